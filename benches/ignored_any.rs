@@ -1,0 +1,18 @@
+//! The yardstick of `scripts/bench`: reads stdin and scans each line with serde_json's `IgnoredAny`, the least that a
+//! command which must know whether a line is JSON can do.
+
+use std::io::{BufRead, BufReader, Read};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut input = BufReader::with_capacity(64 << 10, std::io::stdin());
+    let mut line = Vec::new();
+    let mut lines = 0u64;
+    while input.read_until(b'\n', &mut line)? > 0 {
+        serde_json::from_slice::<serde::de::IgnoredAny>(&line)?;
+        lines += 1;
+        line.clear();
+    }
+    input.read_to_end(&mut line)?;
+    std::io::Write::write_all(&mut std::io::stderr(), format!("{lines} lines\n").as_bytes())?;
+    Ok(())
+}

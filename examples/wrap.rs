@@ -1,0 +1,39 @@
+//! The smallest wrapper: `wrap -- CMD ARGS` starts CMD and relays both directions, every byte as it came. What a
+//! recorder or a gate does more is in what its stage decides.
+
+use pipewright::io::between::{Ends, between};
+use pipewright::io::child::exit_code;
+use pipewright::io::report::{Failure, Report, Status};
+use pipewright::io::signal;
+use pipewright::io::stage::{Event, Out, Side, Stage};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+struct Relay;
+
+impl Stage for Relay {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(side, piece) => out.onward(side).extend_from_slice(piece.raw()),
+            // Half-close: what the child still has to say is relayed to its end.
+            Event::Closed(Side::Near) => out.close_far(),
+            Event::Exited(status) => out.stop(Status::Child(exit_code(status))),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let report = Arc::new(Report::new("wrap", false));
+    let command = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let ends = Ends { far: Some(command), ..Ends::default() };
+    match between(Box::new(Relay), ends, &report) {
+        Ok(Status::Signal(signal)) => signal::die_of(signal),
+        Ok(status) => status.into(),
+        Err(failure) => {
+            report.say(&failure);
+            failure.status.into()
+        }
+    }
+}

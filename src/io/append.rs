@@ -1,0 +1,176 @@
+//! Files that lines are appended to, so that what is in them survives: whole lines only, one writer at a
+//! time, synced when asked.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// A file of lines that is open for appending. Others may read it; another [`Appender`] is refused.
+#[derive(Debug)]
+pub struct Appender {
+    file: File,
+    path: PathBuf,
+    /// Where the last whole line ends.
+    end: u64,
+}
+
+/// What was found behind the last line feed of a file: a line that was being written when its writer died.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// How many bytes.
+    pub bytes: u64,
+    /// The file they were moved to.
+    pub moved_to: PathBuf,
+}
+
+/// Why a file can't be opened for appending.
+#[derive(Debug)]
+pub enum OpenError {
+    /// Another process is appending to it.
+    Busy,
+    /// The system's error.
+    Io(io::Error),
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> OpenError {
+        OpenError::Io(error)
+    }
+}
+
+impl Appender {
+    /// Makes a new file, readable by its owner alone.
+    ///
+    /// # Errors
+    /// Among others, where the file is there already.
+    pub fn create(path: &Path) -> io::Result<Appender> {
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+        file.try_lock().map_err(io::Error::from)?;
+        Ok(Appender { file, path: path.to_owned(), end: 0 })
+    }
+
+    /// Opens a file that is there, to go on behind its last whole line. A torn tail is set aside: appended,
+    /// with a line feed, to the file with `.torn` added to its name, and synced there before it is cut off here.
+    ///
+    /// # Errors
+    /// [`OpenError::Busy`] where another process appends to it.
+    pub fn resume(path: &Path) -> Result<(Appender, Option<Torn>), OpenError> {
+        let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => OpenError::Busy,
+            TryLockError::Error(error) => OpenError::Io(error),
+        })?;
+        let length = file.metadata()?.len();
+        let end = last_line_feed(&mut file, length)?;
+        let torn = (end < length).then(|| set_aside(&mut file, path, end, length)).transpose()?;
+        let appender = Appender { file, path: path.to_owned(), end };
+        Ok((appender, torn))
+    }
+
+    /// Appends lines (each with its line feed) in one write: when this returns, they are in the kernel, and
+    /// the death of this process loses nothing. Where only a part could be written (a full disk), the file is
+    /// cut back to its last whole line.
+    ///
+    /// # Errors
+    /// What the write gave; nothing of `lines` is in the file then.
+    pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        let written = self.file.write_all(lines);
+        match written {
+            Ok(()) => self.end += lines.len() as u64,
+            Err(_) => self.file.set_len(self.end)?,
+        }
+        written
+    }
+
+    /// Waits until everything appended is on the disk (fdatasync).
+    ///
+    /// # Errors
+    /// What the system gave: what was appended may not survive a power loss.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The position behind the last line feed, or 0.
+fn last_line_feed(file: &mut File, length: u64) -> io::Result<u64> {
+    let mut block = [0; 4096];
+    let mut end = length;
+    while end > 0 {
+        let size = end.min(block.len() as u64);
+        // At most a block's length, so it fits.
+        let block = &mut block[..size as usize];
+        file.seek(SeekFrom::Start(end - size))?;
+        file.read_exact(block)?;
+        if let Some(at) = memchr::memrchr(b'\n', block) {
+            return Ok(end - size + at as u64 + 1);
+        }
+        end -= size;
+    }
+    Ok(0)
+}
+
+fn set_aside(file: &mut File, path: &Path, from: u64, to: u64) -> io::Result<Torn> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".torn");
+    let moved_to = PathBuf::from(name);
+    let mut aside = OpenOptions::new().append(true).create(true).mode(0o600).open(&moved_to)?;
+    file.seek(SeekFrom::Start(from))?;
+    let bytes = io::copy(&mut file.take(to - from), &mut aside)?;
+    aside.write_all(b"\n")?;
+    aside.sync_data()?;
+    file.set_len(from)?;
+    Ok(Torn { bytes, moved_to })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_tail_is_set_aside_and_never_fused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        for tail in [b"{\"half\":".to_vec(), vec![b'x'; 10_000]] {
+            std::fs::write(&path, [b"{\"whole\":1}\n", tail.as_slice()].concat()).unwrap();
+            let (mut appender, torn) = Appender::resume(&path).unwrap();
+            let torn = torn.unwrap();
+            assert_eq!(torn.bytes, tail.len() as u64);
+            appender.append(b"{\"next\":2}\n").unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"{\"whole\":1}\n{\"next\":2}\n");
+            let aside = std::fs::read(&torn.moved_to).unwrap();
+            assert!(aside.ends_with(&[tail.as_slice(), b"\n"].concat()));
+        }
+    }
+
+    #[test]
+    fn a_whole_file_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        let mut first = Appender::create(&path).unwrap();
+        first.append(b"1\n").unwrap();
+        assert!(matches!(Appender::resume(&path), Err(OpenError::Busy)));
+        drop(first);
+        let (mut second, torn) = Appender::resume(&path).unwrap();
+        assert_eq!(torn, None);
+        second.append(b"2\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"1\n2\n");
+        assert!(Appender::create(&path).is_err(), "a new file replaces none");
+    }
+
+    #[test]
+    fn a_file_that_is_all_torn_keeps_its_bytes_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        std::fs::write(&path, "half").unwrap();
+        let (_, torn) = Appender::resume(&path).unwrap();
+        assert_eq!(std::fs::read(torn.unwrap().moved_to).unwrap(), b"half\n");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+    }
+}

@@ -1,0 +1,134 @@
+//! Other programs: started in a process group of their own, ended in order with all that they started.
+
+use super::descriptor::Descriptor;
+use super::report::{Failure, Status};
+use super::terminal;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a child may take to end by itself once its stdin is closed, and again after SIGTERM.
+/// Both together stay well under the two seconds after which the Spire mod kills us.
+pub const GRACE: Duration = Duration::from_millis(600);
+
+/// A child that has been started. It is waited for on the thread that owns it.
+#[derive(Debug)]
+pub struct Child {
+    process: std::process::Child,
+}
+
+/// The ends of the child's pipes.
+#[derive(Debug)]
+pub struct Pipes {
+    /// Its stdin, to write to.
+    pub stdin: Descriptor,
+    /// Its stdout, to read from.
+    pub stdout: Descriptor,
+}
+
+/// The process group of a child, to signal all that is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group(Pid);
+
+/// Starts `command` (a program and its arguments, never a shell) with pipes for stdin and stdout; stderr is
+/// ours. Its process group is new, so that a signal to us is ours to hand on; the environment tells it which
+/// groups it may borrow the terminal from ([`terminal`]).
+///
+/// # Errors
+/// [`Status::NotStarted`] where there is no such program or it can't be run.
+pub fn spawn(command: &[OsString]) -> Result<(Child, Pipes), Failure> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(Failure::new(Status::Usage, "no command to start"));
+    };
+    let failed = |error: io::Error| {
+        let advice = if error.kind() == io::ErrorKind::NotFound {
+            "; give its full path, or put its folder on PATH"
+        } else {
+            ""
+        };
+        let program = program.display();
+        Failure::new(Status::NotStarted, format_args!("cannot start {program}: {error}{advice}"))
+    };
+    let mut process = Command::new(program)
+        .args(arguments)
+        .env(terminal::LENDERS, terminal::lenders())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    match (process.stdin.take(), process.stdout.take()) {
+        (Some(stdin), Some(stdout)) => {
+            Ok((Child { process }, Pipes { stdin: OwnedFd::from(stdin).into(), stdout: OwnedFd::from(stdout).into() }))
+        }
+        // Both were asked for above.
+        _ => Err(failed(io::Error::other("no pipe was made"))),
+    }
+}
+
+impl Child {
+    /// The group to signal; it stays valid while anything in it runs.
+    pub fn group(&self) -> Group {
+        // A process id fits: the kernel's own type is an i32.
+        Group(Pid::from_raw(self.process.id() as i32))
+    }
+
+    /// Waits until the child itself has ended.
+    ///
+    /// # Errors
+    /// Where the kernel doesn't know the child: somebody else has waited for it.
+    pub fn wait(mut self) -> io::Result<ExitStatus> {
+        self.process.wait()
+    }
+}
+
+impl Group {
+    /// Signals all of the group; says whether there was anybody.
+    fn signal(self, signal: Option<Signal>) -> bool {
+        killpg(self.0, signal) != Err(Errno::ESRCH)
+    }
+
+    /// Kills all of the group at once.
+    pub fn kill(self) {
+        self.signal(Some(Signal::SIGKILL));
+    }
+
+    /// Ends all of the group: SIGTERM, and SIGKILL for who is still there after [`GRACE`].
+    /// `gone` says whether the child itself has been waited for.
+    pub fn end(self, gone: impl Fn() -> bool) {
+        self.signal(Some(Signal::SIGTERM));
+        // A stopped process hears SIGTERM only once it goes on.
+        self.signal(Some(Signal::SIGCONT));
+        let asked = Instant::now();
+        while !(gone() && !self.signal(None)) {
+            if asked.elapsed() > GRACE {
+                return self.kill();
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// What a shell would make of it: the exit code, or 128+N for signal N.
+pub fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// The same in words: `exit status 1`, or `signal 9 (SIGKILL)`.
+pub fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(number)) => match Signal::try_from(number) {
+            Ok(signal) => format!("signal {number} ({signal})"),
+            Err(_) => format!("signal {number}"),
+        },
+        (None, None) => status.to_string(),
+    }
+}

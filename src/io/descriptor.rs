@@ -1,0 +1,83 @@
+//! The standard descriptors, read and written directly: std's own buffers would hide from us when bytes
+//! move. Owns the retries: an interrupted call is made again, and a descriptor that somebody else
+//! set non-blocking (it is shared with siblings, so we may not set it back) is waited for.
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// A descriptor to read from or write to.
+#[derive(Debug)]
+pub struct Descriptor(File);
+
+/// Our standard input. (A closed one is /dev/null: the runtime opens it before `main`.)
+///
+/// # Errors
+/// Where the process has no descriptor left.
+pub fn stdin() -> io::Result<Descriptor> {
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Our standard output.
+///
+/// # Errors
+/// Where the process has no descriptor left.
+pub fn stdout() -> io::Result<Descriptor> {
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+impl From<OwnedFd> for Descriptor {
+    fn from(descriptor: OwnedFd) -> Descriptor {
+        Descriptor(File::from(descriptor))
+    }
+}
+
+impl AsFd for Descriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Descriptor {
+    /// Waits for the descriptor where `error` says that it only isn't ready; any other error comes back.
+    fn wait_for(&self, ready: PollFlags, error: io::Error) -> io::Result<()> {
+        match error.kind() {
+            ErrorKind::Interrupted => Ok(()),
+            ErrorKind::WouldBlock => {
+                let mut fds = [PollFd::new(self.0.as_fd(), ready)];
+                match poll(&mut fds, PollTimeout::NONE) {
+                    Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+impl Read for Descriptor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Ok(read) => return Ok(read),
+                Err(error) => self.wait_for(PollFlags::POLLIN, error)?,
+            }
+        }
+    }
+}
+
+impl Write for Descriptor {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.0.write(bytes) {
+                Ok(written) => return Ok(written),
+                Err(error) => self.wait_for(PollFlags::POLLOUT, error)?,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! A stage in a plain pipe: stdin in, stdout out.
+//!
+//! The whole rule of flushing is here: everything decided so far is written before the next read(2), and at
+//! no other time. While input is waiting, reads are full and so are writes; when it isn't, nothing waits.
+
+use super::descriptor::{stdin, stdout};
+use super::lines::{Limits, Splitter};
+use super::report::{Failure, Report, Status};
+use super::signal::{self, Signals};
+use super::stage::{Event, Out, Side, Stage};
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a signal waits for what has been read to be decided and written. Longer, and the reader of our
+/// stdout is stuck.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Runs the stage over our stdin until it ends. The status is [`Report::finish`]'s, or what the stage stopped with.
+///
+/// # Errors
+/// What the stage fails with; an unreadable stdin or unwritable stdout ([`Status::Fault`]). A reader of stdout
+/// that has gone is a quiet end. INT, TERM and HUP end the process, once what was read is written.
+pub fn filter(stage: &mut dyn Stage, limits: Limits, report: &Report) -> Result<Status, Failure> {
+    let (input, output) = match (stdin(), stdout()) {
+        (Ok(input), Ok(output)) => (input, output),
+        (Err(error), _) | (_, Err(error)) => {
+            return Err(Failure::new(Status::NotStarted, error));
+        }
+    };
+    let busy = Arc::new(Mutex::new(()));
+    die_when_asked(&busy)?;
+    run(stage, limits, report, input, output, &busy)
+}
+
+/// On a signal, waits until the filter is between two reads, then dies of it.
+fn die_when_asked(busy: &Arc<Mutex<()>>) -> Result<(), Failure> {
+    let signals = Signals::hold().map_err(|error| Failure::new(Status::NotStarted, error))?;
+    let busy = Arc::clone(busy);
+    std::thread::spawn(move || {
+        let signal = signals.wait();
+        let asked = Instant::now();
+        // A second signal doesn't wait.
+        std::thread::spawn(move || signal::die_of(signals.wait()));
+        let mut idle = busy.try_lock();
+        while idle.is_err() && asked.elapsed() < DRAIN {
+            std::thread::sleep(Duration::from_millis(2));
+            idle = busy.try_lock();
+        }
+        signal::die_of(signal)
+    });
+    Ok(())
+}
+
+fn run(
+    stage: &mut dyn Stage,
+    limits: Limits,
+    report: &Report,
+    mut input: impl Read,
+    mut output: impl Write,
+    busy: &Mutex<()>,
+) -> Result<Status, Failure> {
+    let mut splitter = Splitter::new(limits);
+    let mut out = Out::joined();
+    let mut deciding = lock(busy);
+    stage.on(Event::Opened(Side::Near), &mut out)?;
+    loop {
+        let decided = stage.commit();
+        match write(&mut out, &mut output) {
+            Ok(()) => decided?,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(report.finish()),
+            Err(error) => return Err(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
+        }
+        if let Some(status) = out.stop {
+            return Ok(status);
+        }
+        drop(deciding);
+        let read = splitter.fill(&mut input);
+        deciding = lock(busy);
+        let read = read.map_err(|error| Failure::new(Status::Fault, format_args!("stdin: {error}")))?;
+        let mut decided = decide(stage, &mut splitter, &mut out);
+        if read == 0 && decided.is_ok() {
+            decided = stage.on(Event::Closed(Side::Near), &mut out);
+            if out.stop.is_none() {
+                out.stop(report.finish());
+            }
+        }
+        if let Err(failure) = decided {
+            let _ = write(&mut out, &mut output);
+            return Err(failure);
+        }
+    }
+}
+
+fn lock(busy: &Mutex<()>) -> MutexGuard<'_, ()> {
+    busy.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn decide(stage: &mut dyn Stage, splitter: &mut Splitter, out: &mut Out) -> Result<(), Failure> {
+    while !out.stopped()
+        && let Some(piece) = splitter.next()
+    {
+        stage.on(Event::Piece(Side::Near, piece), out)?;
+    }
+    Ok(())
+}
+
+fn write(out: &mut Out, output: &mut impl Write) -> io::Result<()> {
+    let bytes = out.to(Side::Near);
+    output.write_all(bytes)?;
+    bytes.clear();
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! How deep a line nests, without recursion: what stands before every parser that recurses.
+
+use memchr::memchr2;
+
+/// Whether arrays and objects nest deeper than `limit`. Linear, iterative, and never fooled by brackets in
+/// strings; of a line that is no JSON it only says that no parser would go deeper than that.
+///
+/// ```
+/// use pipewright::io::lines::deeper_than;
+/// assert!(!deeper_than(br#"{"a":["[[[["]}"#, 2));
+/// assert!(deeper_than(br#"{"a":[[]]}"#, 2));
+/// ```
+pub fn deeper_than(body: &[u8], limit: usize) -> bool {
+    // Most lines hold fewer brackets than the limit allows levels, and counting is quicker than following.
+    body.len() > limit && openers(body) > limit && deepest_beyond(body, limit)
+}
+
+/// How many brackets open something. `[` and `{` differ in one bit; blocks of less than 256 bytes count in a
+/// byte, which the compiler does for many bytes at a time.
+fn openers(body: &[u8]) -> usize {
+    let in_block = |block: &[u8]| block.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>();
+    body.chunks(192).map(|block| usize::from(in_block(block))).sum()
+}
+
+fn deepest_beyond(body: &[u8], limit: usize) -> bool {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(&byte) = body.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at = string_end(body, at),
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The position behind the quote that ends the string whose content starts at `at`.
+fn string_end(body: &[u8], mut at: usize) -> usize {
+    while let Some(found) = body.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found + 1;
+        if body[at - 1] == b'"' {
+            return at;
+        }
+        at += 1; // what is escaped
+    }
+    body.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_counted_outside_strings() {
+        assert!(!deeper_than(b"[]", 1));
+        assert!(deeper_than(b"[]", 0));
+        assert!(deeper_than(b"[[[]]]", 2));
+        assert!(!deeper_than(br#"["\"[[[[\\", "["]"#, 1));
+        assert!(deeper_than(br#"["\\",["]"]]"#, 1));
+        assert!(!deeper_than(br#"["\"#, 1), "a torn escape is no panic");
+        assert!(!deeper_than(b"", 0));
+    }
+
+    #[test]
+    fn a_hundred_thousand_brackets_are_no_trouble() {
+        assert!(deeper_than(&[b'['; 100_000], 512));
+        assert!(!deeper_than(&[b'['; 100_000], 100_000));
+    }
+
+    #[test]
+    fn siblings_are_not_depth() {
+        let wide = b"[],".repeat(1000);
+        assert!(!deeper_than(&wide, 1));
+    }
+}

@@ -1,0 +1,155 @@
+//! Raw lines: split from any stream, limited, and edited in place. No I/O of its own but one `read`.
+//!
+//! A line is bytes, and stays the bytes it was: whatever is only passed on is passed on as
+//! [`Line::raw`]. What a line says is read from [`Line::body`], without the byte order mark of the
+//! first line and without its line ending.
+
+mod depth;
+mod field;
+mod splitter;
+
+pub use depth::deeper_than;
+pub(crate) use field::range_in;
+pub use field::{FieldError, Place, find, set, set_at};
+pub use splitter::Splitter;
+
+use std::borrow::Cow;
+
+/// How much of a foreign stream is believed. Both bounds are options of every command that reads lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest line that is held in memory, in bytes without its line feed. A longer one streams
+    /// through in [`Piece::Part`]s.
+    pub max_line: usize,
+    /// Deepest nesting of arrays and objects that is looked into.
+    pub max_depth: usize,
+}
+
+impl Default for Limits {
+    /// 64 MiB a line, 512 levels.
+    fn default() -> Limits {
+        Limits { max_line: 64 << 20, max_depth: 512 }
+    }
+}
+
+/// One whole line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    raw: &'a [u8],
+    start: usize,
+    end: usize,
+    number: u64,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl<'a> Line<'a> {
+    /// Takes the bytes of a line as they came, its line ending with them where it has one.
+    /// `number` counts from 1; only line 1 may carry a byte order mark.
+    pub fn new(raw: &'a [u8], number: u64) -> Line<'a> {
+        let start = if number == 1 && raw.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let mut end = raw.len();
+        if raw.ends_with(b"\n") {
+            end -= 1;
+            if raw[..end].ends_with(b"\r") {
+                end -= 1;
+            }
+        }
+        Line { raw, start: start.min(end), end, number }
+    }
+
+    /// Every byte, as it came.
+    pub fn raw(&self) -> &'a [u8] {
+        self.raw
+    }
+
+    /// What the line says: without byte order mark, `\n` or `\r\n`.
+    pub fn body(&self) -> &'a [u8] {
+        &self.raw[self.start..self.end]
+    }
+
+    /// What stood before the body (a byte order mark, or nothing).
+    pub fn before(&self) -> &'a [u8] {
+        &self.raw[..self.start]
+    }
+
+    /// What stood behind the body (`\n`, `\r\n`, or nothing at the end of a stream).
+    pub fn after(&self) -> &'a [u8] {
+        &self.raw[self.end..]
+    }
+
+    /// The line's number in its stream, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether there is nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        self.body().iter().all(u8::is_ascii_whitespace)
+    }
+}
+
+/// What a stream is cut into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A whole line within the limit.
+    Line(Line<'a>),
+    /// A piece of a line over [`Limits::max_line`]; where it is cut depends on the reads, but all parts
+    /// together are the line's bytes.
+    Part {
+        /// The bytes of this piece; may be empty only where `last`.
+        bytes: &'a [u8],
+        /// The line's number, from 1.
+        number: u64,
+        /// Whether the line ends here (its line feed, where it has one, is in `bytes`).
+        last: bool,
+    },
+}
+
+impl<'a> Piece<'a> {
+    /// The bytes to pass on.
+    pub fn raw(&self) -> &'a [u8] {
+        match self {
+            Piece::Line(line) => line.raw(),
+            Piece::Part { bytes, .. } => bytes,
+        }
+    }
+}
+
+/// A line's text where its bytes may be no UTF-8 (the Spire mod writes in the platform's charset): each
+/// byte that is none becomes one `?`, so that a position in the text is a position in the bytes.
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    Cow::Owned(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_knows_its_body() {
+        let line = Line::new(b"\xef\xbb\xbf{}\r\n", 1);
+        assert_eq!(line.body(), b"{}");
+        assert_eq!(line.before(), BYTE_ORDER_MARK);
+        assert_eq!(line.after(), b"\r\n");
+        assert_eq!(Line::new(b"\xef\xbb\xbf{}", 2).body(), b"\xef\xbb\xbf{}", "a mark on a later line is data");
+        assert_eq!(Line::new(b"a\r", 3).body(), b"a\r", "a bare carriage return is data");
+        assert!(Line::new(b" \t\n", 4).is_blank());
+    }
+
+    #[test]
+    fn text_keeps_positions() {
+        assert_eq!(text("é".as_bytes()), "é");
+        let gbk = b"{\"name\":\"\xb4\xf2\xbb\xf7\"}";
+        assert_eq!(text(gbk), "{\"name\":\"????\"}");
+        assert_eq!(text(gbk).len(), gbk.len());
+    }
+}

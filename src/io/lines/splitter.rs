@@ -1,0 +1,202 @@
+//! Cuts a stream of reads into lines.
+
+use super::{Limits, Line, Piece};
+use memchr::memchr;
+use std::io::{self, Read};
+
+/// One read asks for this much. Larger reads gain nothing on a pipe (64 KiB by default).
+const READ: usize = 64 << 10;
+/// A buffer that one long line has blown up beyond this is given back once it is empty.
+const KEEP: usize = 1 << 20;
+
+/// Cuts a stream into [`Piece`]s: [`fill`](Splitter::fill) reads once, [`next`](Splitter::next) gives what is
+/// complete. However the reads fall, the same bytes give the same lines.
+///
+/// ```
+/// use pipewright::io::lines::{Limits, Splitter};
+/// let mut from: &[u8] = b"one\ntwo";
+/// let mut splitter = Splitter::new(Limits::default());
+/// let mut bodies = Vec::new();
+/// loop {
+///     let read = splitter.fill(&mut from)?;
+///     while let Some(piece) = splitter.next() {
+///         bodies.push(String::from_utf8_lossy(piece.raw()).into_owned());
+///     }
+///     if read == 0 {
+///         break;
+///     }
+/// }
+/// assert_eq!(bodies, ["one\n", "two"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Splitter {
+    buffer: Vec<u8>,
+    /// Bytes before this have been given out.
+    start: usize,
+    /// Bytes from `start` to here hold no line feed.
+    scanned: usize,
+    /// Bytes from here on are free.
+    end: usize,
+    max_line: usize,
+    /// The number of the line at `start`.
+    number: u64,
+    /// Whether part of the line at `start` has been given out already.
+    in_parts: bool,
+    ended: bool,
+}
+
+impl Splitter {
+    /// An empty splitter; `limits.max_line` bounds what it holds.
+    pub fn new(limits: Limits) -> Splitter {
+        Splitter {
+            buffer: Vec::new(),
+            start: 0,
+            scanned: 0,
+            end: 0,
+            max_line: limits.max_line,
+            number: 1,
+            in_parts: false,
+            ended: false,
+        }
+    }
+
+    /// Reads once. 0 says that the stream has ended; `next` then gives the last line even without a line feed.
+    ///
+    /// # Errors
+    /// What the read gives; nothing is lost, and it may be called again.
+    pub fn fill(&mut self, from: &mut impl Read) -> io::Result<usize> {
+        self.make_room();
+        let room = self.end..self.end + READ;
+        let read = from.read(&mut self.buffer[room])?;
+        self.end += read;
+        self.ended = read == 0;
+        Ok(read)
+    }
+
+    fn make_room(&mut self) {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.scanned -= self.start;
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == 0 && self.buffer.len() > KEEP {
+            self.buffer = Vec::new();
+        }
+        if self.buffer.len() < self.end + READ {
+            // Doubling, so that a long line costs linear time.
+            self.buffer.resize((self.end + READ).max(self.end * 2), 0);
+        }
+    }
+
+    /// The next piece that is complete, or `None` until there is more to read.
+    #[allow(clippy::should_implement_trait)] // an iterator could not lend from itself
+    pub fn next(&mut self) -> Option<Piece<'_>> {
+        match memchr(b'\n', &self.buffer[self.scanned..self.end]) {
+            Some(at) => {
+                let line_feed = self.scanned + at;
+                Some(self.give(line_feed + 1, true))
+            }
+            None => {
+                self.scanned = self.end;
+                let held = self.end - self.start;
+                if self.ended && (held > 0 || self.in_parts) {
+                    Some(self.give(self.end, true))
+                } else if held > 0 && (self.in_parts || held > self.max_line) {
+                    Some(self.give(self.end, false))
+                } else {
+                    None
+                }
+            }
+        }
+    }
+
+    /// Gives out everything up to `to`.
+    fn give(&mut self, to: usize, last: bool) -> Piece<'_> {
+        let bytes = &self.buffer[self.start..to];
+        let number = self.number;
+        let content = bytes.strip_suffix(b"\n").unwrap_or(bytes).len();
+        let part = self.in_parts || !last || content > self.max_line;
+        self.start = to;
+        self.scanned = to;
+        self.in_parts = !last;
+        self.number += u64::from(last);
+        if part { Piece::Part { bytes, number, last } } else { Piece::Line(Line::new(bytes, number)) }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Gives the bytes in reads of the sizes asked for, then all that is left.
+    struct Reads<'a>(&'a [u8], std::slice::Iter<'a, usize>);
+    impl Read for Reads<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = self.1.next().copied().unwrap_or(usize::MAX).max(1);
+            let size = most.min(self.0.len()).min(buffer.len());
+            buffer[..size].copy_from_slice(&self.0[..size]);
+            self.0 = &self.0[size..];
+            Ok(size)
+        }
+    }
+
+    /// Whole lines as (number, raw), over-long ones joined and marked.
+    fn split(input: &[u8], reads: &[usize], max_line: usize) -> Vec<(u64, Vec<u8>, bool)> {
+        let mut splitter = Splitter::new(Limits { max_line, max_depth: 8 });
+        let mut from = Reads(input, reads.iter());
+        let mut lines = Vec::new();
+        let mut long = Vec::new();
+        loop {
+            let read = splitter.fill(&mut from).unwrap();
+            while let Some(piece) = splitter.next() {
+                match piece {
+                    Piece::Line(line) => lines.push((line.number(), line.raw().to_vec(), false)),
+                    Piece::Part { bytes, number, last } => {
+                        long.extend_from_slice(bytes);
+                        if last {
+                            lines.push((number, std::mem::take(&mut long), true));
+                        }
+                    }
+                }
+            }
+            if read == 0 {
+                assert!(long.is_empty(), "an over-long line was never ended");
+                return lines;
+            }
+        }
+    }
+
+    #[test]
+    fn over_long_lines_come_in_parts_and_the_rest_is_whole() {
+        let lines = split(b"abc\nabcdef\nx", &[2, 3], 3);
+        assert_eq!(lines, [(1, b"abc\n".to_vec(), false), (2, b"abcdef\n".to_vec(), true), (3, b"x".to_vec(), false)]);
+    }
+
+    #[test]
+    fn an_over_long_last_line_is_ended_by_the_end() {
+        assert_eq!(split(b"abcdef", &[3, 3], 2), [(1, b"abcdef".to_vec(), true)]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_of_the_input_gives_the_same_lines(
+            input in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), Just(0), any::<u8>()], 0..400),
+            reads in prop::collection::vec(1usize..20, 0..100),
+            max_line in 0usize..40,
+        ) {
+            let whole = split(&input, &[], max_line);
+            prop_assert_eq!(&split(&input, &reads, max_line), &whole);
+            let joined: Vec<u8> = whole.iter().flat_map(|(_, raw, _)| raw.clone()).collect();
+            prop_assert_eq!(joined, input, "no byte is lost or changed");
+            for (index, (number, raw, long)) in whole.iter().enumerate() {
+                prop_assert_eq!(*number, index as u64 + 1);
+                let content = raw.strip_suffix(b"\n").unwrap_or(raw);
+                prop_assert_eq!(*long, content.len() > max_line);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The exit status, and what is said on stderr: `name: stdin:42: message`.
+
+use super::signal::Signal;
+use super::terminal::printable;
+use std::fmt::{self, Display};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How a command ended; the same numbers in every command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// 0: all well.
+    Well,
+    /// 1: ran to its end, but something was refused, failed or differed.
+    Fault,
+    /// 2: usage or configuration; nothing was started.
+    Usage,
+    /// 3: the other side could not be started.
+    NotStarted,
+    /// 4: the other side was lost for good.
+    Lost,
+    /// 124: a deadline for the whole run passed.
+    Deadline,
+    /// A wrapper's child ended with this code (128+N for signal N).
+    Child(u8),
+    /// Ended by this signal: the process drains, then dies of it (130 for INT, 143 for TERM).
+    Signal(Signal),
+}
+
+impl Status {
+    /// The number that a shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Well => 0,
+            Status::Fault => 1,
+            Status::Usage => 2,
+            Status::NotStarted => 3,
+            Status::Lost => 4,
+            Status::Deadline => 124,
+            Status::Child(code) => code,
+            Status::Signal(signal) => signal.exit_code(),
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> ExitCode {
+        ExitCode::from(status.code())
+    }
+}
+
+/// An error that ends the run, with the status it ends with.
+#[derive(Debug)]
+pub struct Failure {
+    /// What the process exits with.
+    pub status: Status,
+    /// What is said on stderr.
+    pub error: anyhow::Error,
+}
+
+impl Failure {
+    /// A failure that says `message`: what happened, where, and what to do next.
+    pub fn new(status: Status, message: impl Display) -> Failure {
+        Failure { status, error: anyhow::anyhow!("{message}") }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{:#}", self.error)
+    }
+}
+
+/// Says things on stderr in the command's name, and counts the faults.
+///
+/// The first [`Report::SHOWN`] faults are shown, the rest counted, so that a broken gigabyte doesn't print one.
+#[derive(Debug)]
+pub struct Report {
+    command: &'static str,
+    quiet: bool,
+    faults: AtomicU64,
+}
+
+impl Report {
+    /// How many faults are told one by one.
+    pub const SHOWN: u64 = 20;
+
+    /// A report in the name of `command`. `quiet` leaves out what is only good to know.
+    pub fn new(command: &'static str, quiet: bool) -> Report {
+        Report { command, quiet, faults: AtomicU64::new(0) }
+    }
+
+    /// Something was refused, lost or failed, and the run goes on: told, and the exit status will tell.
+    /// `place` is where: `stdin:42`, `agent:7`, a file.
+    pub fn fault(&self, place: impl Display, message: impl Display) {
+        if self.faults.fetch_add(1, Ordering::Relaxed) < Report::SHOWN {
+            self.say(format_args!("{place}: {message}"));
+        }
+    }
+
+    /// Something good to know that is no fault.
+    pub fn note(&self, message: impl Display) {
+        if !self.quiet {
+            self.say(message);
+        }
+    }
+
+    /// One line on stderr. What came from elsewhere can't steer the terminal; a stderr that is gone is no
+    /// reason to fail.
+    pub fn say(&self, message: impl Display) {
+        let line = format!("{}: {message}", self.command);
+        let line = printable(&line);
+        let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+    }
+
+    /// How many faults there were.
+    pub fn faults(&self) -> u64 {
+        self.faults.load(Ordering::Relaxed)
+    }
+
+    /// Tells how many faults went untold; gives the status of a run that came to its end.
+    pub fn finish(&self) -> Status {
+        let faults = self.faults();
+        if faults > Report::SHOWN {
+            self.say(format_args!("and {} more", faults - Report::SHOWN));
+        }
+        if faults > 0 { Status::Fault } else { Status::Well }
+    }
+}

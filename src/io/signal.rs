@@ -1,0 +1,104 @@
+//! Signals: heard by a thread that waits for them, never in a handler.
+
+use nix::libc;
+use nix::sys::signal::{self as nix_signal, SigSet, SigmaskHow};
+use std::fmt;
+
+/// A signal that asks us to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGINT: Ctrl-C.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+    /// SIGHUP: the terminal is gone.
+    Hangup,
+}
+
+const ALL: [Signal; 3] = [Signal::Interrupt, Signal::Terminate, Signal::Hangup];
+
+impl Signal {
+    fn number(self) -> nix_signal::Signal {
+        match self {
+            Signal::Interrupt => nix_signal::SIGINT,
+            Signal::Terminate => nix_signal::SIGTERM,
+            Signal::Hangup => nix_signal::SIGHUP,
+        }
+    }
+
+    /// 128 plus the signal's number, as shells count.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Signal::Hangup => 129,
+            Signal::Interrupt => 130,
+            Signal::Terminate => 143,
+        }
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.number().as_str())
+    }
+}
+
+/// The signals that this process listens for.
+#[derive(Debug, Clone, Copy)]
+pub struct Signals(SigSet);
+
+impl Signals {
+    /// Holds back INT, TERM and HUP, but for those that whoever started us ignores (`nohup`, a shell's `&`):
+    /// they stay ignored. Call it before any thread is started, since threads inherit the mask; children
+    /// don't, std clears it for them.
+    ///
+    /// # Errors
+    /// Only where the kernel refuses, which it has no reason to.
+    pub fn hold() -> nix::Result<Signals> {
+        let mut set = SigSet::empty();
+        for signal in ALL {
+            if !is_ignored(signal) {
+                set.add(signal.number());
+            }
+        }
+        set.thread_block()?;
+        Ok(Signals(set))
+    }
+
+    /// Waits for the next one; for ever where all are ignored.
+    pub fn wait(&self) -> Signal {
+        loop {
+            if let Ok(number) = self.0.wait()
+                && let Some(signal) = ALL.into_iter().find(|signal| signal.number() == number)
+            {
+                return signal;
+            }
+            if self.0 == SigSet::empty() {
+                std::thread::park();
+            }
+        }
+    }
+}
+
+fn is_ignored(signal: Signal) -> bool {
+    let mut current = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: with a null `act`, sigaction(2) changes nothing and only fills `current`, which it does
+    // whenever it returns 0; it is read only then.
+    unsafe {
+        libc::sigaction(signal.number() as libc::c_int, std::ptr::null(), current.as_mut_ptr()) == 0
+            && current.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Dies of the signal, so that a waiting parent sees what happened (a shell stops its loop on Ctrl-C only
+/// then). What had to be saved has been.
+pub fn die_of(signal: Signal) -> ! {
+    // SAFETY: SIG_DFL installs no handler, so there is no code of ours that could run in one.
+    let reset = unsafe { nix_signal::signal(signal.number(), nix_signal::SigHandler::SigDfl) };
+    if reset.is_ok() {
+        let mut set = SigSet::empty();
+        set.add(signal.number());
+        let _ = nix_signal::pthread_sigmask(SigmaskHow::SIG_UNBLOCK, Some(&set), None);
+        let _ = nix_signal::raise(signal.number());
+    }
+    std::process::exit(i32::from(signal.exit_code()))
+}

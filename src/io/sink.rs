@@ -1,0 +1,77 @@
+//! A queue in front of a descriptor: filled under the stage's lock, written outside it.
+
+use super::descriptor::Descriptor;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Several threads append and drain; the bytes leave in the order in which they were appended, since whoever
+/// writes holds the descriptor's lock while taking the queue.
+#[derive(Debug)]
+pub(super) struct Sink {
+    queue: Mutex<Vec<u8>>,
+    writer: Mutex<Writer>,
+    closing: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Writer {
+    /// None once closed or broken: what is appended then is dropped.
+    to: Option<Descriptor>,
+    writing: Vec<u8>,
+}
+
+impl Sink {
+    pub(super) fn new(to: Descriptor) -> Sink {
+        Sink {
+            queue: Mutex::default(),
+            writer: Mutex::new(Writer { to: Some(to), writing: Vec::new() }),
+            closing: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes all of `bytes`; says whether there is something to drain.
+    pub(super) fn append(&self, bytes: &mut Vec<u8>) -> bool {
+        let mut queue = lock(&self.queue);
+        if queue.is_empty() {
+            std::mem::swap(&mut *queue, bytes);
+        } else {
+            queue.append(bytes);
+        }
+        !queue.is_empty()
+    }
+
+    /// Closes the descriptor once the queue is written.
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+    }
+
+    /// Writes until the queue is empty. Blocks as long as the reader takes.
+    ///
+    /// # Errors
+    /// What the write gave, once: the sink is closed then.
+    pub(super) fn drain(&self) -> io::Result<()> {
+        let mut writer = lock(&self.writer);
+        let Writer { to, writing } = &mut *writer;
+        loop {
+            std::mem::swap(&mut *lock(&self.queue), writing);
+            if writing.is_empty() {
+                break;
+            }
+            let written = to.as_mut().map_or(Ok(()), |to| to.write_all(writing));
+            writing.clear();
+            if written.is_err() {
+                *to = None;
+                return written;
+            }
+        }
+        if self.closing.load(Ordering::Acquire) {
+            *to = None;
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

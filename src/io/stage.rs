@@ -1,0 +1,115 @@
+//! A stage: what a gate, a recorder or a proxy does with what passes it. The same stage stands in a pipe
+//! ([`filter`](super::filter)) or between two sides ([`between`](super::between)); it decides, and never
+//! touches a stream itself.
+
+use super::lines::Piece;
+use super::report::{Failure, Status};
+use super::signal::Signal;
+use std::io;
+use std::process::ExitStatus;
+use std::time::Instant;
+
+/// Where something comes from or goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Whoever started us: our stdin and stdout.
+    Near,
+    /// The child that we wrap: its stdout and stdin.
+    Far,
+    /// The person at the terminal.
+    Person,
+}
+
+/// What a stage is told, one thing at a time.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A side is there: Near before anything else, Far each time the child was started.
+    Opened(Side),
+    /// A line, or part of an over-long one.
+    Piece(Side, Piece<'a>),
+    /// A side will say nothing more.
+    Closed(Side),
+    /// A side takes nothing more: what is sent to it from now on is dropped.
+    Broken(Side, io::Error),
+    /// The child has ended, and all that it said has been delivered.
+    Exited(ExitStatus),
+    /// [`Stage::deadline`] has passed.
+    Due,
+    /// We are asked to end; the run stops after this.
+    Signal(Signal),
+}
+
+/// Decides about everything that passes.
+pub trait Stage: Send {
+    /// Takes one event, and says in `out` what is to be sent where.
+    ///
+    /// # Errors
+    /// A [`Failure`] ends the run with its status; what this call said in `out` is still sent.
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure>;
+
+    /// Called once for all events of one read, before anything that was said about them leaves: the place to
+    /// make things durable.
+    ///
+    /// # Errors
+    /// As [`Stage::on`].
+    fn commit(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// When to be woken by [`Event::Due`] next; asked after every event.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// What a stage wants done.
+#[derive(Debug, Default)]
+pub struct Out {
+    bytes: [Vec<u8>; 3],
+    /// In a plain pipe everything goes to stdout, in the order in which it was said.
+    joined: bool,
+    pub(super) respawn: bool,
+    pub(super) close_far: bool,
+    pub(super) stop: Option<Status>,
+}
+
+impl Out {
+    /// For a plain pipe: all sides are stdout.
+    pub(super) fn joined() -> Out {
+        Out { joined: true, ..Out::default() }
+    }
+
+    /// What is waiting to be sent to `side`; append to it to send.
+    pub fn to(&mut self, side: Side) -> &mut Vec<u8> {
+        let index = if self.joined { 0 } else { side as usize };
+        &mut self.bytes[index]
+    }
+
+    /// What is waiting to be sent on to the other side of what came from `from`.
+    pub fn onward(&mut self, from: Side) -> &mut Vec<u8> {
+        self.to(match from {
+            Side::Near => Side::Far,
+            Side::Far | Side::Person => Side::Near,
+        })
+    }
+
+    /// Ends the child (where it still runs) and starts it anew.
+    pub fn respawn(&mut self) {
+        self.respawn = true;
+    }
+
+    /// Closes the child's stdin once all that was sent to it is written.
+    pub fn close_far(&mut self) {
+        self.close_far = true;
+    }
+
+    /// Ends the run: what was sent is written, the child is ended.
+    pub fn stop(&mut self, status: Status) {
+        self.stop.get_or_insert(status);
+    }
+
+    /// Whether the run has been told to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+}

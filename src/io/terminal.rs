@@ -1,0 +1,183 @@
+//! The terminal of a person: found, borrowed where we are a child of a child, and protected from what others
+//! want printed on it.
+//!
+//! # Borrowing the foreground
+//! A wrapper puts its child into a process group of its own, and the kernel stops a process that reads the
+//! terminal from a group that isn't in the foreground. So each wrapper names its group to its child in the
+//! environment ([`LENDERS`]), and who wants to ask takes the foreground from a group that is named there, and
+//! from no other: a job that a shell put into the background is not to take the terminal from the shell.
+
+use super::report::{Failure, Status};
+use nix::fcntl::OFlag;
+use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::{Pid, getpgrp, isatty, tcgetpgrp, tcsetpgrp};
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The environment variable in which wrappers name their process groups, outermost first, with commas.
+pub const LENDERS: &str = "PIPEWRIGHT_FOREGROUND";
+
+/// What a wrapper hands to its child in [`LENDERS`]: whoever it was itself handed, and its own group.
+pub fn lenders() -> String {
+    let own = getpgrp().to_string();
+    match std::env::var(LENDERS) {
+        Ok(outer) if !outer.is_empty() => format!("{outer},{own}"),
+        _ => own,
+    }
+}
+
+fn may_borrow_from(group: Pid, lenders: &str) -> bool {
+    lenders.split(',').any(|lender| lender.trim().parse() == Ok(group.as_raw()))
+}
+
+/// An open terminal.
+#[derive(Debug)]
+pub struct Terminal {
+    file: File,
+    path: PathBuf,
+    lender: Option<Pid>,
+}
+
+impl Terminal {
+    /// Opens `path` (usually `/dev/tty`, the terminal that this process was started from) to read and write.
+    ///
+    /// # Errors
+    /// [`Status::NotStarted`] where there is no terminal: the message says how to get one.
+    pub fn open(path: &Path) -> Result<Terminal, Failure> {
+        let opened = OpenOptions::new().read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits()).open(path);
+        let why = match opened {
+            Ok(file) if isatty(&file) == Ok(true) => {
+                return Ok(Terminal { file, path: path.to_owned(), lender: None });
+            }
+            Ok(_) => "it is no terminal".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let path = path.display();
+        Err(Failure::new(
+            Status::NotStarted,
+            format_args!(
+                "no terminal to ask at: {path}: {why}; start the game from a terminal, or open one, \
+                 type `tty; sleep 1d` there, and give the path it prints with --tty"
+            ),
+        ))
+    }
+
+    /// Where it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A descriptor of its own, to read from or write to.
+    ///
+    /// # Errors
+    /// Where the process has no descriptor left.
+    pub fn descriptor(&self) -> io::Result<super::descriptor::Descriptor> {
+        Ok(OwnedFd::from(self.file.try_clone()?).into())
+    }
+
+    /// Takes the foreground where a wrapper around us has it (see the module). Call it before other threads
+    /// are started: it holds back SIGTTOU, and SIGTSTP, which would stop us alone while the shell that waits
+    /// for the wrapper would never know.
+    ///
+    /// # Errors
+    /// Where the kernel refuses.
+    pub fn borrow(&mut self) -> nix::Result<()> {
+        let own = getpgrp();
+        // An error says that this terminal isn't the one we were started from: nobody is stopped for reading it.
+        let Ok(foreground) = tcgetpgrp(&self.file) else {
+            return Ok(());
+        };
+        let lenders = std::env::var(LENDERS).unwrap_or_default();
+        if foreground == own || !may_borrow_from(foreground, &lenders) {
+            return Ok(());
+        }
+        let mut held = SigSet::empty();
+        held.add(Signal::SIGTTOU);
+        held.add(Signal::SIGTSTP);
+        held.thread_block()?;
+        tcsetpgrp(&self.file, own)?;
+        self.lender = Some(foreground);
+        Ok(())
+    }
+
+    /// Gives the foreground back to who had it.
+    pub fn restore(&mut self) {
+        if let Some(lender) = self.lender.take()
+            && tcgetpgrp(&self.file) == Ok(getpgrp())
+        {
+            // It may have ended meanwhile; then the shell takes the terminal back by itself.
+            let _ = tcsetpgrp(&self.file, lender);
+        }
+    }
+
+    /// Its width in columns: the terminal's own, else COLUMNS, else 80.
+    pub fn width(&self) -> usize {
+        let own = terminal_size::terminal_size_of(&self.file).map(|(width, _)| usize::from(width.0));
+        let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
+        own.filter(|&width| width > 0).or_else(asked).unwrap_or(80)
+    }
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal that can, unless NO_COLOR is set or TERM is `dumb`.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether to write colour to a terminal.
+    pub fn wanted(self) -> bool {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        }
+    }
+}
+
+/// Text from elsewhere as it may be shown: control characters (they steer terminals) and the marks that turn
+/// writing direction become `?`; a line break too, so that nobody else's text begins a line.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_printable) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |character| if is_printable(character) { character } else { '?' };
+    Cow::Owned(text.chars().map(shown).collect())
+}
+
+fn is_printable(character: char) -> bool {
+    match character {
+        '\t' => true,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+        _ => !character.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_say_cannot_steer_the_terminal() {
+        assert_eq!(printable("Strike+ (1) 打击"), "Strike+ (1) 打击");
+        assert_eq!(printable("a\x1b[2Jb\x07\u{9b}1m"), "a?[2Jb??1m");
+        assert_eq!(printable("x\u{202e}y\r\nz"), "x?y??z");
+    }
+
+    #[test]
+    fn only_a_named_group_lends() {
+        assert!(may_borrow_from(Pid::from_raw(12), "7,12"));
+        assert!(!may_borrow_from(Pid::from_raw(1), "7,12"));
+        assert!(!may_borrow_from(Pid::from_raw(0), ""));
+    }
+}

@@ -1,0 +1,14 @@
+//! Small commands that let an agent (a program, a model, or a person) play games and drive browsers
+//! through shell pipes, with every step gated, recorded and replayable.
+//!
+//! The floors, each standing only on those below it:
+//!
+//! - [`cmd`]: the commands, one module each: arguments, wiring, and the stage that carries out decisions.
+//! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
+//! - [`record`]: the vocabulary of records, and the one recogniser of calls.
+//! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
+
+pub mod cmd;
+pub mod io;
+pub mod record;
+pub mod spire;
