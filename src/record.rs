@@ -1,0 +1,382 @@
+//! The vocabulary of records (seed 003's names), and the one recogniser of calls.
+//!
+//! A call comes in four forms and is answered in the form it came in:
+//!
+//! | form | a call | seed |
+//! |---|---|---|
+//! | [`Form::Record`] | `{"type":"tool_call","call_id","tool_name","arguments"}` | 003 |
+//! | [`Form::Short`] | `{"id"?,"tool","args"?}` | 001 |
+//! | [`Form::Godot`] | `{"cmd","id"?,"args"?}` | 000 |
+//! | [`Form::JsonRpc`] | `{"jsonrpc","id"?,"method":"tools/call","params":{"name","arguments"?,"_meta"?}}` | MCP |
+//!
+//! Gates and worlds all see calls through [`recognise`], so that none passes what another would carry out.
+
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Why a call was not carried out, or failed; one list for all commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the names say it
+pub enum Kind {
+    BadInput,
+    UnknownTool,
+    InvalidArgs,
+    Denied,
+    Rejected,
+    NeedsApproval,
+    NotFound,
+    ToolError,
+    Timeout,
+    Cancelled,
+    Lost,
+    StartFailed,
+    TooLarge,
+    Protocol,
+}
+
+/// The form that a call came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `type`: our own vocabulary.
+    Record,
+    /// `tool`: for hands and shells.
+    Short,
+    /// `cmd`: the Godot bridge's.
+    Godot,
+    /// `method`: MCP's.
+    JsonRpc,
+}
+
+/// A call, as an open view over its line: what isn't named here stays in the line.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// How it came.
+    pub form: Form,
+    /// Its id, of whatever JSON type, as it was written.
+    pub id: Option<&'a RawValue>,
+    /// The tool's name.
+    pub tool: Cow<'a, str>,
+    /// A JSON object, as it was written.
+    pub arguments: Option<&'a RawValue>,
+    /// What the call acts on: `{"role","name",...}`.
+    pub target: Option<&'a RawValue>,
+    /// Whether a gate holds that somebody must be asked first. A world refuses such a call.
+    pub requires_approval: bool,
+    /// A gate's verdict.
+    pub policy: Option<&'a RawValue>,
+    /// `session_id`, `agent_id`, `plan_id`, `step_id`, where they are there: they come back in the answer.
+    pub context: Vec<(&'static str, &'a RawValue)>,
+}
+
+/// Why a line can't be read for certain. A gate refuses such a line; it never guesses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable(String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+fn unreadable<T>(why: impl fmt::Display) -> Result<T, Unreadable> {
+    Err(Unreadable(why.to_string()))
+}
+
+const CONTEXT: [&str; 4] = ["session_id", "agent_id", "plan_id", "step_id"];
+/// Exactly one of these decides what a line is.
+const MARKERS: [(&str, Form); 4] =
+    [("type", Form::Record), ("tool", Form::Short), ("cmd", Form::Godot), ("method", Form::JsonRpc)];
+
+/// Recognises a call in a line's text; `None` is a record that is none (an observation, a result, a
+/// notification).
+///
+/// ```
+/// use pipewright::record::{Form, recognise};
+/// let call = recognise(r#"{"id":7,"tool":"echo","args":{"text":"hi"}}"#)?.expect("a call");
+/// assert_eq!((call.form, &*call.tool), (Form::Short, "echo"));
+/// assert!(recognise(r#"{"type":"observation","data":{}}"#)?.is_none());
+/// assert!(recognise(r#"{"type":"tool_call","cmd":"quit"}"#).is_err());
+/// # Ok::<(), pipewright::record::Unreadable>(())
+/// ```
+///
+/// # Errors
+/// What two readers could read differently: text that is no JSON object, a batch, a bare carriage return, keys
+/// that are equal or equal but for case, two markers, or a field of the wrong type.
+pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
+    if line.contains('\r') {
+        return unreadable("it holds a carriage return, which some readers take for a line's end");
+    }
+    let fields = Fields::read(line)?;
+    if let Some(key) = fields.marker_in_another_case() {
+        return unreadable(format_args!("{key:?} would make it a call for readers that ignore case"));
+    }
+    let mut markers = MARKERS.iter().filter_map(|&(key, form)| Some((form, key, fields.get(key)?)));
+    let Some((form, key, value)) = markers.next() else {
+        return Ok(None);
+    };
+    if let Some((_, other, _)) = markers.next() {
+        return unreadable(format_args!("both {key:?} and {other:?} would make it a call"));
+    }
+    let value = string(key, value)?;
+    match form {
+        Form::Record if value == "tool_call" => {
+            let Some(tool) = fields.get("tool_name") else {
+                return unreadable("a tool_call without tool_name");
+            };
+            call(form, &fields, "call_id", string("tool_name", tool)?, "arguments").map(Some)
+        }
+        Form::Short | Form::Godot => call(form, &fields, "id", value, "args").map(Some),
+        Form::JsonRpc if value == "tools/call" => json_rpc(&fields).map(Some),
+        Form::Record | Form::JsonRpc => Ok(None),
+    }
+}
+
+fn call<'a>(
+    form: Form,
+    fields: &Fields<'a>,
+    id: &str,
+    tool: Cow<'a, str>,
+    arguments: &str,
+) -> Result<Call<'a>, Unreadable> {
+    Ok(Call {
+        form,
+        id: fields.get(id),
+        tool,
+        arguments: object(arguments, fields.get(arguments))?,
+        target: object("target", fields.get("target"))?,
+        requires_approval: flag("requires_approval", fields.get("requires_approval"))?,
+        policy: fields.get("policy"),
+        context: CONTEXT.iter().filter_map(|&key| Some((key, fields.get(key)?))).collect(),
+    })
+}
+
+/// MCP's form: the name and arguments are in `params`, a gate's marks in `params._meta`.
+fn json_rpc<'a>(fields: &Fields<'a>) -> Result<Call<'a>, Unreadable> {
+    let Some(params) = object("params", fields.get("params"))? else {
+        return unreadable("tools/call without params");
+    };
+    let params = Fields::read(params.get())?;
+    let Some(name) = params.get("name") else {
+        return unreadable("tools/call without params.name");
+    };
+    let meta = match object("_meta", params.get("_meta"))? {
+        Some(meta) => Fields::read(meta.get())?,
+        None => Fields(Vec::new()),
+    };
+    Ok(Call {
+        form: Form::JsonRpc,
+        id: fields.get("id"),
+        tool: string("name", name)?,
+        arguments: object("arguments", params.get("arguments"))?,
+        target: object("target", meta.get("target"))?,
+        requires_approval: flag("requires_approval", meta.get("requires_approval"))?,
+        policy: meta.get("policy"),
+        context: Vec::new(),
+    })
+}
+
+/// A field's string, borrowed where it holds no escapes.
+fn string<'a>(key: &str, value: &'a RawValue) -> Result<Cow<'a, str>, Unreadable> {
+    serde_json::from_str(value.get())
+        .map(|Text(text)| text)
+        .or_else(|_| unreadable(format_args!("{key:?} is no string")))
+}
+
+#[derive(serde::Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+fn object<'a>(key: &str, value: Option<&'a RawValue>) -> Result<Option<&'a RawValue>, Unreadable> {
+    match value {
+        Some(value) if !value.get().starts_with('{') => unreadable(format_args!("{key:?} is no object")),
+        value => Ok(value),
+    }
+}
+
+fn flag(key: &str, value: Option<&RawValue>) -> Result<bool, Unreadable> {
+    match value.map(RawValue::get) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => unreadable(format_args!("{key:?} is neither true nor false")),
+    }
+}
+
+/// An object's fields, unread: each key once, whichever way it is escaped or cased.
+struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Fields<'a> {
+    fn read(text: &'a str) -> Result<Fields<'a>, Unreadable> {
+        if text.trim_start().starts_with('[') {
+            return unreadable("it is an array: send one record a line");
+        }
+        let fields: Fields = match serde_json::from_str(text) {
+            Ok(fields) => fields,
+            Err(error) => return unreadable(format_args!("it is no JSON object: {error}")),
+        };
+        let mut folded: Vec<String> = fields.0.iter().map(|(key, _)| key.to_lowercase()).collect();
+        folded.sort_unstable();
+        if let Some(twice) = folded.windows(2).find(|pair| pair[0] == pair[1]) {
+            return unreadable(format_args!("{:?} is there twice, or in two spellings", twice[0]));
+        }
+        Ok(fields)
+    }
+
+    fn marker_in_another_case(&self) -> Option<&str> {
+        let is_marker = |key: &str| MARKERS.iter().any(|(marker, _)| key != *marker && key.to_lowercase() == *marker);
+        self.0.iter().map(|(key, _)| &**key).find(|key| is_marker(key))
+    }
+
+    fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fields<'a>, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some((Text(key), value)) = map.next_entry()? {
+                    fields.push((key, value));
+                }
+                Ok(fields)
+            }
+        }
+        from.deserialize_map(Collect).map(Fields)
+    }
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy)]
+pub enum Outcome<'a> {
+    /// JSON text: the result.
+    Ok(&'a RawValue),
+    /// It was not carried out, or failed.
+    Error {
+        /// Which sort of failure.
+        kind: Kind,
+        /// For people: what happened and what to do.
+        message: &'a str,
+        /// The other side's own code.
+        code: Option<&'a str>,
+        /// JSON text: what else there is to know.
+        data: Option<&'a RawValue>,
+    },
+}
+
+/// JSON-RPC's code for a failure of the server's own.
+const SERVER_ERROR: i32 = -32000;
+
+impl Call<'_> {
+    /// The answer in the call's form, with its id and context; JSON text without a line feed.
+    pub fn answer(&self, outcome: Outcome<'_>) -> String {
+        let mut answer = Answer::default();
+        match self.form {
+            Form::Record => {
+                answer.text("type", "tool_result").put("call_id", self.id);
+                for &(key, value) in &self.context {
+                    answer.put(key, Some(value));
+                }
+                answer.status(outcome, "result");
+            }
+            Form::Short => {
+                answer.put("id", self.id).text("tool", &self.tool);
+                answer.status(outcome, "data");
+            }
+            Form::Godot => {
+                answer.raw("ok", if matches!(outcome, Outcome::Ok(_)) { "true" } else { "false" });
+                answer.put("id", self.id);
+                match outcome {
+                    Outcome::Ok(result) => _ = answer.put("data", Some(result)),
+                    Outcome::Error { kind, message, code, data } => {
+                        answer.text("error", message).put("data", data);
+                        match code {
+                            Some(code) => answer.text("code", code),
+                            None => answer.value("code", &kind),
+                        };
+                    }
+                }
+                answer.raw("events", "[]");
+            }
+            Form::JsonRpc => {
+                answer.text("jsonrpc", "2.0").put("id", self.id);
+                match outcome {
+                    Outcome::Ok(result) => _ = answer.put("result", Some(result)),
+                    Outcome::Error { kind, message, code, data } => {
+                        let mut more = Answer::default();
+                        more.value("kind", &kind);
+                        if let Some(code) = code {
+                            more.text("code", code);
+                        }
+                        more.put("data", data);
+                        let mut error = Answer::default();
+                        error.value("code", &SERVER_ERROR).text("message", message);
+                        error.raw("data", &more.end());
+                        answer.raw("error", &error.end());
+                    }
+                }
+            }
+        }
+        answer.end()
+    }
+}
+
+/// JSON text of an object, field by field.
+#[derive(Default)]
+struct Answer(String);
+
+impl Answer {
+    fn raw(&mut self, key: &str, json: &str) -> &mut Answer {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        self.0.push_str(&format!("\"{key}\":{json}"));
+        self
+    }
+
+    fn put(&mut self, key: &str, value: Option<&RawValue>) -> &mut Answer {
+        if let Some(value) = value {
+            self.raw(key, value.get());
+        }
+        self
+    }
+
+    fn value(&mut self, key: &str, value: &impl Serialize) -> &mut Answer {
+        // Names and numbers: there is nothing in them that can't be JSON.
+        self.raw(key, &serde_json::to_string(value).unwrap_or_default())
+    }
+
+    fn text(&mut self, key: &str, value: &str) -> &mut Answer {
+        self.value(key, &value)
+    }
+
+    fn status(&mut self, outcome: Outcome<'_>, result_key: &str) {
+        match outcome {
+            Outcome::Ok(result) => _ = self.text("status", "ok").put(result_key, Some(result)),
+            Outcome::Error { kind, message, code, data } => {
+                self.text("status", "error").text("error", message).value("kind", &kind);
+                if let Some(code) = code {
+                    self.text("code", code);
+                }
+                self.put("data", data);
+            }
+        }
+    }
+
+    fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;
