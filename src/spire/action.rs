@@ -1,0 +1,188 @@
+//! The 173 action ids of seed 004, and the command that each sends to the mod.
+
+use std::fmt;
+
+/// How many hand positions, targets, potion slots and choices have an id.
+pub const CARDS: usize = 10;
+/// Targets index the full monsters array.
+pub const TARGETS: usize = 6;
+/// With a Potion Belt there are five slots.
+pub const POTIONS: usize = 5;
+/// A deck can be larger: cards after the 60th of a grid have no id.
+pub const CHOICES: usize = 60;
+/// Ids are below this.
+pub const IDS: u8 = 173;
+
+/// Something a player can do. Every index counts from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Plays the card at this position of the hand.
+    Play {
+        /// Below [`CARDS`].
+        card: u8,
+        /// Below [`TARGETS`], where the card needs one.
+        target: Option<u8>,
+    },
+    /// Uses a potion.
+    UsePotion {
+        /// Below [`POTIONS`].
+        slot: u8,
+        /// Below [`TARGETS`], where the potion needs one.
+        target: Option<u8>,
+    },
+    /// Throws a potion away.
+    DiscardPotion {
+        /// Below [`POTIONS`].
+        slot: u8,
+    },
+    /// Takes a choice of the screen, by its place in `choice_list`: names can be doubled, and the mod can't
+    /// read every name.
+    Choose {
+        /// Below [`CHOICES`].
+        index: u8,
+    },
+    /// Ends the turn.
+    End,
+    /// Presses the button that goes on, whichever word it bears (`confirm`, `proceed`).
+    Proceed,
+    /// Presses the button that goes back (`cancel`, `skip`, `return`, `leave`).
+    Cancel,
+}
+
+impl Action {
+    /// The action of an id, or `None` above 172.
+    pub fn from_id(id: u8) -> Option<Action> {
+        Some(match id {
+            0..=9 => Action::Play { card: id, target: None },
+            10..=69 => Action::Play { card: id % 10, target: Some(id / 10 - 1) },
+            70..=74 => Action::UsePotion { slot: id - 70, target: None },
+            75..=104 => Action::UsePotion { slot: (id - 75) % 5, target: Some((id - 75) / 5) },
+            105..=109 => Action::DiscardPotion { slot: id - 105 },
+            110..=169 => Action::Choose { index: id - 110 },
+            170 => Action::End,
+            171 => Action::Proceed,
+            172 => Action::Cancel,
+            IDS.. => return None,
+        })
+    }
+
+    /// Its id, 0 to 172.
+    pub fn id(self) -> u8 {
+        match self {
+            Action::Play { card, target } => card + 10 * target.map_or(0, |target| target + 1),
+            Action::UsePotion { slot, target: None } => 70 + slot,
+            Action::UsePotion { slot, target: Some(target) } => 75 + slot + 5 * target,
+            Action::DiscardPotion { slot } => 105 + slot,
+            Action::Choose { index } => 110 + index,
+            Action::End => 170,
+            Action::Proceed => 171,
+            Action::Cancel => 172,
+        }
+    }
+
+    /// Reads a mod command as the mod does: in any case, split on white space, `confirm` for `proceed`, any
+    /// word for going back, `play 0` for the tenth card. Choices are read by index only.
+    pub fn from_command(command: &str) -> Option<Action> {
+        let lower = command.to_ascii_lowercase();
+        let words: Vec<&str> = lower.split_ascii_whitespace().collect();
+        let below =
+            |word: &str, most: usize| -> Option<u8> { word.parse().ok().filter(|&index| usize::from(index) < most) };
+        let target = |word: Option<&&str>| match word {
+            None => Some(None),
+            Some(word) => below(word, TARGETS).map(Some),
+        };
+        Some(match words.as_slice() {
+            ["play", card, rest @ ..] if rest.len() < 2 => Action::Play {
+                card: match below(card, CARDS + 1)? {
+                    0 => 9,
+                    card => card - 1,
+                },
+                target: target(rest.first())?,
+            },
+            ["potion", "use", slot, rest @ ..] if rest.len() < 2 => {
+                Action::UsePotion { slot: below(slot, POTIONS)?, target: target(rest.first())? }
+            }
+            ["potion", "discard", slot] => Action::DiscardPotion { slot: below(slot, POTIONS)? },
+            ["choose", index] => Action::Choose { index: below(index, CHOICES)? },
+            ["end"] => Action::End,
+            [word] if PROCEED.contains(word) => Action::Proceed,
+            [word] if CANCEL.contains(word) => Action::Cancel,
+            _ => return None,
+        })
+    }
+}
+
+/// The words of the button that goes on; the mod lists one of them and takes any.
+pub const PROCEED: [&str; 2] = ["proceed", "confirm"];
+/// The words of the button that goes back; the mod lists one of them and takes any.
+pub const CANCEL: [&str; 4] = ["cancel", "skip", "return", "leave"];
+
+/// The command that is sent to the mod.
+impl fmt::Display for Action {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Action::Play { card, target: None } => write!(to, "play {}", card + 1),
+            Action::Play { card, target: Some(target) } => write!(to, "play {} {target}", card + 1),
+            Action::UsePotion { slot, target: None } => write!(to, "potion use {slot}"),
+            Action::UsePotion { slot, target: Some(target) } => write!(to, "potion use {slot} {target}"),
+            Action::DiscardPotion { slot } => write!(to, "potion discard {slot}"),
+            Action::Choose { index } => write!(to, "choose {index}"),
+            Action::End => to.write_str("end"),
+            Action::Proceed => to.write_str("proceed"),
+            Action::Cancel => to.write_str("cancel"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The rows of the table in seed 004's origin, with the commands that the mod really takes.
+    const TABLE: &str = include_str!("../../tests/fixtures/spire/action_table.tsv");
+
+    #[test]
+    fn ids_and_commands_are_the_table() {
+        let rows: Vec<(u8, &str)> = TABLE
+            .lines()
+            .skip(1)
+            .map(|row| {
+                let mut cells = row.split('\t');
+                (cells.next().unwrap().parse().unwrap(), cells.nth(1).unwrap())
+            })
+            .collect();
+        assert_eq!(rows.len(), usize::from(IDS));
+        for (id, command) in rows {
+            let action = Action::from_id(id).unwrap();
+            assert_eq!(action.id(), id);
+            assert_eq!(action.to_string(), command);
+            assert_eq!(Action::from_command(command), Some(action));
+        }
+        assert_eq!(Action::from_id(IDS), None);
+    }
+
+    #[test]
+    fn commands_are_read_as_the_mod_reads_them() {
+        let read = |command| Action::from_command(command).map(Action::id);
+        assert_eq!(read("  PLAY  0\t2 "), Some(9 + 30));
+        assert_eq!(read("Confirm"), Some(171));
+        assert_eq!(read("leave"), Some(172));
+        assert_eq!(read("play 2 0"), Some(11), "the seed's sample record says 42, which is play 3 3");
+        for none in [
+            "",
+            "play",
+            "play 11",
+            "play 1 6",
+            "play 1 0 0",
+            "play -1",
+            "potion use 5",
+            "choose 60",
+            "choose strike",
+            "state",
+            "end now",
+        ] {
+            assert_eq!(read(none), None, "{none}");
+        }
+    }
+}

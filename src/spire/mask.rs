@@ -1,0 +1,98 @@
+//! What is legal: the mod's own rules, checked against hundreds of real messages. Never what the seed's origin
+//! computed, which is exact on a quarter of them.
+
+use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED, TARGETS};
+use super::choices::{Choice, choices};
+use super::message::{CombatState, GameState, Message};
+
+/// The legal actions, in the order of their ids. Empty where the game isn't ready, in menus, and for errors.
+pub fn legal_actions(message: &Message<'_>) -> Vec<Action> {
+    let mut actions = Vec::new();
+    let Some(state) = message.game_state.as_ref() else {
+        return actions;
+    };
+    if !message.is_ready() || !message.in_game {
+        return actions;
+    }
+    if message.offers("play")
+        && let Some(combat) = &state.combat_state
+    {
+        add_cards(combat, &mut actions);
+    }
+    if message.offers("potion") {
+        add_potions(state, &mut actions);
+    }
+    if message.offers("choose") {
+        add_choices(state, &mut actions);
+    }
+    if message.offers("end") {
+        actions.push(Action::End);
+    }
+    if message.offered_word(&PROCEED).is_some() {
+        actions.push(Action::Proceed);
+    }
+    if message.offered_word(&CANCEL).is_some() {
+        actions.push(Action::Cancel);
+    }
+    actions.sort_unstable_by_key(|action| action.id());
+    actions
+}
+
+fn add_cards(combat: &CombatState<'_>, actions: &mut Vec<Action>) {
+    for (card, held) in (0..).zip(combat.hand.iter().take(CARDS)) {
+        if !held.is_playable {
+            continue;
+        }
+        if held.has_target {
+            actions.extend(targets(combat).map(|target| Action::Play { card, target: Some(target) }));
+        } else {
+            actions.push(Action::Play { card, target: None });
+        }
+    }
+}
+
+/// Positions in the full monsters array; who is gone is left out, not counted out.
+fn targets(combat: &CombatState<'_>) -> impl Iterator<Item = u8> {
+    (0..).zip(combat.monsters.iter().take(TARGETS)).filter(|(_, monster)| !monster.is_gone).map(|(target, _)| target)
+}
+
+/// That `potion` is available says only that there is one: each knows whether it can be used or thrown away.
+fn add_potions(state: &GameState<'_>, actions: &mut Vec<Action>) {
+    for (slot, potion) in (0..).zip(state.potions.iter().take(POTIONS)) {
+        if potion.is_empty_slot() {
+            continue;
+        }
+        match &state.combat_state {
+            Some(combat) if potion.can_use && potion.requires_target => {
+                actions.extend(targets(combat).map(|target| Action::UsePotion { slot, target: Some(target) }));
+            }
+            _ if potion.can_use && !potion.requires_target => {
+                actions.push(Action::UsePotion { slot, target: None });
+            }
+            _ => {}
+        }
+        if potion.can_discard {
+            actions.push(Action::DiscardPotion { slot });
+        }
+    }
+}
+
+fn add_choices(state: &GameState<'_>, actions: &mut Vec<Action>) {
+    let legal = (0..)
+        .zip(choices(state).take(CHOICES))
+        .filter(|(_, choice)| !goes_unanswered(state, choice))
+        .map(|(index, _)| Action::Choose { index });
+    actions.extend(legal);
+}
+
+/// Whether the game would do nothing, so that the mod would never answer: a potion for which there is no room.
+/// With Sozu a reward is taken all the same (and vanishes), but nothing is sold.
+fn goes_unanswered(state: &GameState<'_>, choice: &Choice<'_>) -> bool {
+    let full = !state.potions.iter().any(|potion| potion.is_empty_slot());
+    let sozu = || state.relics.iter().any(|relic| &*relic.id == "Sozu");
+    match choice {
+        Choice::Reward(reward) => &*reward.reward_type == "POTION" && full && !sozu(),
+        Choice::BuyPotion(_) => full || sozu(),
+        _ => false,
+    }
+}

@@ -1,0 +1,334 @@
+//! The mod's messages, read without copying: only what decides, what is shown, and what names a run.
+//! Field names and meanings are those of CommunicationMod's GameStateConverter.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+/// A string of the game's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self)
+    }
+}
+
+/// A line from the mod: a state, or an error that answers a command.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Message<'a> {
+    /// What the mod would take now: one synonym of each.
+    #[serde(borrow)]
+    pub available_commands: Option<Vec<Text<'a>>>,
+    /// Whether the game is stable and waits.
+    pub ready_for_command: Option<bool>,
+    /// False in menus.
+    #[serde(default)]
+    pub in_game: bool,
+    /// The text of an error message; those have no state.
+    #[serde(borrow)]
+    pub error: Option<Text<'a>>,
+    /// Absent in menus.
+    #[serde(borrow)]
+    pub game_state: Option<GameState<'a>>,
+    /// What an earlier `valid-actions` wrote.
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub valid_actions: Option<&'a RawValue>,
+}
+
+/// Unlike serde's own reading of an `Option`, takes a `null` for a value that is there.
+fn raw<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+/// The part of the game's state that is looked at.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct GameState<'a> {
+    /// Which screen: EVENT, MAP, NONE (combat) and so on.
+    #[serde(borrow)]
+    pub screen_type: Text<'a>,
+    /// What is on it.
+    #[serde(borrow)]
+    pub screen_state: ScreenState<'a>,
+    /// What `choose` takes, in order; absent where there is nothing.
+    #[serde(borrow)]
+    pub choice_list: Vec<Text<'a>>,
+    /// Absent outside combat.
+    #[serde(borrow)]
+    pub combat_state: Option<CombatState<'a>>,
+    /// All slots; an empty one has the id `Potion Slot`.
+    #[serde(borrow)]
+    pub potions: Vec<Potion<'a>>,
+    /// In the order in which they were found.
+    #[serde(borrow)]
+    pub relics: Vec<Relic<'a>>,
+    /// The run's seed: a Java long, nearly always beyond what a float holds.
+    pub seed: Option<i64>,
+    /// IRONCLAD, THE_SILENT, DEFECT, WATCHER.
+    #[serde(borrow)]
+    pub class: Text<'a>,
+    /// 0 to 20.
+    pub ascension_level: i64,
+    /// Counts from 0 (Neow) over all acts.
+    pub floor: i64,
+    /// 1 to 4.
+    pub act: i64,
+    /// The name of this act's boss.
+    #[serde(borrow)]
+    pub act_boss: Text<'a>,
+    /// Hit points outside combat; in combat the player has its own.
+    pub current_hp: i64,
+    /// As `current_hp`.
+    pub max_hp: i64,
+    /// Gold pieces.
+    pub gold: i64,
+}
+
+/// What a screen shows: all screens' fields together, since each has a few.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)] // named by the mod
+pub struct ScreenState<'a> {
+    #[serde(borrow)]
+    pub event_id: Text<'a>,
+    #[serde(borrow)]
+    pub event_name: Text<'a>,
+    #[serde(borrow)]
+    pub body_text: Text<'a>,
+    #[serde(borrow)]
+    pub options: Vec<EventOption<'a>>,
+    #[serde(borrow)]
+    pub chest_type: Text<'a>,
+    #[serde(borrow)]
+    pub rest_options: Vec<Text<'a>>,
+    #[serde(borrow)]
+    pub cards: Vec<Card<'a>>,
+    #[serde(borrow)]
+    pub rewards: Vec<Reward<'a>>,
+    #[serde(borrow)]
+    pub next_nodes: Vec<Node<'a>>,
+    pub boss_available: bool,
+    #[serde(borrow)]
+    pub relics: Vec<Relic<'a>>,
+    #[serde(borrow)]
+    pub potions: Vec<Potion<'a>>,
+    pub purge_available: bool,
+    pub purge_cost: i64,
+    #[serde(borrow)]
+    pub selected_cards: Vec<Card<'a>>,
+    pub num_cards: i64,
+    pub any_number: bool,
+    pub for_upgrade: bool,
+    pub for_transform: bool,
+    pub for_purge: bool,
+    #[serde(borrow)]
+    pub hand: Vec<Card<'a>>,
+    #[serde(borrow)]
+    pub selected: Vec<Card<'a>>,
+    pub max_cards: i64,
+    pub can_pick_zero: bool,
+    pub score: Option<i64>,
+    pub victory: bool,
+}
+
+/// A choice of an event.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct EventOption<'a> {
+    #[serde(borrow)]
+    pub text: Text<'a>,
+    #[serde(borrow)]
+    pub label: Text<'a>,
+    pub disabled: bool,
+    /// Its place in `choice_list`; absent where disabled.
+    pub choice_index: Option<usize>,
+}
+
+/// A card, wherever it lies.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Card<'a> {
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    #[serde(borrow)]
+    pub uuid: Text<'a>,
+    /// Energy; -1 is X, -2 can't be played.
+    pub cost: Option<i64>,
+    #[serde(borrow, rename = "type")]
+    pub kind: Text<'a>,
+    /// Computed by the mod for no target.
+    pub is_playable: bool,
+    pub has_target: bool,
+    /// In a shop.
+    pub price: Option<i64>,
+}
+
+/// A potion, or an empty slot for one.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Potion<'a> {
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    pub can_use: bool,
+    pub can_discard: bool,
+    pub requires_target: bool,
+    pub price: Option<i64>,
+}
+
+impl Potion<'_> {
+    /// Whether this is a slot without a potion.
+    pub fn is_empty_slot(&self) -> bool {
+        &*self.id == "Potion Slot"
+    }
+}
+
+/// A relic.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Relic<'a> {
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    /// Below 0 where the relic counts nothing.
+    pub counter: Option<i64>,
+    pub price: Option<i64>,
+}
+
+/// One reward after a combat.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Reward<'a> {
+    #[serde(borrow)]
+    pub reward_type: Text<'a>,
+    pub gold: Option<i64>,
+    #[serde(borrow)]
+    pub relic: Option<Relic<'a>>,
+    #[serde(borrow)]
+    pub potion: Option<Potion<'a>>,
+    /// The relic that is lost when this key is taken.
+    #[serde(borrow)]
+    pub link: Option<Relic<'a>>,
+}
+
+/// A place on the map.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Node<'a> {
+    pub x: i64,
+    pub y: i64,
+    #[serde(borrow)]
+    pub symbol: Text<'a>,
+}
+
+/// A fight.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct CombatState<'a> {
+    #[serde(borrow)]
+    pub monsters: Vec<Monster<'a>>,
+    #[serde(borrow)]
+    pub hand: Vec<Card<'a>>,
+    #[serde(borrow)]
+    pub player: Player<'a>,
+    pub turn: i64,
+}
+
+/// The player in a fight.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Player<'a> {
+    pub current_hp: i64,
+    pub max_hp: i64,
+    pub block: i64,
+    pub energy: i64,
+    #[serde(borrow)]
+    pub powers: Vec<Power<'a>>,
+    #[serde(borrow)]
+    pub orbs: Vec<Relic<'a>>,
+}
+
+/// A monster; the array keeps those that are gone, since targets index it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Monster<'a> {
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    pub current_hp: i64,
+    pub max_hp: i64,
+    pub block: i64,
+    #[serde(borrow)]
+    pub intent: Text<'a>,
+    /// Damage of one hit as it would land now; absent under a Runic Dome, below 0 where it doesn't attack.
+    pub move_adjusted_damage: Option<i64>,
+    pub move_hits: Option<i64>,
+    /// Dead, half dead or escaped: no target.
+    pub is_gone: bool,
+    #[serde(borrow)]
+    pub powers: Vec<Power<'a>>,
+}
+
+/// A power of the player's or a monster's.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+pub struct Power<'a> {
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    pub amount: i64,
+}
+
+impl<'a> Message<'a> {
+    /// Reads a line's text. `Ok(None)` is what isn't the mod's: no JSON object, or one of another shape.
+    ///
+    /// # Errors
+    /// A JSON object that can't be read: torn, doubled fields, or a field of another type than the mod's.
+    pub fn read(text: &'a str) -> Result<Option<Message<'a>>, serde_json::Error> {
+        if !text.trim_start().starts_with('{') {
+            return Ok(None);
+        }
+        let message: Message = serde_json::from_str(text)?;
+        Ok(message.is_from_the_mod().then_some(message))
+    }
+
+    fn is_from_the_mod(&self) -> bool {
+        self.ready_for_command.is_some() && (self.available_commands.is_some() || self.error.is_some())
+    }
+
+    /// Whether the game waits for a command.
+    pub fn is_ready(&self) -> bool {
+        self.ready_for_command == Some(true)
+    }
+
+    /// Whether the mod would take `command`.
+    pub fn offers(&self, command: &str) -> bool {
+        self.available_commands.iter().flatten().any(|available| &**available == command)
+    }
+
+    /// The one of `words` that the mod lists.
+    pub fn offered_word(&self, words: &[&'static str]) -> Option<&'static str> {
+        words.iter().copied().find(|word| self.offers(word))
+    }
+}

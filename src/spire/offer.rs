@@ -1,0 +1,44 @@
+//! The field `valid_actions`: what is legal, as a player or a program is told it.
+
+use super::action::Action;
+use super::label::label;
+use super::message::Message;
+use crate::io::lines::{self, Line, Place};
+use std::io::Write;
+
+/// The field's name.
+pub const FIELD: &str = "valid_actions";
+
+/// Appends `[{"action_id":0,"cmd":"play 1","label":"play Strike (1)"},...]`.
+pub fn write_actions(message: &Message<'_>, actions: &[Action], out: &mut Vec<u8>) {
+    // Writing to memory can't fail.
+    out.push(b'[');
+    for (index, &action) in actions.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let _ = write!(out, r#"{{"action_id":{},"cmd":"{action}","label":"#, action.id());
+        let _ = serde_json::to_writer(&mut *out, &label(message, action));
+        out.push(b'}');
+    }
+    out.push(b']');
+}
+
+/// Appends `{"action_ids":[0,170]}` and a line feed.
+pub fn write_bare(actions: &[Action], out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"action_ids":["#);
+    for (index, action) in actions.iter().enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        let _ = write!(out, "{comma}{}", action.id());
+    }
+    out.extend_from_slice(b"]}\n");
+}
+
+/// Appends the line that `message` was read from (as `text`) with the field set; an earlier one is replaced.
+pub fn set(line: &Line<'_>, text: &str, message: &Message<'_>, actions_json: &[u8], out: &mut Vec<u8>) {
+    let place = match message.valid_actions {
+        Some(value) => Place::Present(lines::range_in(text, value.get())),
+        None => Place::Absent,
+    };
+    lines::set_at(line, &place, FIELD, actions_json, out);
+}

@@ -1,0 +1,83 @@
+//! One line of what is recorded: seed 004, section 4.2, with the run and whether the mod accepted the command.
+
+use super::action::Action;
+use super::run::Run;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// How a command fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<'a> {
+    /// The next message was no error.
+    Accepted,
+    /// The mod's error text.
+    Refused(&'a str),
+    /// No message came before the end.
+    Unknown,
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    ts: &'a str,
+    action_id: u8,
+    cmd: String,
+    state: &'a RawValue,
+    run: RunFields<'a>,
+    confirmed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RunFields<'a> {
+    seed: Option<i64>,
+    class: &'a str,
+    ascension: i64,
+    floor: i64,
+}
+
+/// What was decided, kept until the mod has answered.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// When, in RFC 3339.
+    pub ts: String,
+    /// What.
+    pub action: Action,
+    /// In which run.
+    pub run: Run,
+    /// On which floor of it.
+    pub floor: i64,
+    /// In which state: JSON text.
+    pub state: Box<RawValue>,
+}
+
+impl Decided {
+    /// The record's line, with its line feed:
+    /// `{"ts","action_id","cmd","state","run":{"seed","class","ascension","floor"},"confirmed","error"?}`.
+    ///
+    /// # Errors
+    /// None in practice: everything in it is text and numbers.
+    pub fn line(&self, outcome: Outcome<'_>) -> Result<Vec<u8>, serde_json::Error> {
+        let record = Record {
+            ts: &self.ts,
+            action_id: self.action.id(),
+            cmd: self.action.to_string(),
+            state: &self.state,
+            run: RunFields {
+                seed: self.run.seed,
+                class: &self.run.class,
+                ascension: self.run.ascension,
+                floor: self.floor,
+            },
+            confirmed: outcome == Outcome::Accepted,
+            error: match outcome {
+                Outcome::Accepted => None,
+                Outcome::Refused(error) => Some(error),
+                Outcome::Unknown => Some("no message followed"),
+            },
+        };
+        let mut line = serde_json::to_vec(&record)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}

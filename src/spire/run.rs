@@ -1,0 +1,153 @@
+//! Where one run ends and the next begins: the mod never says so, and an abandoned run never reaches its
+//! GAME_OVER screen.
+
+use super::message::Message;
+
+/// What a run is known by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The seed, exactly.
+    pub seed: Option<i64>,
+    /// As the mod writes it: `THE_SILENT`.
+    pub class: String,
+    /// 0 to 20.
+    pub ascension: i64,
+}
+
+impl Run {
+    /// The run that a message is of; `None` in menus.
+    pub fn of(message: &Message<'_>) -> Option<Run> {
+        let state = message.game_state.as_ref().filter(|_| message.in_game)?;
+        Some(Run { seed: state.seed, class: state.class.to_string(), ascension: state.ascension_level })
+    }
+
+    /// The class as players write it: `Silent`, `Ironclad`. Only letters and digits, since it names files.
+    pub fn class_name(&self) -> String {
+        let name = self.class.strip_prefix("THE_").unwrap_or(&self.class);
+        let mut letters = name.chars().filter(char::is_ascii_alphanumeric);
+        let first = letters.next().unwrap_or('X');
+        std::iter::once(first.to_ascii_uppercase()).chain(letters.map(|letter| letter.to_ascii_lowercase())).collect()
+    }
+}
+
+/// What a message means for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Goes on.
+    Same,
+    /// A run from its beginning: nothing of it can have been recorded yet.
+    New,
+    /// The first that is seen of a run that had begun before: it may have been recorded in part.
+    Joined,
+    /// A run was over, and the menu is back.
+    BackInMenu,
+}
+
+/// Follows messages from run to run.
+#[derive(Debug, Default)]
+pub struct Runs {
+    current: Option<Run>,
+    floor: i64,
+    over: bool,
+    menu: bool,
+}
+
+impl Runs {
+    /// Takes the next message. A run is new at Neow (when it wasn't there before), after a GAME_OVER, and where
+    /// seed, class or ascension change.
+    pub fn follow(&mut self, message: &Message<'_>) -> Turn {
+        if message.error.is_some() {
+            return Turn::Same;
+        }
+        let (Some(run), Some(state)) = (Run::of(message), message.game_state.as_ref()) else {
+            let back = self.over && !self.menu;
+            self.menu = true;
+            return if back { Turn::BackInMenu } else { Turn::Same };
+        };
+        let at_neow = &*state.screen_state.event_id == "Neow Event";
+        let game_over = &*state.screen_type == "GAME_OVER";
+        let restarted = self.over && !game_over || at_neow && (self.menu || self.floor > state.floor);
+        let turn = match &self.current {
+            Some(current) if *current == run && !restarted => Turn::Same,
+            _ if at_neow || self.over => Turn::New,
+            _ => Turn::Joined,
+        };
+        self.current = Some(run);
+        self.floor = state.floor;
+        self.over = game_over;
+        self.menu = false;
+        turn
+    }
+
+    /// The run of the last message that had one.
+    pub fn current(&self) -> Option<&Run> {
+        self.current.as_ref()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn follow(runs: &mut Runs, seed: i64, floor: i64, screen: &str) -> Turn {
+        let (screen_type, event) = match screen {
+            "NEOW" => ("EVENT", "Neow Event"),
+            other => (other, ""),
+        };
+        let text = format!(
+            r#"{{"ready_for_command":true,"available_commands":[],"in_game":true,"game_state":{{"seed":{seed},"class":"THE_SILENT","ascension_level":20,"floor":{floor},"screen_type":"{screen_type}","screen_state":{{"event_id":"{event}"}}}}}}"#
+        );
+        runs.follow(&Message::read(&text).unwrap().unwrap())
+    }
+
+    fn menu(runs: &mut Runs) -> Turn {
+        let text = r#"{"ready_for_command":true,"available_commands":["start"],"in_game":false}"#;
+        runs.follow(&Message::read(text).unwrap().unwrap())
+    }
+
+    #[test]
+    fn runs_split_on_neow_game_over_and_a_changed_seed() {
+        let mut runs = Runs::default();
+        assert_eq!(menu(&mut runs), Turn::Same, "no run was over");
+        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::New);
+        assert_eq!(follow(&mut runs, 1, 0, "GRID"), Turn::Same);
+        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::Same, "Neow goes on after a grid");
+        assert_eq!(follow(&mut runs, 1, 3, "NONE"), Turn::Same);
+        assert_eq!(follow(&mut runs, 1, 3, "GAME_OVER"), Turn::Same);
+        assert_eq!(menu(&mut runs), Turn::BackInMenu);
+        assert_eq!(menu(&mut runs), Turn::Same, "told once");
+        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::New, "the same seed again");
+        assert_eq!(follow(&mut runs, 1, 5, "NONE"), Turn::Same);
+        assert_eq!(follow(&mut runs, 2, 0, "NEOW"), Turn::New, "abandoned: no GAME_OVER");
+        assert_eq!(follow(&mut runs, 3, 7, "MAP"), Turn::Joined, "another saved run");
+    }
+
+    #[test]
+    fn saving_and_going_on_is_the_same_run_and_abandoning_at_neow_is_not() {
+        let mut runs = Runs::default();
+        follow(&mut runs, 1, 0, "NEOW");
+        follow(&mut runs, 1, 4, "NONE");
+        assert_eq!(menu(&mut runs), Turn::Same);
+        assert_eq!(follow(&mut runs, 1, 4, "NONE"), Turn::Same);
+        assert_eq!(menu(&mut runs), Turn::Same);
+        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::New);
+    }
+
+    #[test]
+    fn a_run_that_goes_straight_on_after_its_end_is_new() {
+        let mut runs = Runs::default();
+        follow(&mut runs, 1, 9, "GAME_OVER");
+        assert_eq!(follow(&mut runs, 1, 9, "GAME_OVER"), Turn::Same);
+        assert_eq!(follow(&mut runs, 1, 1, "MAP"), Turn::New);
+    }
+
+    #[test]
+    fn classes_are_named_as_players_do() {
+        let named = |class: &str| Run { seed: None, class: class.into(), ascension: 0 }.class_name();
+        assert_eq!(named("THE_SILENT"), "Silent");
+        assert_eq!(named("IRONCLAD"), "Ironclad");
+        assert_eq!(named("../x y"), "Xy");
+        assert_eq!(named(""), "X");
+    }
+}
