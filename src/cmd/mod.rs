@@ -1,0 +1,75 @@
+//! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
+
+pub mod options;
+pub mod sts_proxy;
+pub mod valid_actions;
+
+use crate::io::descriptor::stdout;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::signal;
+use clap::ArgMatches;
+use clap::error::ErrorKind;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// A command, as `src/bin`, the man pages, the completions and the tests of the line contract know it.
+#[derive(Debug)]
+pub struct Command {
+    /// The program's name.
+    pub name: &'static str,
+    /// Its arguments.
+    pub clap: fn() -> clap::Command,
+    /// Runs it.
+    pub run: fn(&ArgMatches) -> Result<Status, Failure>,
+    /// What the tests of the line contract run it with.
+    pub contract: Contract,
+}
+
+/// How to see a command keep the line contract: arguments and an input with which it starts, answers and
+/// ends well.
+#[derive(Debug)]
+pub struct Contract {
+    /// Arguments for the run.
+    pub arguments: &'static [&'static str],
+    /// One line that it knows, and that it says something to.
+    pub sample: &'static str,
+    /// Whether every line that it doesn't know comes out again, byte for byte.
+    pub is_filter: bool,
+}
+
+/// Every command.
+pub const ALL: &[Command] = &[sts_proxy::COMMAND, valid_actions::COMMAND];
+
+/// Reads the arguments, runs the command, says what went wrong, and gives the exit status.
+pub fn main(command: &Command) -> ExitCode {
+    let report = Report::new(command.name, false);
+    let matches = match (command.clap)().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return answer_usage(&error, &report).into(),
+    };
+    match (command.run)(&matches) {
+        Ok(Status::Signal(signal)) => signal::die_of(signal),
+        Ok(status) => status.into(),
+        Err(failure) => {
+            report.say(&failure);
+            failure.status.into()
+        }
+    }
+}
+
+/// Help and version go to stdout and are all well; everything else is a usage error.
+fn answer_usage(error: &clap::Error, report: &Report) -> Status {
+    if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // clap's own wording names the option and what it takes.
+        let _ = error.print();
+        return Status::Usage;
+    }
+    let text = error.render().to_string();
+    match stdout().and_then(|mut stdout| stdout.write_all(text.as_bytes())) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            report.say(format_args!("stdout: {error}"));
+            Status::Fault
+        }
+        _ => Status::Well,
+    }
+}

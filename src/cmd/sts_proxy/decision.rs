@@ -1,0 +1,138 @@
+//! A decision point: a state in which the game waits and something is legal.
+
+use crate::io::lines::{self, Line};
+use crate::spire::action::Action;
+use crate::spire::message::Message;
+use crate::spire::offer;
+use crate::spire::run::Run;
+
+/// What a player is asked, and what is remembered of it until it is recorded.
+#[derive(Debug)]
+pub(super) struct Decision {
+    /// Counts the decisions of this process, from 1.
+    pub(super) number: u64,
+    /// The mod's line, as it came.
+    pub(super) raw: Vec<u8>,
+    /// What is legal, less what the mod refused in this very state.
+    pub(super) actions: Vec<Action>,
+    /// The line that an agent is asked with.
+    pub(super) offered: Vec<u8>,
+    pub(super) run: Run,
+    pub(super) floor: i64,
+    /// In the Match and Keep event the game hangs when choices come too fast.
+    pub(super) needs_pace: bool,
+}
+
+impl Decision {
+    /// `None` where there is nothing to decide.
+    pub(super) fn new(
+        number: u64,
+        line: &Line<'_>,
+        text: &str,
+        message: &Message<'_>,
+        actions: Vec<Action>,
+    ) -> Option<Decision> {
+        let (run, state) = (Run::of(message)?, message.game_state.as_ref()?);
+        if actions.is_empty() {
+            return None;
+        }
+        let mut actions_json = Vec::new();
+        offer::write_actions(message, &actions, &mut actions_json);
+        let mut offered = Vec::with_capacity(line.raw().len() + actions_json.len() + 32);
+        offer::set(line, text, message, &actions_json, &mut offered);
+        if !offered.ends_with(b"\n") {
+            offered.push(b'\n');
+        }
+        Some(Decision {
+            number,
+            raw: line.raw().to_vec(),
+            actions,
+            offered,
+            run,
+            floor: state.floor,
+            needs_pace: &*state.screen_state.event_id == "Match and Keep!",
+        })
+    }
+
+    /// The message's text, to be read again.
+    pub(super) fn text(&self) -> std::borrow::Cow<'_, str> {
+        // A byte order mark stands only on a stream's first line, which is read the same with any number.
+        lines::text(Line::new(&self.raw, 1).body())
+    }
+}
+
+/// Reads an answer: an id, `{"action_id":N}`, or a mod command.
+///
+/// # Errors
+/// Why it is none of them, or not legal here; words to follow "the answer".
+pub(super) fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
+    let answer = answer.trim();
+    if answer.is_empty() {
+        return Err("was empty".to_owned());
+    }
+    let action = if let Ok(id) = answer.parse::<i64>() {
+        from_id(id)?
+    } else if answer.starts_with('{') {
+        #[derive(serde::Deserialize)]
+        struct Answer {
+            action_id: i64,
+        }
+        let Answer { action_id } =
+            serde_json::from_str(answer).map_err(|error| format!("has no action_id: {error}"))?;
+        from_id(action_id)?
+    } else {
+        Action::from_command(answer).ok_or_else(|| {
+            format!("is no id, {{\"action_id\":N}} or mod command that has an id: {}", shortened(answer))
+        })?
+    };
+    if legal.contains(&action) {
+        return Ok(action);
+    }
+    let ids: Vec<String> = legal.iter().map(|action| action.id().to_string()).collect();
+    Err(format!("is not legal here: {} ({action}); legal are {}", action.id(), ids.join(" ")))
+}
+
+fn from_id(id: i64) -> Result<Action, String> {
+    u8::try_from(id).ok().and_then(Action::from_id).ok_or_else(|| format!("is no id: {id}; ids are 0 to 172"))
+}
+
+/// As much of a foreign text as a message can hold.
+pub(super) fn shortened(text: &str) -> String {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_ids_objects_or_commands() {
+        let legal = [Action::Choose { index: 0 }, Action::Proceed];
+        let id = |answer: &str| read_answer(answer, &legal).map(Action::id);
+        for answer in ["110", " 110\r", r#"{"action_id":110,"why":"x"}"#, "CHOOSE 0"] {
+            assert_eq!(id(answer), Ok(110), "{answer}");
+        }
+        assert_eq!(id("confirm"), Ok(171));
+        for (answer, why) in [
+            ("", "empty"),
+            ("0", "not legal here: 0 (play 1); legal are 110 171"),
+            ("173", "0 to 172"),
+            ("-1", "0 to 172"),
+            ("1.0", "no id"),
+            ("state", "no id"),
+            ("choose strike", "no id"),
+            ("110 171", "no id"),
+            (r#"{"action_id":"110"}"#, "no action_id"),
+            (r#"{"action_id":110,"action_id":171}"#, "no action_id"),
+            (r#"{"id":110}"#, "no action_id"),
+        ] {
+            let error = id(answer).unwrap_err();
+            assert!(error.contains(why), "{answer}: {error}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! `sts-proxy`: plays Slay the Spire through CommunicationMod's pipe, for a person or an agent, and records.
+
+mod agent;
+mod decision;
+mod person;
+mod player;
+mod proxy;
+mod recorder;
+mod watchdog;
+
+use super::options::{LimitOptions, seconds};
+use super::{Command, Contract};
+use crate::io::between::{Ends, between};
+use crate::io::descriptor::stdout;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::terminal::{Color, Terminal};
+use agent::Agent;
+use clap::builder::{BoolishValueParser, NonEmptyStringValueParser, TypedValueParser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use person::Person;
+use player::Player;
+use proxy::{Proxy, Settings};
+use recorder::{Kind, Recorder};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Play Slay the Spire through CommunicationMod's pipe
+///
+/// The mod's launch command: says "ready", reads the mod's states on stdin, and writes commands, and nothing else, on
+/// stdout. With no AGENT a person plays at the terminal. With one, the agent gets a line for each decision, as
+/// valid-actions would print it, and answers with one line: an id, {"action_id":N}, or a legal mod command. Every accepted
+/// decision is recorded with the state it was made in, one file a run.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The program that plays, with its arguments; without one, a person does
+    #[arg(last = true, value_name = "AGENT")]
+    agent: Vec<OsString>,
+
+    /// The person's terminal
+    #[arg(long, value_name = "PATH", default_value = "/dev/tty")]
+    tty: PathBuf,
+    /// Colour on the person's terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+
+    /// How long an agent may take for an answer before it is asked again; 0 is for ever
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds, help_heading = "Agent")]
+    agent_timeout: Duration,
+    /// How often an agent is asked at one decision before the run ends: 1 ends it at the first illegal or late answer
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Agent")]
+    attempts: u32,
+    /// How often an agent that has ended is started again
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Agent")]
+    restart: u32,
+
+    /// Start runs from the menu: class, ascension (0-20) and seed (A-Z, 0-9)
+    #[arg(long, num_args = 1..=3, value_names = ["CLASS", "ASC", "SEED"], help_heading = "Game")]
+    start: Vec<String>,
+    /// End when this many games are over and the menu is back
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Game")]
+    games: Option<u64>,
+    /// What is sent while there is nothing to decide
+    #[arg(long, value_name = "WHAT", default_value = "silent", help_heading = "Game")]
+    idle: Idle,
+    /// Ask for the state when nothing has come from the game for so long; 0 is never
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, help_heading = "Game")]
+    watchdog: Duration,
+
+    /// Where records go [default: pipewright/spire in the XDG data folder]
+    #[arg(long, value_name = "DIR", env = "AI_STS_PROXY_DATA_DIR", value_parser = NonEmptyStringValueParser::new().map(PathBuf::from), help_heading = "Records")]
+    data_dir: Option<PathBuf>,
+    /// Record nothing
+    #[arg(long, env = "AI_STS_PROXY_NO_RECORD", value_parser = BoolishValueParser::new(), help_heading = "Records")]
+    no_record: bool,
+    /// Record the whole state instead of what seed 4.3 keeps
+    #[arg(long, help_heading = "Records")]
+    full_state: bool,
+    /// When records are forced to the disk
+    #[arg(long, value_name = "WHEN", default_value = "each", help_heading = "Records")]
+    sync: Sync,
+
+    /// Say only what went wrong
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+/// What is sent while there is nothing to decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Idle {
+    /// Nothing: the mod sends each stable state by itself
+    Silent,
+    /// `wait 30` in a run, so that the mod answers after 30 frames
+    Wait,
+    /// `state` at once, about 80 times a second
+    State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sync {
+    /// Each, before the next command is sent
+    Each,
+    /// Never: a power loss may cost the last records
+    Never,
+}
+
+const NAME: &str = "sts-proxy";
+const AFTER_HELP: &str = "\
+Examples (the mod's config.properties; it splits on spaces and knows no quotes):
+  A person plays at the terminal that the game was started from:
+    command=/usr/local/bin/sts-proxy
+  An agent plays ten games as the Silent and ends:
+    command=/usr/local/bin/sts-proxy --start SILENT 0 --games 10 -- /home/me/my-bot
+
+Exit status:
+  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started;
+  4 the agent was lost, or gave no legal answer; 130, 143 ended by SIGINT, SIGTERM. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        arguments: &["--no-record", "--watchdog", "0", "--", "sh", "-c", "while read -r line; do echo 110; done"],
+        sample: super::valid_actions::COMMAND.contract.sample,
+        is_filter: false,
+    },
+};
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let usage = |error| Failure::new(Status::Usage, error);
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(error.to_string()))?;
+    let start = start_command(&arguments.start).map_err(usage)?;
+    say_ready()?;
+    let report = Arc::new(Report::new(NAME, arguments.quiet));
+    let recorder = recorder(&arguments, &report)?;
+    let mut ends = Ends { limits: arguments.limits.into(), ..Ends::default() };
+    let player: Box<dyn Player> = if arguments.agent.is_empty() {
+        let terminal = Terminal::open(&arguments.tty)?;
+        let person = Person::new(&terminal, arguments.color)?;
+        ends.person = Some(terminal);
+        Box::new(person)
+    } else {
+        ends.far = Some(arguments.agent);
+        let timeout = Some(arguments.agent_timeout).filter(|timeout| !timeout.is_zero());
+        Box::new(Agent::new(timeout, arguments.attempts, arguments.restart, Arc::clone(&report)))
+    };
+    let settings = Settings {
+        start,
+        games: arguments.games,
+        idle: arguments.idle,
+        watchdog: arguments.watchdog,
+        limits: ends.limits,
+        full_state: arguments.full_state,
+    };
+    let proxy = Proxy::new(settings, player, recorder, Arc::clone(&report));
+    between(Box::new(proxy), ends, &report)
+}
+
+/// The first line, at once: the game stands still until it comes, whatever else we have to say.
+fn say_ready() -> Result<(), Failure> {
+    stdout()
+        .and_then(|mut stdout| stdout.write_all(b"ready\n"))
+        .map_err(|error| Failure::new(Status::Fault, format_args!("stdout: {error}")))
+}
+
+fn start_command(words: &[String]) -> Result<Option<String>, String> {
+    let [class, rest @ ..] = words else {
+        return Ok(None);
+    };
+    let is_name =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_name(class) {
+        return Err(format!("--start: {class:?} is no class; IRONCLAD, SILENT, DEFECT and WATCHER are"));
+    }
+    if let Some(ascension) = rest.first()
+        && ascension.parse().is_ok_and(|level: u8| level <= 20) == false
+    {
+        return Err(format!("--start: an ascension is 0 to 20, not {ascension:?}"));
+    }
+    if let Some(seed) = rest.get(1)
+        && !(is_name(seed) && !seed.contains('_'))
+    {
+        return Err(format!("--start: a seed is letters A-Z and digits, not {seed:?}"));
+    }
+    Ok(Some(format!("start {}", words.join(" "))))
+}
+
+fn recorder(arguments: &Arguments, report: &Arc<Report>) -> Result<Option<Recorder>, Failure> {
+    if arguments.no_record {
+        return Ok(None);
+    }
+    let folder = arguments.data_dir.clone().or_else(data_folder).ok_or_else(|| {
+        Failure::new(
+            Status::Usage,
+            "no folder for records: neither XDG_DATA_HOME nor HOME is set; give one with --data-dir, or --no-record",
+        )
+    })?;
+    let kind = if arguments.agent.is_empty() { Kind::Human } else { Kind::Agent };
+    Recorder::new(folder, kind, arguments.sync == Sync::Each, Arc::clone(report)).map(Some)
+}
+
+/// The XDG data folder's `pipewright/spire`.
+fn data_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))?;
+    Some(data.join("pipewright/spire"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(words: &[&str]) -> Result<Option<String>, String> {
+        start_command(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_start_command_is_checked_before_it_is_sent() {
+        assert_eq!(start(&[]), Ok(None));
+        assert_eq!(start(&["SILENT", "20", "ABC1"]), Ok(Some("start SILENT 20 ABC1".to_owned())));
+        for bad in [&["a b"][..], &["SILENT", "21"], &["SILENT", "x"], &["SILENT", "0", "A-B"], &["x\nend"]] {
+            assert!(start(bad).is_err(), "{bad:?}");
+        }
+    }
+}

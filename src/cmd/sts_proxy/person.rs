@@ -1,0 +1,140 @@
+//! A person at a terminal: sees the state and the legal actions, types an id.
+
+use super::decision::{Decision, read_answer};
+use super::player::{Player, Reply};
+use crate::io::lines::{self, Piece};
+use crate::io::report::{Failure, Status};
+use crate::io::stage::{Out, Side};
+use crate::io::terminal::{Color, Terminal, printable};
+use crate::spire::action::Action;
+use crate::spire::label::label;
+use crate::spire::message::Message;
+use crate::spire::summary::summary;
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+const HELP: &str = "\
+  a number   the action with that id (a mod command such as `end` does as well)
+  state, q   ask the game for its state
+  ?          show this and the menu again
+  quit       end; the game goes on without us
+";
+const PROMPT: &str = "action> ";
+
+/// The person's terminal, and whether a menu stands on it that still waits.
+pub(super) struct Person {
+    terminal: Terminal,
+    color: bool,
+    open: bool,
+}
+
+impl Person {
+    /// # Errors
+    /// Where the terminal can't be opened once more.
+    pub(super) fn new(terminal: &Terminal, color: Color) -> Result<Person, Failure> {
+        Ok(Person { terminal: Terminal::open(terminal.path())?, color: color.wanted(), open: false })
+    }
+
+    fn say(&self, out: &mut Out, text: &str) {
+        out.to(Side::Person).extend_from_slice(text.as_bytes());
+    }
+
+    fn styled(&self, style: &str, text: &str) -> String {
+        let text = printable(text);
+        if self.color { format!("\x1b[{style}m{text}\x1b[0m") } else { text.into_owned() }
+    }
+
+    fn show(&self, decision: &Decision, out: &mut Out) {
+        let text = decision.text();
+        let Ok(Some(message)) = Message::read(&text) else {
+            return; // it was read when the decision was made
+        };
+        let width = self.terminal.width();
+        let mut screen = self.styled("2", &"-".repeat(width.min(60)));
+        screen.push('\n');
+        for line in summary(&message) {
+            let title = if line.title.is_empty() { String::new() } else { format!("{:>8}  ", line.title) };
+            let style = if line.title.is_empty() { "1" } else { "0" };
+            let _ = writeln!(screen, "{}{}", self.styled("36", &title), self.styled(style, &line.text));
+        }
+        screen.push_str(&self.menu(&message, &decision.actions, width));
+        screen.push_str(PROMPT);
+        // What is the game's was made printable above; what is left are our own colours.
+        out.to(Side::Person).extend_from_slice(screen.as_bytes());
+    }
+
+    /// The actions by id, in as many columns as the widest allows, read downwards.
+    fn menu(&self, message: &Message<'_>, actions: &[Action], width: usize) -> String {
+        let labels: Vec<String> =
+            actions.iter().map(|&action| printable(&label(message, action)).into_owned()).collect();
+        let widest = labels.iter().map(|label| label.width()).max().unwrap_or(0) + ID_WIDTH + GAP;
+        let columns = (width / widest.max(1)).clamp(1, 4);
+        let rows = labels.len().div_ceil(columns);
+        let mut menu = String::new();
+        for row in 0..rows {
+            for index in (row..labels.len()).step_by(rows) {
+                let id = format!("[{:>3}] ", actions[index].id());
+                let last = index + rows >= labels.len();
+                let padding = if last { 0 } else { widest - ID_WIDTH - labels[index].width() };
+                let _ = write!(menu, "{}{}{}", self.styled("33", &id), labels[index], " ".repeat(padding));
+            }
+            menu.push('\n');
+        }
+        menu
+    }
+}
+
+/// `[172] `
+const ID_WIDTH: usize = 6;
+/// Between two columns.
+const GAP: usize = 2;
+
+impl Player for Person {
+    fn ask(&mut self, decision: &Decision, out: &mut Out) {
+        if self.open {
+            self.say(out, "\nthe game has a new state; this menu takes the place of the one above\n");
+        }
+        self.open = true;
+        self.show(decision, out);
+    }
+
+    fn withdraw(&mut self, out: &mut Out) {
+        if std::mem::take(&mut self.open) {
+            self.say(out, "\nthe game went on by itself; the menu above is stale\n");
+        }
+    }
+
+    fn hear(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
+        let Piece::Line(line) = piece else {
+            return Ok(Reply::Nothing); // no terminal gives a line that long
+        };
+        let text = lines::text(line.body());
+        match (text.trim(), open) {
+            ("quit", _) => return Ok(Reply::Stop(Status::Well)),
+            ("q" | "state", _) => {
+                self.open = false;
+                return Ok(Reply::AskForState);
+            }
+            ("?", Some(decision)) => {
+                self.say(out, HELP);
+                self.show(decision, out);
+            }
+            ("?", None) => self.say(out, HELP),
+            ("", Some(_)) => self.say(out, PROMPT),
+            ("", None) => {}
+            (_, None) => self.say(out, "nothing to choose now: the game hasn't answered yet\n"),
+            (answer, Some(decision)) => match read_answer(answer, &decision.actions) {
+                Ok(action) => {
+                    self.open = false;
+                    return Ok(Reply::Act(action));
+                }
+                Err(why) => self.say(out, &format!("the answer {} (? for help)\n{PROMPT}", printable(&why))),
+            },
+        }
+        Ok(Reply::Nothing)
+    }
+
+    fn closed(&mut self) -> Reply {
+        Reply::Stop(Status::Well)
+    }
+}

@@ -1,0 +1,390 @@
+//! The game's side: which messages ask for a decision, what is sent to the mod, and what is recorded.
+
+use super::Idle;
+use super::decision::Decision;
+use super::player::{Player, Reply};
+use super::recorder::Recorder;
+use super::watchdog::Watchdog;
+use crate::io::lines::{self, Limits, Line, Piece};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::spire::action::Action;
+use crate::spire::mask::legal_actions;
+use crate::spire::message::Message;
+use crate::spire::record::{Decided, Outcome};
+use crate::spire::reduced::reduced;
+use crate::spire::run::{Runs, Turn};
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// In Match and Keep a choice waits so long after the one before, so that the cards can turn over.
+const PACE: Duration = Duration::from_secs(1);
+
+/// What the options said.
+pub(super) struct Settings {
+    /// The command that starts a run from the menu.
+    pub(super) start: Option<String>,
+    pub(super) games: Option<u64>,
+    pub(super) idle: Idle,
+    /// 0 is never.
+    pub(super) watchdog: Duration,
+    pub(super) limits: Limits,
+    pub(super) full_state: bool,
+}
+
+/// Where the latest decision stands.
+enum Phase {
+    /// Nothing is to be decided.
+    Idle,
+    /// The player was asked.
+    Open,
+    /// The player has answered; the command is held until then.
+    Held(Action, Instant),
+    /// The command was sent; the record waits for the mod's next message (it is None without a recorder).
+    Sent(Action, Option<Box<Decided>>),
+}
+
+/// The stage between the mod and the player.
+pub(super) struct Proxy {
+    settings: Settings,
+    report: Arc<Report>,
+    player: Box<dyn Player>,
+    recorder: Option<Recorder>,
+    runs: Runs,
+    games_over: u64,
+    decision: Option<Decision>,
+    phase: Phase,
+    /// The state was asked for since the last command: a message like the one before is an answer then, and
+    /// else the same frame once more.
+    asked_for_state: bool,
+    /// What the mod refused in the state of `decision`.
+    refused: Vec<Action>,
+    starting: bool,
+    in_game: bool,
+    watchdog: Watchdog,
+}
+
+impl Proxy {
+    pub(super) fn new(
+        settings: Settings,
+        player: Box<dyn Player>,
+        recorder: Option<Recorder>,
+        report: Arc<Report>,
+    ) -> Proxy {
+        Proxy {
+            watchdog: Watchdog::new(settings.watchdog),
+            settings,
+            report,
+            player,
+            recorder,
+            runs: Runs::default(),
+            games_over: 0,
+            decision: None,
+            phase: Phase::Idle,
+            asked_for_state: false,
+            refused: Vec::new(),
+            starting: false,
+            in_game: false,
+        }
+    }
+
+    fn send(&mut self, command: &str, out: &mut Out) {
+        let to = out.to(Side::Near);
+        to.extend_from_slice(command.as_bytes());
+        to.push(b'\n');
+        self.watchdog.rest();
+    }
+
+    fn ask_for_state(&mut self, out: &mut Out) {
+        self.send("state", out);
+        self.asked_for_state = true;
+    }
+
+    /// A line from the mod.
+    fn hear_mod(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
+        self.watchdog.rest();
+        if line.is_blank() {
+            self.ask_for_state(out);
+            return Ok(());
+        }
+        let place = format!("mod:{}", line.number());
+        if lines::deeper_than(line.body(), self.settings.limits.max_depth) {
+            let most = self.settings.limits.max_depth;
+            self.report.fault(place, format_args!("not acted on: nested deeper than {most} levels (--max-depth)"));
+            return Ok(());
+        }
+        let text = lines::text(line.body());
+        match Message::read(&text) {
+            Ok(Some(message)) if message.error.is_some() => self.hear_error(&message, &place, out),
+            Ok(Some(message)) => self.hear_state(line, &text, &message, out),
+            Ok(None) => {
+                self.report.fault(place, "not acted on: no message of CommunicationMod");
+                Ok(())
+            }
+            Err(error) => {
+                self.report.fault(place, format_args!("not acted on: {error}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// The mod refused something. No state follows by itself.
+    fn hear_error(&mut self, message: &Message<'_>, place: &str, out: &mut Out) -> Result<(), Failure> {
+        let error = message.error.as_deref().unwrap_or_default();
+        if self.starting {
+            return Err(Failure::new(Status::Usage, format_args!("{place}: the mod refused --start: {error}")));
+        }
+        if let Phase::Sent(action, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
+            self.report.fault(place, format_args!("the mod refused `{action}`: {error}"));
+            self.refused.push(action);
+            self.record(decided, Outcome::Refused(error));
+        } else {
+            self.report.fault(place, format_args!("an error that answers no command of ours: {error}"));
+        }
+        self.ask_for_state(out);
+        Ok(())
+    }
+
+    fn hear_state(&mut self, line: &Line<'_>, text: &str, message: &Message<'_>, out: &mut Out) -> Result<(), Failure> {
+        let answer = std::mem::take(&mut self.asked_for_state);
+        let same = self.decision.as_ref().is_some_and(|decision| decision.raw == line.raw());
+        if same && !answer && !matches!(self.phase, Phase::Idle) {
+            return Ok(()); // the frame that was decided on, once more
+        }
+        if !same {
+            self.refused.clear();
+        }
+        if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
+            self.record(decided, Outcome::Accepted);
+        }
+        self.in_game = message.in_game;
+        let turn = self.runs.follow(message);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.follow(turn);
+        }
+        if turn == Turn::BackInMenu {
+            self.games_over += 1;
+            if self.settings.games.is_some_and(|games| self.games_over >= games) {
+                out.stop(self.report.finish());
+                return Ok(());
+            }
+        }
+        let mut actions = legal_actions(message);
+        actions.retain(|action| !self.refused.contains(action));
+        if actions.is_empty() {
+            self.player.withdraw(out);
+            self.idle(message, answer, out);
+            return Ok(());
+        }
+        self.decide(line, text, message, actions, same, out);
+        Ok(())
+    }
+
+    /// Asks the player. The same state keeps its number: what is still owed for it is an answer to it.
+    fn decide(
+        &mut self,
+        line: &Line<'_>,
+        text: &str,
+        message: &Message<'_>,
+        actions: Vec<Action>,
+        same: bool,
+        out: &mut Out,
+    ) {
+        let number = self.decision.as_ref().map_or(1, |decision| decision.number + u64::from(!same));
+        self.decision = Decision::new(number, line, text, message, actions);
+        self.starting = false;
+        self.watchdog.reset();
+        if let Some(decision) = &self.decision {
+            self.phase = Phase::Open;
+            self.player.ask(decision, out);
+        }
+    }
+
+    /// Nothing is to be decided.
+    fn idle(&mut self, message: &Message<'_>, answer: bool, out: &mut Out) {
+        self.starting &= !message.in_game;
+        if let Some(start) = &self.settings.start
+            && !message.in_game
+            && message.is_ready()
+            && message.offers("start")
+            && (!self.starting || answer)
+        {
+            let start = start.clone();
+            self.send(&start, out);
+            self.starting = true;
+            return;
+        }
+        match self.settings.idle {
+            Idle::Silent => {}
+            Idle::Wait if message.offers("wait") => self.send("wait 30", out),
+            Idle::Wait => {}
+            Idle::State => self.ask_for_state(out),
+        }
+    }
+
+    fn reply(&mut self, reply: Reply, out: &mut Out) {
+        match reply {
+            Reply::Nothing => {}
+            Reply::AskForState => self.ask_for_state(out),
+            Reply::Stop(status) => {
+                self.give_up_waiting();
+                out.stop(if status == Status::Well { self.report.finish() } else { status });
+            }
+            Reply::Act(action) => {
+                let held = self.decision.as_ref().is_some_and(|decision| decision.needs_pace)
+                    && matches!(action, Action::Choose { .. });
+                if held {
+                    self.phase = Phase::Held(action, Instant::now() + PACE);
+                } else {
+                    self.act(action, out);
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action, out: &mut Out) {
+        let decided = self.decision.as_ref().and_then(|decision| self.note_down(decision, action));
+        self.phase = Phase::Sent(action, decided);
+        self.asked_for_state = false;
+        self.watchdog.reset();
+        self.send(&action.to_string(), out);
+    }
+
+    fn note_down(&self, decision: &Decision, action: Action) -> Option<Box<Decided>> {
+        self.recorder.as_ref()?;
+        let text = decision.text();
+        let state =
+            if self.settings.full_state { whole_state(&text) } else { reduced(&text).and_then(RawValue::from_string) };
+        match state {
+            Ok(state) => Some(Box::new(Decided {
+                ts: format!("{:.6}", Timestamp::now()),
+                action,
+                run: decision.run.clone(),
+                floor: decision.floor,
+                state,
+            })),
+            Err(error) => {
+                self.report.fault("record", format_args!("a state can't be recorded: {error}"));
+                None
+            }
+        }
+    }
+
+    fn record(&mut self, decided: Option<Box<Decided>>, outcome: Outcome<'_>) {
+        let (Some(decided), Some(recorder)) = (decided, &mut self.recorder) else {
+            return;
+        };
+        match decided.line(outcome) {
+            Ok(line) => recorder.write(&decided.run, &line),
+            Err(error) => self.report.fault("record", error),
+        }
+    }
+
+    /// The run ends: a command whose answer never came is recorded as that.
+    fn give_up_waiting(&mut self) {
+        if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
+            self.record(decided, Outcome::Unknown);
+        }
+    }
+
+    /// The watchdog guards while only the game can say something.
+    fn game_is_due(&self) -> bool {
+        matches!(self.phase, Phase::Idle | Phase::Sent(..)) || self.asked_for_state
+    }
+
+    fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
+        if let Phase::Held(action, until) = self.phase
+            && until <= Instant::now()
+        {
+            self.act(action, out);
+        }
+        if self.game_is_due()
+            && let Some(command) = self.watchdog.wake(self.in_game)
+        {
+            if self.watchdog.woke_first() {
+                self.report.note("nothing came from the game for a while; asking for its state");
+            }
+            self.send(command, out);
+            self.asked_for_state = true;
+        }
+        let open = open(&self.decision, &self.phase);
+        self.player.due(open, out)
+    }
+}
+
+impl Stage for Proxy {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(Side::Near, Piece::Line(line)) => self.hear_mod(&line, out),
+            Event::Piece(Side::Near, Piece::Part { number, last, .. }) => {
+                if last {
+                    let most = self.settings.limits.max_line;
+                    self.report.fault(
+                        format_args!("mod:{number}"),
+                        format_args!("not acted on: longer than {most} bytes (--max-line)"),
+                    );
+                }
+                Ok(())
+            }
+            Event::Piece(_, piece) => {
+                let open = open(&self.decision, &self.phase);
+                let reply = self.player.hear(piece, open, out)?;
+                self.reply(reply, out);
+                Ok(())
+            }
+            Event::Closed(Side::Near) => {
+                self.reply(Reply::Stop(Status::Well), out);
+                Ok(())
+            }
+            Event::Closed(_) | Event::Broken(Side::Far | Side::Person, _) => {
+                let reply = self.player.closed();
+                self.reply(reply, out);
+                Ok(())
+            }
+            Event::Opened(Side::Far) => {
+                let open = open(&self.decision, &self.phase);
+                self.player.opened(open, out);
+                Ok(())
+            }
+            Event::Exited(status) => self.player.exited(status, out),
+            Event::Due => self.due(out),
+            Event::Broken(Side::Near, _) | Event::Signal(_) => {
+                self.give_up_waiting();
+                Ok(())
+            }
+            Event::Opened(_) => Ok(()),
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sync();
+        }
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let held = match self.phase {
+            Phase::Held(_, until) => Some(until),
+            _ => None,
+        };
+        let game = if self.game_is_due() { self.watchdog.deadline() } else { None };
+        held.into_iter().chain(game).chain(self.player.deadline()).min()
+    }
+}
+
+/// The decision that the player is to make now.
+fn open<'d>(decision: &'d Option<Decision>, phase: &Phase) -> Option<&'d Decision> {
+    decision.as_ref().filter(|_| matches!(phase, Phase::Open))
+}
+
+/// The message's whole `game_state`.
+fn whole_state(message: &str) -> Result<Box<RawValue>, serde_json::Error> {
+    #[derive(serde::Deserialize)]
+    struct Whole {
+        game_state: Box<RawValue>,
+    }
+    serde_json::from_str(message).map(|Whole { game_state }| game_state)
+}

@@ -1,0 +1,194 @@
+//! The files of records: one a run, continued where the run goes on.
+
+use crate::io::append::{Appender, OpenError};
+use crate::io::report::{Failure, Report, Status};
+use crate::spire::run::{Run, Turn};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Who decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Human,
+    Agent,
+}
+
+/// Writes records into `{Class}_A{ascension}_{HUMAN|AGENT}_PROXY_{timestamp}.jsonl`.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    folder: PathBuf,
+    kind: Kind,
+    sync: bool,
+    report: Arc<Report>,
+    file: Option<Appender>,
+    /// Whether a file of an earlier process may hold the beginning of this run.
+    joined: bool,
+    unsynced: bool,
+}
+
+/// How many of the newest files are looked into for the run that goes on.
+const LOOKED_INTO: usize = 50;
+
+impl Recorder {
+    /// # Errors
+    /// [`Status::Usage`] where the folder can't be made.
+    pub(super) fn new(folder: PathBuf, kind: Kind, sync: bool, report: Arc<Report>) -> Result<Recorder, Failure> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| {
+            let folder = folder.display();
+            Failure::new(
+                Status::Usage,
+                format_args!("cannot make the folder for records: {folder}: {error}; give another with --data-dir, or --no-record"),
+            )
+        })?;
+        Ok(Recorder { folder, kind, sync, report, file: None, joined: false, unsynced: false })
+    }
+
+    /// The run goes on, or another begins: its file is opened with its first record.
+    pub(super) fn follow(&mut self, turn: Turn) {
+        if matches!(turn, Turn::New | Turn::Joined) {
+            self.file = None;
+            self.joined = turn == Turn::Joined;
+        }
+    }
+
+    /// Appends a record. The game goes on where that fails; the loss is told and counted.
+    pub(super) fn write(&mut self, run: &Run, record: &[u8]) {
+        let mut path = self.folder.clone();
+        let written = self.file(run).and_then(|file| {
+            path = file.path().to_owned();
+            file.append(record)
+        });
+        match written {
+            Ok(()) => self.unsynced = true,
+            Err(error) => self.report.fault(path.display(), format_args!("a record was lost: {error}")),
+        }
+    }
+
+    /// Forces what was written to the disk.
+    pub(super) fn sync(&mut self) {
+        if !std::mem::take(&mut self.unsynced) || !self.sync {
+            return;
+        }
+        if let Some(file) = &self.file
+            && let Err(error) = file.sync()
+        {
+            self.report.fault(file.path().display(), format_args!("not forced to the disk: {error}"));
+        }
+    }
+
+    fn file(&mut self, run: &Run) -> io::Result<&mut Appender> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => {
+                let resumed = if std::mem::take(&mut self.joined) { self.resume(run) } else { None };
+                let file = resumed.map_or_else(|| self.create(run), Ok)?;
+                self.report.note(format_args!("recording to {}", file.path().display()));
+                file
+            }
+        };
+        Ok(self.file.insert(file))
+    }
+
+    fn prefix(&self, run: &Run) -> String {
+        let kind = match self.kind {
+            Kind::Human => "HUMAN",
+            Kind::Agent => "AGENT",
+        };
+        format!("{}_A{}_{kind}_PROXY_", run.class_name(), run.ascension)
+    }
+
+    fn create(&self, run: &Run) -> io::Result<Appender> {
+        let prefix = self.prefix(run);
+        let now = Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
+        let names = std::iter::once(format!("{prefix}{now}.jsonl"))
+            .chain((2..1000).map(|again| format!("{prefix}{now}-{again}.jsonl")));
+        for name in names {
+            match Appender::create(&self.folder.join(name)) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                created => return created,
+            }
+        }
+        Err(io::Error::other("a thousand runs in one second"))
+    }
+
+    /// The newest file of this run that isn't over and that nobody else writes.
+    fn resume(&self, run: &Run) -> Option<Appender> {
+        let prefix = self.prefix(run);
+        let mut names: Vec<PathBuf> = fs::read_dir(&self.folder)
+            .ok()?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with(&prefix) && name.ends_with(".jsonl")
+            })
+            .collect();
+        names.sort_unstable_by_key(|path| std::cmp::Reverse(fs::metadata(path).and_then(|file| file.modified()).ok()));
+        let path = names.iter().take(LOOKED_INTO).find(|path| goes_on(path, run))?;
+        match Appender::resume(path) {
+            Ok((appender, torn)) => {
+                if let Some(torn) = torn {
+                    let aside = torn.moved_to.display();
+                    self.report.fault(
+                        path.display(),
+                        format_args!("{} bytes of a torn last line were set aside in {aside}", torn.bytes),
+                    );
+                }
+                Some(appender)
+            }
+            Err(OpenError::Busy) => None,
+            Err(OpenError::Io(error)) => {
+                self.report.fault(path.display(), format_args!("cannot be continued, a new file is begun: {error}"));
+                None
+            }
+        }
+    }
+}
+
+/// What is read of a record to know its run.
+#[derive(Deserialize)]
+struct Recorded {
+    run: RecordedRun,
+    state: RecordedState,
+}
+
+#[derive(Deserialize)]
+struct RecordedRun {
+    seed: Option<i64>,
+}
+
+/// Of a reduced state, or of a whole one.
+#[derive(Deserialize)]
+struct RecordedState {
+    screen_type: Option<String>,
+}
+
+/// Whether a file's last whole record is of this run, which wasn't over then.
+fn goes_on(path: &Path, run: &Run) -> bool {
+    let Ok(Some(line)) = last_line(path) else {
+        return false;
+    };
+    serde_json::from_slice::<Recorded>(&line)
+        .is_ok_and(|record| record.run.seed == run.seed && record.state.screen_type.as_deref() != Some("GAME_OVER"))
+}
+
+/// The last line that has its line feed.
+fn last_line(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    /// Far more than two records with full states.
+    const TAIL: u64 = 1 << 20;
+    let mut file = fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let Some(end) = memchr::memrchr(b'\n', &tail) else {
+        return Ok(None);
+    };
+    let start = memchr::memrchr(b'\n', &tail[..end]).map_or(0, |at| at + 1);
+    Ok(Some(tail[start..end].to_vec()))
+}

@@ -1,0 +1,56 @@
+//! What to ask the game when it says nothing.
+
+use std::time::{Duration, Instant};
+
+/// A game that is left alone is asked ever more rarely, at least this often.
+const RAREST: Duration = Duration::from_secs(60);
+
+/// Wakes when nothing has come for a while. Every second time it waits instead of asking: a game that took a
+/// choice without a change (a potion that didn't fit) answers `state` with ready=false for ever, and is ready
+/// again only after a `wait`.
+pub(super) struct Watchdog {
+    interval: Duration,
+    since: Instant,
+    /// How often it woke since the game was last ready.
+    woken: u32,
+}
+
+impl Watchdog {
+    /// `interval` 0 never wakes.
+    pub(super) fn new(interval: Duration) -> Watchdog {
+        Watchdog { interval, since: Instant::now(), woken: 0 }
+    }
+
+    /// Something came, or was sent.
+    pub(super) fn rest(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// The game is ready, or was told what to do: what is silent now is silent for another reason.
+    pub(super) fn reset(&mut self) {
+        self.rest();
+        self.woken = 0;
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        if self.interval.is_zero() {
+            return None;
+        }
+        let factor = 1 << self.woken.min(16);
+        let wait = self.interval.saturating_mul(factor).min(RAREST.max(self.interval));
+        Some(self.since + wait)
+    }
+
+    /// What to send; `None` before the deadline.
+    pub(super) fn wake(&mut self, in_game: bool) -> Option<&'static str> {
+        self.deadline().filter(|&deadline| deadline <= Instant::now())?;
+        self.woken += 1;
+        self.rest();
+        Some(if in_game && self.woken.is_multiple_of(2) { "wait 30" } else { "state" })
+    }
+
+    /// Whether it has just woken for the first time in a row.
+    pub(super) fn woke_first(&self) -> bool {
+        self.woken == 1
+    }
+}

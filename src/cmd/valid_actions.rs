@@ -1,0 +1,142 @@
+//! `valid-actions`: adds to each message of the Spire mod what the player may do.
+
+use super::options::LimitOptions;
+use super::{Command, Contract};
+use crate::io::filter::filter;
+use crate::io::lines::{self, Limits, Line, Piece};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::spire::mask::legal_actions;
+use crate::spire::message::Message;
+use crate::spire::offer;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use serde::de::IgnoredAny;
+use std::io::IsTerminal;
+
+/// Add the legal actions to each message of the Slay the Spire mod
+///
+/// Reads CommunicationMod's messages, one JSON object a line, and writes each out byte for byte with one field added:
+/// "valid_actions":[{"action_id","cmd","label"}]. The ids are the 173 of the action table; "cmd" is what the mod takes;
+/// "label" names the card, target, reward or price as the player sees it. The list is empty while the game isn't
+/// ready, in menus, and for error messages. Any other line passes unchanged.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Print only {"action_ids":[...]} for each message
+    #[arg(long)]
+    bare: bool,
+    /// Stop at the first line that can't be read
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+const NAME: &str = "valid-actions";
+const AFTER_HELP: &str = "\
+Examples:
+  A Spire bot in one line, as the mod's command:
+    echo ready; valid-actions | jq --unbuffered -r 'if .error then \"state\" else .valid_actions[0].cmd // empty end'
+  How many choices a recorded session offered at each step:
+    valid-actions --bare < session.jsonl | jq '.action_ids | length'
+
+Exit status:
+  0 all well; 1 a line couldn't be read (it was passed on); 2 usage. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        arguments: &[],
+        sample: r#"{"available_commands":["choose","state"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"REST","screen_state":{"rest_options":["rest"]},"choice_list":["rest"]}}"#,
+        is_filter: true,
+    },
+};
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    if std::io::stdin().is_terminal() {
+        return Err(Failure::new(Status::Usage, "stdin is a terminal: pipe the mod's messages in (see --help)"));
+    }
+    let report = Report::new(NAME, false);
+    let limits = Limits::from(arguments.limits);
+    let mut stage =
+        Adder { bare: arguments.bare, strict: arguments.strict, limits, report: &report, actions_json: Vec::new() };
+    filter(&mut stage, limits, &report)
+}
+
+struct Adder<'r> {
+    bare: bool,
+    strict: bool,
+    limits: Limits,
+    report: &'r Report,
+    actions_json: Vec<u8>,
+}
+
+impl Stage for Adder<'_> {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let Event::Piece(side, piece) = event else {
+            return Ok(());
+        };
+        match piece {
+            Piece::Line(line) => self.add(&line, side, out),
+            Piece::Part { bytes, number, last } => {
+                out.onward(side).extend_from_slice(bytes);
+                if last {
+                    let most = self.limits.max_line;
+                    self.passed_on(number, format_args!("longer than {most} bytes (--max-line)"), out);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Adder<'_> {
+    fn add(&mut self, line: &Line<'_>, side: Side, out: &mut Out) {
+        let body = line.body();
+        let text = lines::text(body);
+        if lines::deeper_than(body, self.limits.max_depth) {
+            out.onward(side).extend_from_slice(line.raw());
+            let most = self.limits.max_depth;
+            return self.passed_on(line.number(), format_args!("nested deeper than {most} levels (--max-depth)"), out);
+        }
+        match Message::read(&text) {
+            Ok(Some(message)) => self.write(line, &text, &message, out.onward(side)),
+            Ok(None) => {
+                out.onward(side).extend_from_slice(line.raw());
+                // No object, but perhaps no JSON either.
+                if !text.trim_start().starts_with('{')
+                    && !line.is_blank()
+                    && let Err(error) = serde_json::from_str::<IgnoredAny>(&text)
+                {
+                    self.passed_on(line.number(), format_args!("not JSON: {error}"), out);
+                }
+            }
+            Err(error) => {
+                out.onward(side).extend_from_slice(line.raw());
+                self.passed_on(line.number(), format_args!("cannot be read: {error}"), out);
+            }
+        }
+    }
+
+    fn write(&mut self, line: &Line<'_>, text: &str, message: &Message<'_>, out: &mut Vec<u8>) {
+        let actions = legal_actions(message);
+        if self.bare {
+            offer::write_bare(&actions, out);
+        } else {
+            self.actions_json.clear();
+            offer::write_actions(message, &actions, &mut self.actions_json);
+            offer::set(line, text, message, &self.actions_json, out);
+        }
+    }
+
+    fn passed_on(&self, number: u64, why: std::fmt::Arguments<'_>, out: &mut Out) {
+        self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; passed on unchanged"));
+        if self.strict {
+            out.stop(Status::Fault);
+        }
+    }
+}
