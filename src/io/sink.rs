@@ -30,15 +30,19 @@ impl Sink {
         }
     }
 
-    /// Takes all of `bytes`; says whether there is something to drain.
+    /// Takes all of `bytes`; says whether there were any. Then the caller is the one to drain: a thread that
+    /// drained what another has said would wait for a reader that isn't its own, and two floods would deadlock.
     pub(super) fn append(&self, bytes: &mut Vec<u8>) -> bool {
+        if bytes.is_empty() {
+            return false;
+        }
         let mut queue = lock(&self.queue);
         if queue.is_empty() {
             std::mem::swap(&mut *queue, bytes);
         } else {
             queue.append(bytes);
         }
-        !queue.is_empty()
+        true
     }
 
     /// Closes the descriptor once the queue is written.

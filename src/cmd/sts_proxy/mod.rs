@@ -22,7 +22,7 @@ use player::Player;
 use proxy::{Proxy, Settings};
 use recorder::{Kind, Recorder};
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,7 +137,9 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let usage = |error| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(error.to_string()))?;
     let start = start_command(&arguments.start).map_err(usage)?;
-    say_ready()?;
+    if !say_ready()? {
+        return Ok(Status::Well);
+    }
     let report = Arc::new(Report::new(NAME, arguments.quiet));
     let recorder = recorder(&arguments, &report)?;
     let mut ends = Ends { limits: arguments.limits.into(), ..Ends::default() };
@@ -163,11 +165,14 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     between(Box::new(proxy), ends, &report)
 }
 
-/// The first line, at once: the game stands still until it comes, whatever else we have to say.
-fn say_ready() -> Result<(), Failure> {
-    stdout()
-        .and_then(|mut stdout| stdout.write_all(b"ready\n"))
-        .map_err(|error| Failure::new(Status::Fault, format_args!("stdout: {error}")))
+/// The first line, at once: the game stands still until it comes, whatever else we have to say. Says whether
+/// there is anybody to hear it.
+fn say_ready() -> Result<bool, Failure> {
+    match stdout().and_then(|mut stdout| stdout.write_all(b"ready\n")) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
+    }
 }
 
 fn start_command(words: &[String]) -> Result<Option<String>, String> {

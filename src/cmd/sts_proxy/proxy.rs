@@ -109,7 +109,7 @@ impl Proxy {
             self.ask_for_state(out);
             return Ok(());
         }
-        let place = format!("mod:{}", line.number());
+        let place = format!("stdin:{}", line.number());
         if lines::deeper_than(line.body(), self.settings.limits.max_depth) {
             let most = self.settings.limits.max_depth;
             self.report.fault(place, format_args!("not acted on: nested deeper than {most} levels (--max-depth)"));
@@ -322,7 +322,7 @@ impl Stage for Proxy {
                 if last {
                     let most = self.settings.limits.max_line;
                     self.report.fault(
-                        format_args!("mod:{number}"),
+                        format_args!("stdin:{number}"),
                         format_args!("not acted on: longer than {most} bytes (--max-line)"),
                     );
                 }

@@ -1,0 +1,135 @@
+//! Standing between two sides, shown with the smallest wrapper there is (`examples/wrap.rs`).
+
+use crate::process::{Talk, eventually, example, is_running, pipe, text};
+use nix::sys::signal::Signal;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// `wrap -- sh -c SCRIPT`.
+fn wrap(script: &str) -> Command {
+    let mut command = Command::new(example("wrap"));
+    command.args(["--", "sh", "-c", script]);
+    command
+}
+
+#[test]
+fn both_sides_can_flood_each_other() {
+    const SIZE: usize = 64 << 20;
+    let mut child =
+        Command::new(example("wrap")).args(["--", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let block: Vec<u8> =
+        (0..1 << 20).map(|index| if index % 1000 == 999 { b'\n' } else { (index % 251) as u8 }).collect();
+    let sent = block.clone();
+    let writer = std::thread::spawn(move || {
+        for _ in 0..SIZE / sent.len() {
+            stdin.write_all(&sent).unwrap();
+        }
+    });
+    let mut back = vec![0; block.len()];
+    for _ in 0..SIZE / block.len() {
+        stdout.read_exact(&mut back).unwrap();
+        assert!(back == block, "bytes changed on the way");
+    }
+    writer.join().unwrap();
+    assert_eq!(stdout.read(&mut back).unwrap(), 0);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_child_that_floods_before_it_reads_does_not_deadlock() {
+    let input = "x\n".repeat(1 << 20);
+    let output = pipe(&mut wrap("head -c 4000000 /dev/zero; cat"), input.as_bytes());
+    assert_eq!(output.stdout.len(), 4_000_000 + input.len());
+    assert!(output.status.success());
+}
+
+#[test]
+fn half_close_relays_to_the_end() {
+    let output = pipe(&mut wrap("cat; sleep 0.3; echo late"), b"one\ntwo");
+    assert_eq!(text(&output.stdout), "one\ntwolate\n");
+}
+
+#[test]
+fn the_childs_end_is_ours() {
+    assert_eq!(pipe(&mut wrap("exit 7"), b"").status.code(), Some(7));
+    let output = pipe(&mut wrap("kill -9 $$"), b"");
+    assert_eq!((output.status.code(), output.status.signal()), (Some(137), None));
+}
+
+#[test]
+fn a_child_that_cannot_be_started_is_3() {
+    let output = pipe(Command::new(example("wrap")).args(["--", "/no/such/program"]), b"");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        text(&output.stderr).starts_with("wrap: cannot start /no/such/program: No such file"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_grandchild_that_holds_the_pipe_does_not_hold_us() {
+    let started = Instant::now();
+    let output = pipe(&mut wrap("sleep 60 & echo $!"), b"");
+    assert!(started.elapsed() < Duration::from_secs(5), "took {:?}", started.elapsed());
+    let grandchild: i32 = text(&output.stdout).trim().parse().unwrap();
+    eventually("the grandchild is ended too", || !is_running(grandchild));
+}
+
+#[test]
+fn a_signal_ends_the_child_with_all_that_it_started() {
+    for script in ["sleep 60 & echo $!; wait", "trap '' TERM; sleep 60 & echo $!; while :; do sleep 0.1; done"] {
+        let mut talk = Talk::start(&mut wrap(script));
+        let grandchild: i32 = talk.hear().parse().unwrap();
+        talk.signal(Signal::SIGTERM);
+        let ended = talk.end();
+        assert_eq!(ended.status.signal(), Some(15));
+        assert!(ended.took < Duration::from_secs(2), "{script} took {:?}", ended.took);
+        eventually("the grandchild is ended too", || !is_running(grandchild));
+    }
+}
+
+#[test]
+fn a_stopped_child_is_ended() {
+    let mut talk = Talk::start(&mut wrap("echo $$; kill -STOP $$; sleep 60"));
+    let child: i32 = talk.hear().parse().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    talk.signal(Signal::SIGTERM);
+    assert_eq!(talk.end().status.signal(), Some(15));
+    eventually("the child is gone", || !is_running(child));
+}
+
+#[test]
+fn a_child_that_never_reads_does_not_keep_us() {
+    let mut child = wrap("sleep 60").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || while stdin.write_all(&[b'x'; 4096]).is_ok() {});
+    std::thread::sleep(Duration::from_millis(200));
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    let started = Instant::now();
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    assert!(started.elapsed() < Duration::from_secs(3));
+    writer.join().unwrap();
+}
+
+#[test]
+fn three_wrappers_are_as_one() {
+    let wrapper = example("wrap");
+    let mut command = Command::new(&wrapper);
+    command.arg("--").arg(&wrapper).arg("--").arg(&wrapper).args(["--", "sh", "-c", "cat; exit 5"]);
+    let output = pipe(&mut command, b"a\r\nb");
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("a\r\nb", Some(5)));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn a_killed_wrapper_leaves_a_child_that_sees_the_end() {
+    let mut talk = Talk::start(&mut wrap("echo $$; cat >/dev/null"));
+    let child: i32 = talk.hear().parse().unwrap();
+    talk.signal(Signal::SIGKILL);
+    assert_eq!(talk.end().status.signal(), Some(9));
+    eventually("the child saw its stdin close", || !is_running(child));
+}

@@ -1,0 +1,265 @@
+//! What holds for every command: the line contract, walked over `cmd::ALL`, so that a new command is held to it the
+//! day it is added.
+
+use crate::process::{PATIENCE, Talk, binary, command, eventually, is_running, pipe, text};
+use nix::sys::signal::Signal;
+use pipewright::cmd::{ALL, Command};
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+fn run(of: &Command) -> std::process::Command {
+    let mut run = command(of.name);
+    run.args(of.contract.arguments);
+    run
+}
+
+fn sample(of: &Command) -> String {
+    format!("{}\n", of.contract.sample)
+}
+
+#[test]
+fn every_program_is_a_command_and_every_command_a_program() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin");
+    let mut programs: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    programs.sort();
+    let commands: Vec<&str> = ALL.iter().map(|command| command.name).collect();
+    assert_eq!(programs, commands);
+}
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    for of in ALL {
+        for (argument, needle) in [("-h", "Usage:"), ("--help", "Exit status:"), ("--version", of.name)] {
+            let output = pipe(command(of.name).arg(argument), b"");
+            assert_eq!(output.status.code(), Some(0), "{} {argument}", of.name);
+            assert!(text(&output.stdout).contains(needle), "{} {argument}", of.name);
+            assert!(output.stderr.is_empty());
+            let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+            let status = command(of.name).arg(argument).stdout(full).stderr(Stdio::null()).status().unwrap();
+            assert_eq!(status.code(), Some(1), "{} {argument} >/dev/full", of.name);
+        }
+    }
+}
+
+#[test]
+fn wrong_usage_is_2_and_prints_nothing() {
+    for of in ALL {
+        for arguments in [&["--no-such-option"][..], &["--max-line", "none"], &["--max-depth"]] {
+            let output = pipe(command(of.name).args(arguments), b"");
+            assert_eq!(output.status.code(), Some(2), "{} {arguments:?}", of.name);
+            assert!(output.stdout.is_empty(), "{} {arguments:?}", of.name);
+            assert!(text(&output.stderr).contains(arguments[0]), "{} {arguments:?}", of.name);
+        }
+    }
+}
+
+#[test]
+fn the_sample_is_answered_and_the_end_is_well() {
+    for of in ALL {
+        let output = pipe(&mut run(of), sample(of).as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
+        assert!(!output.stdout.is_empty(), "{}", of.name);
+    }
+}
+
+#[test]
+fn an_open_pipe_does_not_stall() {
+    for of in ALL {
+        let mut talk = Talk::start(&mut run(of));
+        for _ in 0..2 {
+            assert!(!talk.ask(of.contract.sample).is_empty(), "{}", of.name);
+        }
+        talk.close();
+        assert_eq!(talk.end().status.code(), Some(0), "{}", of.name);
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_is_1() {
+    for of in ALL {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut child = run(of).stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(sample(of).as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{}: {stderr}", of.name);
+        assert!(stderr.starts_with(&format!("{}: stdout: No space left on device", of.name)), "{stderr}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_is_a_quiet_end() {
+    for of in ALL {
+        let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        stdin.write_all(sample(of).as_bytes()).unwrap();
+        stdout.read_exact(&mut [0]).unwrap();
+        drop(stdout);
+        // It notices with what it writes next: a filter at once, a proxy with its next command, or when the game ends.
+        let _ = stdin.write_all(sample(of).as_bytes());
+        if of.contract.is_filter {
+            eventually("it reads no more", || child.try_wait().unwrap().is_some());
+        }
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
+        assert_eq!(text(&output.stderr), "", "{}", of.name);
+    }
+}
+
+#[test]
+fn a_closed_stdout_is_as_dev_null() {
+    for of in ALL {
+        let script = format!("exec {} \"$@\" >&-", binary(of.name).display());
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script, "sh"]).args(of.contract.arguments);
+        let output = pipe(&mut shell, sample(of).as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_torn_line_hurts_only_itself() {
+    for of in ALL {
+        let torn = &of.contract.sample[..of.contract.sample.len() / 2];
+        let mut talk = Talk::start(&mut run(of));
+        talk.say(torn);
+        if of.contract.is_filter {
+            assert_eq!(talk.hear(), torn, "{}", of.name);
+        }
+        assert!(!talk.ask(of.contract.sample).is_empty(), "{}", of.name);
+        talk.close();
+        let ended = talk.end();
+        assert_eq!(ended.status.code(), Some(1), "{}", of.name);
+        assert!(ended.stderr.starts_with(&format!("{}: stdin:1: ", of.name)), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_filter_passes_what_it_does_not_know_byte_for_byte() {
+    let odd: &[&[u8]] = &[
+        b"\xef\xbb\xbf{\"big\":12345678901234567890,\"f\":1.10}\r\n",
+        b"\n",
+        b" \t \r\n",
+        b"{\"nul\":\"\0\"}\n",
+        b"\xff\xfe\n",
+        b"{\"a\":1}\r{\"b\":2}\n",
+        b"{\"dup\":1,\"dup\":2}\n",
+        &[b'x'; 70_000],
+        b"\n[1,\n\"no line feed at the end\"",
+    ];
+    let input = odd.concat();
+    for of in ALL.iter().filter(|of| of.contract.is_filter) {
+        for limit in ["64M", "1K", "1"] {
+            let output = pipe(run(of).args(["--max-line", limit]), &input);
+            assert!(output.stdout == input, "{} --max-line {limit}: {}", of.name, text(&output.stdout));
+        }
+    }
+}
+
+#[test]
+fn signals_end_it_after_what_was_read_is_written() {
+    for of in ALL {
+        for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+            let mut talk = Talk::start(&mut run(of));
+            talk.ask(of.contract.sample);
+            talk.signal(signal);
+            let ended = talk.end();
+            assert_eq!(ended.status.signal(), Some(signal as i32), "{} {signal}: {}", of.name, ended.stderr);
+            assert!(ended.took.as_secs() < 2, "{} {signal} took {:?}", of.name, ended.took);
+            assert_eq!(ended.stderr, "", "{}", of.name);
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_it_even_while_nobody_reads() {
+    for of in ALL {
+        let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let lines = sample(of).repeat(1000);
+        let writer = std::thread::spawn(move || while stdin.write_all(lines.as_bytes()).is_ok() {});
+        std::thread::sleep(Duration::from_millis(300));
+        let started = Instant::now();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(15), "{}", of.name);
+        assert!(started.elapsed().as_secs() < 3, "{} took {:?}", of.name, started.elapsed());
+        writer.join().unwrap();
+    }
+}
+
+#[test]
+fn what_the_parent_ignores_stays_ignored() {
+    for of in ALL {
+        let script = format!("trap '' INT; exec {} \"$@\"", binary(of.name).display());
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script, "sh"]).args(of.contract.arguments);
+        let mut talk = Talk::start(&mut shell);
+        talk.ask(of.contract.sample);
+        talk.signal(Signal::SIGINT);
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(is_running(talk.pid().as_raw()), "{}", of.name);
+        talk.close();
+        assert_eq!(talk.end().status.code(), Some(0), "{}", of.name);
+    }
+}
+
+#[test]
+fn a_stdin_that_is_set_non_blocking_is_waited_for() {
+    for of in ALL {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        let stdin = std::os::fd::OwnedFd::from(theirs);
+        let mut child = run(of).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        (&ours).write_all(sample(of).as_bytes()).unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
+        drop(ours);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
+    }
+}
+
+/// Peak memory in KiB.
+fn peak(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn memory_stays_flat_on_a_long_input() {
+    for of in ALL {
+        let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let sample = sample(of);
+        let lines: usize = (32 << 20) / sample.len();
+        for line in 0..lines {
+            stdin.write_all(sample.replace("rest", &format!("rest{line}")).as_bytes()).unwrap();
+        }
+        assert!(peak(child.id()) < 20 << 10, "{} took {} KiB", of.name, peak(child.id()));
+        drop(stdin);
+        eventually("it ends", || child.try_wait().unwrap().is_some());
+    }
+}
+
+#[test]
+fn two_signals_end_it_at_once() {
+    for of in ALL {
+        let mut talk = Talk::start(&mut run(of));
+        talk.ask(of.contract.sample);
+        talk.signal(Signal::SIGTERM);
+        let _ = nix::sys::signal::kill(talk.pid(), Signal::SIGTERM);
+        let ended = talk.end();
+        assert_eq!(ended.status.signal(), Some(15), "{}", of.name);
+        assert!(ended.took < PATIENCE);
+    }
+}

@@ -1,0 +1,12 @@
+//! The commands, run as processes on real input. A module for each command, and for what holds for all.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+mod between;
+mod contract;
+mod documents;
+mod engine;
+mod person;
+mod process;
+mod spire;
+mod sts_proxy;
+mod valid_actions;

@@ -1,0 +1,164 @@
+//! Running the commands: once over an input, or in conversation.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Far more than anything here takes on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+pub fn binary(name: &str) -> PathBuf {
+    // Cargo puts all of a package's programs beside each other.
+    Path::new(env!("CARGO_BIN_EXE_sts-proxy")).with_file_name(name)
+}
+
+/// A program of `examples/`.
+pub fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_sts-proxy")).parent().unwrap().join("examples").join(name)
+}
+
+/// A command of ours, with nothing of our own environment that would change what it does.
+pub fn command(name: &str) -> Command {
+    let mut command = Command::new(binary(name));
+    for variable in ["AI_STS_PROXY_DATA_DIR", "AI_STS_PROXY_NO_RECORD", "PIPEWRIGHT_FOREGROUND", "NO_COLOR"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Runs a command over a whole input. A program that ends early may leave some of it unread.
+pub fn pipe(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = thread::spawn(move || {
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A command that is spoken with line by line.
+pub struct Talk {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    stderr: Option<JoinHandle<String>>,
+}
+
+impl Talk {
+    pub fn start(command: &mut Command) -> Talk {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (line, lines) = channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            for read in stdout.split(b'\n') {
+                let Ok(read) = read else { return };
+                if line.send(String::from_utf8_lossy(&read).into_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut stderr = child.stderr.take().unwrap();
+        let stderr = thread::spawn(move || {
+            let mut all = Vec::new();
+            let _ = stderr.read_to_end(&mut all);
+            String::from_utf8_lossy(&all).into_owned()
+        });
+        Talk { stdin: child.stdin.take(), child, lines, stderr: Some(stderr) }
+    }
+
+    pub fn say(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// The next line it says.
+    pub fn hear(&mut self) -> String {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => panic!("it said nothing for {PATIENCE:?}"),
+            Err(RecvTimeoutError::Disconnected) => panic!("it ended: {}", self.stderr.take().unwrap().join().unwrap()),
+        }
+    }
+
+    /// Says a line, hears the next.
+    pub fn ask(&mut self, line: &str) -> String {
+        self.say(line);
+        self.hear()
+    }
+
+    pub fn hear_nothing_for(&mut self, milliseconds: u64) {
+        if let Ok(line) = self.lines.recv_timeout(Duration::from_millis(milliseconds)) {
+            panic!("it said {line}");
+        }
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).unwrap();
+    }
+
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// Closes its stdin.
+    pub fn close(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for its end: what it still said, its stderr, and its status.
+    pub fn end(mut self) -> Ended {
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(started.elapsed() < PATIENCE, "it doesn't end");
+            thread::sleep(Duration::from_millis(2));
+        };
+        let took = started.elapsed();
+        let lines = self.lines.iter().collect();
+        Ended { status, lines, stderr: self.stderr.take().unwrap().join().unwrap(), took }
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub struct Ended {
+    pub status: std::process::ExitStatus,
+    pub lines: Vec<String>,
+    pub stderr: String,
+    /// From the call of [`Talk::end`].
+    pub took: Duration,
+}
+
+/// Waits until something holds.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < PATIENCE, "never came true: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process is there and isn't just waiting to be buried.
+pub fn is_running(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'))
+}

@@ -1,0 +1,76 @@
+//! The Spire fixtures: real messages, and those made by hand for what no real one shows.
+
+use serde_json::Value;
+
+/// A fixture: where it is from, and the message as the mod writes it.
+pub struct Message {
+    pub name: String,
+    pub line: String,
+}
+
+impl Message {
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.line).unwrap()
+    }
+}
+
+fn read(rows: &str) -> Vec<Message> {
+    let rows = rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    rows.enumerate()
+        .map(|(index, row)| Message {
+            name: format!("{index} {}", row["path"].as_str().or(row["note"].as_str()).unwrap()),
+            line: row["message"].to_string(),
+        })
+        .collect()
+}
+
+pub fn real() -> Vec<Message> {
+    let mut messages = read(include_str!("../fixtures/spire/real_combat.jsonl"));
+    messages.extend(read(include_str!("../fixtures/spire/real_screens.jsonl")));
+    messages
+}
+
+pub fn made() -> Vec<Message> {
+    read(include_str!("../fixtures/spire/made.jsonl"))
+}
+
+pub fn all() -> Vec<Message> {
+    let mut messages = real();
+    messages.extend(made());
+    messages
+}
+
+/// The message made for what `note` says.
+pub fn the(note: &str) -> String {
+    let mut found = made().into_iter().filter(|message| message.name.contains(note));
+    let message = found.next().unwrap_or_else(|| panic!("no message for {note}"));
+    assert!(found.next().is_none(), "{note} names two messages");
+    message.line
+}
+
+/// A rest site on this floor of the run with this seed: one choice, `choose 0`.
+pub fn rest_site(seed: i64, floor: u32) -> String {
+    screen("REST", r#"{"rest_options":["rest"]}"#, r#""choice_list":["rest"],"#, &["choose"], seed, floor)
+}
+
+pub fn neow(seed: i64) -> String {
+    let options = r#"{"event_id":"Neow Event","event_name":"Neow","body_text":"","options":[{"text":"[Talk]","label":"Talk","disabled":false,"choice_index":0}]}"#;
+    screen("EVENT", options, r#""choice_list":["talk"],"#, &["choose"], seed, 0)
+}
+
+pub fn game_over(seed: i64, floor: u32) -> String {
+    screen("GAME_OVER", r#"{"score":12,"victory":false}"#, "", &["proceed"], seed, floor)
+}
+
+fn screen(kind: &str, state: &str, choices: &str, commands: &[&str], seed: i64, floor: u32) -> String {
+    format!(
+        r#"{{"available_commands":{},"ready_for_command":true,"in_game":true,"game_state":{{{choices}"screen_type":"{kind}","screen_state":{state},"seed":{seed},"class":"THE_SILENT","ascension_level":20,"floor":{floor},"act":1,"act_boss":"Hexaghost","current_hp":50,"max_hp":70,"gold":99,"relics":[],"deck":[],"map":[],"potions":[]}}}}"#,
+        serde_json::to_string(&[commands, &["key", "click", "wait", "state"]].concat()).unwrap(),
+    )
+}
+
+pub fn menu() -> String {
+    the("the menu: no state")
+}
+
+pub const ERROR: &str = r#"{"error":"Invalid command: choose. Possible commands: [state]","ready_for_command":true}"#;
