@@ -1,1 +1,117 @@
-//! To come.
+//! Whole games on a real engine (decapitate-the-spire, which `scripts/test` installs; its Python is named in
+//! PIPEWRIGHT_ENGINE). The launcher plays CommunicationMod's part: it starts the proxy as the mod does.
+
+use crate::process::{binary, eventually, text};
+use rexpect::session::spawn_command;
+use serde_json::Value;
+use std::process::Command;
+
+const LAUNCHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/communication_mod.py");
+
+fn launcher() -> Command {
+    let python = std::env::var("PIPEWRIGHT_ENGINE").expect("PIPEWRIGHT_ENGINE names no Python: run scripts/test");
+    let mut launcher = Command::new(python);
+    launcher.arg(LAUNCHER);
+    launcher
+}
+
+fn report(path: &std::path::Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn twenty_games_by_a_random_legal_agent() {
+    const GAMES: u64 = 20;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let agent = at("agent.py");
+    // Any legal action, by a seeded choice.
+    std::fs::write(
+        &agent,
+        "import json, random, sys\nrandom.seed(7)\nfor line in sys.stdin:\n    print(random.choice(json.loads(line)['valid_actions'])['action_id'], flush=True)\n",
+    )
+    .unwrap();
+    let output = launcher()
+        .args(["--seed", "11", "--games", &GAMES.to_string(), "--report"])
+        .arg(at("report"))
+        .arg("--transcript")
+        .arg(at("transcript"))
+        .arg("--stderr")
+        .arg(at("stderr"))
+        .arg("--")
+        .arg(binary("sts-proxy"))
+        .arg("--data-dir")
+        .arg(at("records"))
+        .args(["--start", "SILENT", "0", "--games", &GAMES.to_string(), "--", "python3"])
+        .arg(&agent)
+        .output()
+        .unwrap();
+    let stderr = std::fs::read_to_string(at("stderr")).unwrap();
+    assert!(output.status.success(), "{}\n{stderr}", text(&output.stderr));
+    let report = report(&at("report"));
+    assert_eq!(report["games"], GAMES);
+    assert_eq!(report["rejected"], 0, "{report}");
+    // A record for every accepted command but those that start a run, in order, one file a game.
+    let transcript = std::fs::read_to_string(at("transcript")).unwrap();
+    let sent: Vec<String> = transcript
+        .lines()
+        .filter_map(|line| Some(serde_json::from_str::<Value>(line).unwrap()["child"].as_str()?.to_owned()))
+        .filter(|command| !command.starts_with("start"))
+        .collect();
+    let mut files: Vec<_> = std::fs::read_dir(at("records")).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
+    assert_eq!(files.len() as u64, GAMES);
+    let recorded: Vec<Value> = files
+        .iter()
+        .flat_map(|path| {
+            let lines = std::fs::read_to_string(path).unwrap();
+            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+        })
+        .collect();
+    assert!(recorded.iter().all(|record| record["confirmed"] == true), "{stderr}");
+    let commands: Vec<&str> = recorded.iter().map(|record| record["cmd"].as_str().unwrap()).collect();
+    assert_eq!(commands, sent);
+    let seeds: std::collections::BTreeSet<i64> =
+        recorded.iter().map(|record| record["run"]["seed"].as_i64().unwrap()).collect();
+    assert_eq!(seeds.len() as u64, GAMES);
+    assert!(seeds.iter().all(|&seed| seed > 1 << 53), "beyond what a float holds");
+}
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn a_person_plays_a_whole_game_at_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut game = launcher();
+    game.args(["--seed", "237", "--games", "1", "--report"])
+        .arg(at("report"))
+        .arg("--stderr")
+        .arg(at("stderr"))
+        .arg("--");
+    game.arg(binary("sts-proxy")).arg("--data-dir").arg(at("records"));
+    game.args(["--color", "never", "--start", "SILENT", "20", "--games", "1"]);
+    game.env("TERM", "xterm");
+    let mut person = spawn_command(game, Some(30_000)).unwrap();
+    let mut keys = 0;
+    // The first id of each menu; the game over at last, the menu is back, and the proxy ends.
+    while let Ok(menu) = person.exp_string("action> ") {
+        let first = menu.split('[').skip(1).filter_map(|part| part.split(']').next()?.trim().parse::<u8>().ok()).next();
+        let Some(id) = first else { panic!("no action in {menu}") };
+        if keys == 3 {
+            person.send_line("0x").unwrap();
+            person.exp_string("is no id").unwrap();
+            person.exp_string("action> ").unwrap();
+        }
+        person.send_line(&id.to_string()).unwrap();
+        keys += 1;
+        if menu.contains("game over") {
+            break;
+        }
+    }
+    eventually("the game is reported", || at("report").exists());
+    eventually("the report is whole", || std::fs::read_to_string(at("report")).unwrap().ends_with('\n'));
+    let report = report(&at("report"));
+    assert_eq!((&report["games"], &report["rejected"]), (&Value::from(1), &Value::from(0)), "{report}");
+    assert!(keys > 30, "{keys}");
+}

@@ -1,1 +1,290 @@
-//! To come.
+//! `sts-proxy` with a person: a real pseudo-terminal, scripted keys, and a game that the test plays through pipes.
+
+use crate::process::{binary, command, example, pipe, text};
+use crate::spire::{ERROR, rest_site, the};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use rexpect::session::{PtySession, spawn_command};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const PROMPT: &str = "action> ";
+
+/// A person at a terminal, and the mod at the other end.
+struct Table {
+    person: PtySession,
+    to_proxy: File,
+    from_proxy: BufReader<File>,
+    folder: TempDir,
+}
+
+impl Table {
+    /// `before` stands before the proxy in the command, `options` behind it, and `after` is what the shell does then.
+    fn lay(before: &str, options: &str, after: &str) -> Table {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["states", "commands"] {
+            mkfifo(&at(name), Mode::S_IRWXU).unwrap();
+        }
+        let script = format!(
+            "{before} {} --watchdog 0 --data-dir {} {options} <{} >{} 2>{}; {after}",
+            binary("sts-proxy").display(),
+            at("records").display(),
+            at("states").display(),
+            at("commands").display(),
+            at("stderr").display(),
+        );
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).env("TERM", "xterm").env_remove("NO_COLOR").env_remove("PIPEWRIGHT_FOREGROUND");
+        let person = spawn_command(shell, Some(20_000)).unwrap();
+        // In the order in which the shell opens them: each waits for the other end.
+        let to_proxy = OpenOptions::new().write(true).open(at("states")).unwrap();
+        let from_proxy = BufReader::new(File::open(at("commands")).unwrap());
+        let mut table = Table { person, to_proxy, from_proxy, folder };
+        assert_eq!(table.command(), "ready");
+        table
+    }
+
+    fn state(&mut self, message: &str) {
+        self.to_proxy.write_all(format!("{message}\n").as_bytes()).unwrap();
+    }
+
+    /// The next line that the mod gets.
+    fn command(&mut self) -> String {
+        let mut line = String::new();
+        self.from_proxy.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// What stands on the terminal up to the next prompt.
+    fn menu(&mut self) -> String {
+        self.person.exp_string(PROMPT).unwrap()
+    }
+
+    fn types(&mut self, line: &str) {
+        self.person.send_line(line).unwrap();
+    }
+
+    fn stderr(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stderr")).unwrap()
+    }
+}
+
+#[test]
+fn a_person_sees_the_state_and_chooses() {
+    let mut table = Table::lay("", "--color never", "echo status $?");
+    table.state(&the("targets index the full array"));
+    let menu = table.menu();
+    for shown in [
+        "THE_SILENT A20  act 1 floor 4  hp 52/70  gold 120  combat",
+        "block 0  energy 3  turn 1",
+        "Louse #2  hp 20/20  attack 6",
+        "Strike (1), Wound (unplayable), Skewer (X)",
+        "potions  Fire Potion, -, -",
+        "relics  Ring of the Snake",
+        "[ 20] play Strike (1) -> Louse #2 (20/20)",
+        "[170] end the turn",
+    ] {
+        assert!(menu.contains(shown), "{shown} is missing from\n{menu}");
+    }
+    assert!(!menu.contains("Louse #1  hp"), "who is gone isn't shown");
+    table.types("20");
+    assert_eq!(table.command(), "play 1 1");
+    table.state(&rest_site(1, 5));
+    table.menu();
+    table.types("CHOOSE 0");
+    assert_eq!(table.command(), "choose 0");
+    table.types("quit");
+    table.person.exp_string("status 0").unwrap();
+    let names: Vec<_> =
+        std::fs::read_dir(table.folder.path().join("records")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| name.to_string_lossy().starts_with("Silent_A20_HUMAN_PROXY_")), "{names:?}");
+    assert_eq!(names.len(), 2, "two seeds, two runs");
+}
+
+#[test]
+fn wrong_input_explains_itself_and_asks_again() {
+    let mut table = Table::lay("", "", "");
+    table.state(&rest_site(1, 5));
+    table.menu();
+    for (typed, told) in
+        [("111", "is not legal here: 111 (choose 1); legal are 110"), ("500", "ids are 0 to 172"), ("rest", "is no id")]
+    {
+        table.types(typed);
+        let shown = table.menu();
+        assert!(shown.contains(told), "{typed}: {shown}");
+    }
+    table.types("");
+    table.menu();
+    table.types("?");
+    assert!(table.menu().contains("state, q"));
+    for typed in ["state", "q"] {
+        table.types(typed);
+        assert_eq!(table.command(), "state");
+        table.state(&rest_site(1, 5));
+        assert!(table.menu().contains("rest"), "the same state is shown again");
+    }
+    table.types("110");
+    assert_eq!(table.command(), "choose 0", "nothing else reached the mod");
+    table.types("110");
+    table.person.exp_string("nothing to choose now").unwrap();
+}
+
+#[test]
+fn a_new_state_replaces_the_menu_under_the_prompt_trap_4() {
+    let mut table = Table::lay("", "", "");
+    table.state(&rest_site(1, 5));
+    table.menu();
+    table.state(&rest_site(1, 5)); // the same frame is no news
+    table.state(&the("COMPLETE"));
+    let shown = table.menu();
+    assert!(shown.contains("takes the place of the one above") && shown.contains("[171]"), "{shown}");
+    assert_eq!(shown.matches("takes the place").count(), 1);
+    table.types("110");
+    assert!(table.menu().contains("not legal here"), "what the stale menu offered");
+    table.types("171");
+    assert_eq!(table.command(), "proceed");
+
+    table.state(&rest_site(1, 6));
+    table.menu();
+    table.state(&rest_site(1, 6).replace("\"ready_for_command\":true", "\"ready_for_command\":false"));
+    table.person.exp_string("the game went on by itself").unwrap();
+    table.types("110");
+    table.person.exp_string("nothing to choose now").unwrap();
+    table.state(&rest_site(1, 7));
+    table.menu();
+    table.types("110");
+    assert_eq!(table.command(), "choose 0");
+}
+
+#[test]
+fn a_refused_command_is_asked_again() {
+    let mut table = Table::lay("", "", "");
+    table.state(&the("an open chest"));
+    table.menu();
+    table.types("105");
+    assert_eq!(table.command(), "potion discard 0");
+    table.state(ERROR);
+    assert_eq!(table.command(), "state");
+    table.state(&the("an open chest"));
+    assert!(!table.menu().contains("[105]"));
+    table.types("171");
+    assert_eq!(table.command(), "proceed");
+    assert!(table.stderr().contains("the mod refused `potion discard 0`"));
+}
+
+#[test]
+fn a_person_can_answer_through_three_wrappers() {
+    let wrap = example("wrap");
+    let wrap = wrap.display();
+    let mut table =
+        Table::lay(&format!("{wrap} -- {wrap} -- {wrap} --"), "", "read -r word </dev/tty; echo the shell read $word");
+    for floor in 1..4 {
+        table.state(&rest_site(1, floor));
+        table.menu();
+        table.types("110");
+        assert_eq!(table.command(), "choose 0");
+    }
+    table.types("quit");
+    // The foreground is back where it was: the shell may read the terminal.
+    table.types("hello");
+    table.person.exp_string("the shell read hello").unwrap();
+}
+
+#[test]
+fn ctrl_c_and_ctrl_d_end_it() {
+    for (key, status) in [('c', "status 130"), ('d', "status 0")] {
+        // The trap keeps the shell, which Ctrl-C reaches too.
+        let mut table = Table::lay("trap : INT;", "", "echo status $?");
+        table.state(&rest_site(1, 5));
+        table.menu();
+        table.person.send_control(key).unwrap();
+        table.person.exp_string(status).unwrap();
+    }
+}
+
+#[test]
+fn ctrl_c_reaches_the_innermost_of_three_and_ends_all() {
+    let wrap = example("wrap");
+    let wrap = wrap.display();
+    let mut table = Table::lay(&format!("trap : INT; {wrap} -- {wrap} --"), "", "echo status $?");
+    table.state(&rest_site(1, 5));
+    table.menu();
+    table.person.send_control('c').unwrap();
+    table.person.exp_string("status 130").unwrap();
+}
+
+#[test]
+fn game_text_cannot_steer_the_terminal() {
+    let mut table = Table::lay("", "--color always", "");
+    table.state(&the("targets index the full array").replace("\"Slaver\"", r#""\u001b[2J\u0007Slaver\u202e""#));
+    let menu = table.menu();
+    assert!(menu.contains("?[2J?Slaver?"), "{menu:?}");
+    assert!(!menu.contains("\x1b[2J") && menu.contains("\x1b[33m"), "our own colour is there: {menu:?}");
+}
+
+#[test]
+fn colour_follows_the_conventions() {
+    for (setting, colour) in [("", true), ("NO_COLOR=1", false), ("NO_COLOR=", true), ("TERM=dumb", false)] {
+        let mut table = Table::lay(setting, "", "");
+        table.state(&rest_site(1, 5));
+        assert_eq!(table.menu().contains("\x1b["), colour, "{setting:?}");
+    }
+}
+
+#[test]
+fn without_a_terminal_it_says_how_to_get_one_and_the_mod_does_not_wait() {
+    let output = pipe(Command::new("setsid").arg("-w").arg(binary("sts-proxy")).arg("--no-record"), b"");
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(text(&output.stdout), "ready\n", "the game would stand still for ten seconds");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("no terminal to ask at: /dev/tty") && stderr.contains("--tty"), "{stderr}");
+    let output = pipe(command("sts-proxy").args(["--no-record", "--tty", "/dev/null"]), b"");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("/dev/null: it is no terminal"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn another_terminal_can_be_named() {
+    // The person sits at a terminal that isn't the one the game was started from.
+    let mut elsewhere = Command::new("sh");
+    elsewhere.args(["-c", "tty; sleep 30"]);
+    let mut elsewhere = spawn_command(elsewhere, Some(20_000)).unwrap();
+    let path = elsewhere.read_line().unwrap();
+    assert!(Path::new(&path).exists());
+    let mut proxy = Command::new("setsid");
+    proxy.args(["-w"]).arg(binary("sts-proxy")).args(["--no-record", "--tty", &path]);
+    let mut proxy = crate::process::Talk::start(&mut proxy);
+    assert_eq!(proxy.hear(), "ready");
+    proxy.say(&rest_site(1, 5));
+    elsewhere.exp_string(PROMPT).unwrap();
+    elsewhere.send_line("110").unwrap();
+    assert_eq!(proxy.hear(), "choose 0");
+}
+
+/// A recorded game, played once more by keys: each choice is the recorded one.
+#[test]
+fn a_whole_recorded_game_is_played_at_the_terminal() {
+    let session = include_str!("../fixtures/spire/demo_session.jsonl");
+    let mut table = Table::lay("", "--start SILENT 20 --games 1", "echo status $?");
+    let mut chosen = 0;
+    for line in session.lines() {
+        let step: serde_json::Value = serde_json::from_str(line).unwrap();
+        if step["mod"].is_object() {
+            table.state(&step["mod"].to_string());
+            continue;
+        }
+        let recorded = step["child"].as_str().unwrap();
+        if !recorded.starts_with("start") {
+            table.menu();
+            table.types(recorded);
+            chosen += 1;
+        }
+        assert_eq!(table.command(), recorded);
+    }
+    table.person.exp_string("status 0").unwrap();
+    assert!(chosen > 50);
+}

@@ -117,6 +117,11 @@ impl Talk {
         self.stdin = None;
     }
 
+    pub fn end_after_close(mut self) -> Ended {
+        self.close();
+        self.end()
+    }
+
     /// Waits for its end: what it still said, its stderr, and its status.
     pub fn end(mut self) -> Ended {
         let started = Instant::now();

@@ -1,1 +1,478 @@
-//! To come.
+//! `sts-proxy` with an agent, against a game that the test plays itself.
+
+use crate::process::{Ended, Talk, command, eventually, is_running, pipe, text};
+use crate::spire::{ERROR, game_over, menu, neow, rest_site, the};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// An agent that takes the first choice of every screen, and goes on where there is none.
+const FIRST: &str = r#"while read -r line; do case $line in *'"action_id":110'*) echo 110;; *) echo 171;; esac; done"#;
+
+/// The proxy, and the folder that it records to.
+struct Game {
+    proxy: Talk,
+    folder: TempDir,
+}
+
+impl Game {
+    fn start(options: &[&str], agent: &str) -> Game {
+        Game::start_in(tempfile::tempdir().unwrap(), options, agent)
+    }
+
+    fn start_in(folder: TempDir, options: &[&str], agent: &str) -> Game {
+        let mut proxy = command("sts-proxy");
+        proxy.arg("--data-dir").arg(folder.path()).args(options).args(["--", "sh", "-c", agent]);
+        let mut proxy = Talk::start(&mut proxy);
+        assert_eq!(proxy.hear(), "ready");
+        Game { proxy, folder }
+    }
+
+    fn end(self) -> (Ended, TempDir) {
+        (self.proxy.end_after_close(), self.folder)
+    }
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    // By what follows the class: `...Z.jsonl` was made before `...Z-2.jsonl`.
+    names.sort_by_key(|name| name.replace(".jsonl", ""));
+    names
+}
+
+/// All records, file by file.
+fn records(folder: &Path) -> Vec<Vec<Value>> {
+    let read = |name: &String| {
+        let lines = std::fs::read_to_string(folder.join(name)).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    files(folder).iter().filter(|name| name.ends_with(".jsonl")).map(read).collect()
+}
+
+#[test]
+fn a_decision_is_asked_sent_and_recorded_once_it_was_accepted() {
+    let seed = -8_301_534_427_382_183_567;
+    let mut game = Game::start(&["--quiet"], FIRST);
+    assert_eq!(game.proxy.ask(&rest_site(seed, 5)), "choose 0");
+    assert!(files(game.folder.path()).is_empty(), "not yet: the mod may refuse it");
+    assert_eq!(game.proxy.ask(&rest_site(seed, 6)), "choose 0");
+    // The record is on the disk before the next command is sent.
+    let recorded = records(game.folder.path());
+    assert_eq!(recorded.concat().len(), 1);
+    let record = &recorded[0][0];
+    assert_eq!(record["action_id"], 110);
+    assert_eq!(record["cmd"], "choose 0");
+    assert_eq!(record["confirmed"], true);
+    assert_eq!(record["state"], json!({"choice_list":["rest"],"screen_type":"REST"}));
+    assert_eq!(record["run"], json!({"seed":seed,"class":"THE_SILENT","ascension":20,"floor":5}));
+    let ts = record["ts"].as_str().unwrap();
+    assert!(ts.len() == "2026-02-02T20:06:23.218194Z".len() && ts.ends_with('Z'), "{ts}");
+    let (ended, folder) = game.end();
+    assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+    let name = &files(folder.path())[0];
+    assert!(name.starts_with("Silent_A20_AGENT_PROXY_2") && name.ends_with("Z.jsonl"), "{name}");
+    let last = records(folder.path()).concat().pop().unwrap();
+    assert_eq!((&last["confirmed"], &last["error"]), (&json!(false), &json!("no message followed")));
+}
+
+#[test]
+fn the_agent_gets_what_valid_actions_prints() {
+    let message = rest_site(1, 5);
+    let printed = pipe(&mut command("valid-actions"), format!("{message}\n").as_bytes()).stdout;
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let agent = format!("read -r line; printf '%s\\n' \"$line\" > {}; echo 110; sleep 9", seen.display());
+    let mut game = Game::start(&[], &agent);
+    game.proxy.ask(&message);
+    assert_eq!(std::fs::read_to_string(seen).unwrap(), text(&printed));
+}
+
+#[test]
+fn an_answer_is_an_id_an_object_or_a_command() {
+    let mut game = Game::start(
+        &[],
+        r#"for a in 110 '{"action_id":110}' 'Choose 0' ready; do read -r line; echo "$a"; done; read -r line"#,
+    );
+    for floor in 0..3 {
+        assert_eq!(game.proxy.ask(&rest_site(1, floor)), "choose 0");
+    }
+}
+
+#[test]
+fn programs_written_for_the_mod_may_say_ready() {
+    let mut game = Game::start(&[], &format!("echo ready; {FIRST}"));
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+    assert_eq!(game.end().0.status.code(), Some(0));
+}
+
+#[test]
+fn an_illegal_answer_never_reaches_the_mod_and_is_asked_again() {
+    let mut game =
+        Game::start(&[], "for a in 0 173 state '' 'choose 1' 110; do read -r line; echo $a; done; read -r line");
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+    let (ended, _) = game.end();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(ended.lines.is_empty());
+    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("not sent")).collect();
+    assert_eq!(told.len(), 5, "{}", ended.stderr);
+    assert_eq!(told[0], "sts-proxy: agent:1: not sent, the answer is not legal here: 0 (play 1); legal are 110");
+}
+
+#[test]
+fn an_agent_without_a_legal_answer_is_given_up() {
+    for (attempts, asked) in [("1", 1), ("3", 3)] {
+        let mut game = Game::start(&["--attempts", attempts], "while read -r line; do echo 0; done");
+        game.proxy.say(&rest_site(1, 1));
+        let ended = game.proxy.end();
+        assert_eq!(ended.status.code(), Some(4), "{}", ended.stderr);
+        assert_eq!(ended.stderr.matches("not sent").count(), asked);
+        assert!(ended.stderr.contains(&format!("no legal answer in {attempts} attempts")), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_missing_answer_is_asked_for_again_and_given_up() {
+    let mut game =
+        Game::start(&["--agent-timeout", "0.2", "--attempts", "3"], "read -r a; read -r b; echo 110; sleep 9");
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+    game.proxy.say(&rest_site(1, 2));
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.code(), Some(4));
+    assert_eq!(ended.stderr.matches("no answer within 0.2 s").count(), 1 + 3, "{}", ended.stderr);
+}
+
+#[test]
+fn a_late_answer_is_never_taken_for_anothers() {
+    // It answers the first state only when it has seen the second.
+    let mut game = Game::start(&[], "read -r a; read -r b; echo 110; sleep 0.2; echo 171; read -r c");
+    game.proxy.say(&rest_site(1, 1));
+    assert_eq!(game.proxy.ask(&the("COMPLETE")), "proceed");
+    let (ended, _) = game.end();
+    assert!(
+        ended.stderr.contains("agent:1: not sent, the answer came late, the game has gone on: 110"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!((ended.lines.len(), ended.status.code()), (0, Some(1)));
+}
+
+#[test]
+fn an_agent_that_never_reads_is_given_up() {
+    let mut game = Game::start(&["--agent-timeout", "0.3", "--attempts", "2"], "sleep 60");
+    let long = rest_site(1, 1).replace("\"deck\":[]", &format!("\"deck\":[\"{}\"]", "x".repeat(300_000)));
+    let started = Instant::now();
+    game.proxy.say(&long);
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.code(), Some(4), "{}", ended.stderr);
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+}
+
+#[test]
+fn an_agent_that_dies_ends_the_run_or_is_started_again() {
+    let once = "read -r line; echo 110; read -r line; exit 3";
+    let mut game = Game::start(&[], once);
+    game.proxy.ask(&rest_site(1, 1));
+    game.proxy.say(&rest_site(1, 2));
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.code(), Some(4));
+    assert!(
+        ended.stderr.contains("the agent ended with exit status 3; --restart N starts it again"),
+        "{}",
+        ended.stderr
+    );
+
+    let mut game = Game::start(&["--restart", "1"], once);
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+    assert_eq!(
+        game.proxy.ask(&rest_site(1, 2)),
+        "choose 0",
+        "the new one is asked what the old one wasn't able to answer"
+    );
+    game.proxy.say(&rest_site(1, 3));
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.code(), Some(4));
+    assert!(ended.stderr.contains("agent: ended with exit status 3; it is started again"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_agent_that_only_closes_its_stdout_is_lost_too() {
+    let mut game = Game::start(&[], "exec >&-; sleep 60");
+    game.proxy.say(&rest_site(1, 1));
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.code(), Some(4));
+    assert!(ended.stderr.contains("closed its stdin or stdout"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_agent_that_cannot_be_started_is_3_after_ready() {
+    let output = pipe(command("sts-proxy").args(["--no-record", "--", "/no/such/agent"]), b"");
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(3), "ready\n"));
+    assert!(text(&output.stderr).contains("cannot start /no/such/agent"));
+}
+
+#[test]
+fn a_state_is_decided_once_trap_2() {
+    let mut game = Game::start(&[], FIRST);
+    let ready = rest_site(1, 1);
+    let not_ready = ready.replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#);
+    game.proxy.say(&not_ready);
+    game.proxy.hear_nothing_for(100);
+    assert_eq!(game.proxy.ask(&ready), "choose 0");
+    game.proxy.say(&ready); // the same frame once more, on its way while we answered
+    game.proxy.hear_nothing_for(200);
+    assert!(records(game.folder.path()).is_empty(), "a repeated frame confirms nothing");
+    assert_eq!(game.proxy.ask(&rest_site(1, 2)), "choose 0");
+    assert_eq!(records(game.folder.path()).concat().len(), 1);
+}
+
+#[test]
+fn a_refused_command_is_marked_and_not_offered_again() {
+    let mut game = Game::start(&[], FIRST);
+    let state = the("an open chest").replace(r#""potion","proceed""#, r#""choose","potion","proceed""#);
+    let state = state.replacen("\"screen_type\"", "\"choice_list\":[\"open\"],\"screen_type\"", 1);
+    assert_eq!(game.proxy.ask(&state), "choose 0");
+    assert_eq!(game.proxy.ask(ERROR), "state");
+    assert_eq!(game.proxy.ask(&state), "proceed", "what was refused here is not legal here");
+    assert_eq!(game.proxy.ask(&rest_site(1, 2)), "choose 0");
+    let (ended, folder) = game.end();
+    assert!(ended.stderr.contains("stdin:2: the mod refused `choose 0`: Invalid command: choose."), "{}", ended.stderr);
+    assert_eq!(ended.status.code(), Some(1));
+    let first = &records(folder.path()).concat()[0];
+    assert_eq!(first["confirmed"], false);
+    assert_eq!(first["error"], "Invalid command: choose. Possible commands: [state]");
+}
+
+#[test]
+fn blank_lines_and_errors_are_answered_with_state() {
+    let mut game = Game::start(&[], FIRST);
+    assert_eq!(game.proxy.ask(""), "state");
+    assert_eq!(game.proxy.ask(ERROR), "state");
+    assert_eq!(game.proxy.ask("\r"), "state");
+}
+
+#[test]
+fn what_is_no_message_is_told_and_ignored() {
+    let mut game = Game::start(&[], FIRST);
+    for line in ["ready", "{\"torn\":", "[]", r#"{"type":"observation"}"#] {
+        game.proxy.say(line);
+    }
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+    let (ended, _) = game.end();
+    assert_eq!(ended.stderr.matches("not acted on").count(), 4, "{}", ended.stderr);
+    assert_eq!(ended.status.code(), Some(1));
+}
+
+#[test]
+fn while_there_is_nothing_to_decide_it_is_silent_or_as_told() {
+    let not_ready = the("not ready");
+    let mut silent = Game::start(&[], FIRST);
+    silent.proxy.say(&not_ready);
+    silent.proxy.say(&menu());
+    silent.proxy.hear_nothing_for(200);
+    let mut waits = Game::start(&["--idle", "wait"], FIRST);
+    assert_eq!(waits.proxy.ask(&not_ready), "wait 30");
+    waits.proxy.say(&menu()); // `wait` exists only in a run
+    waits.proxy.hear_nothing_for(200);
+    let mut asks = Game::start(&["--idle", "state"], FIRST);
+    assert_eq!(asks.proxy.ask(&not_ready), "state");
+    assert_eq!(asks.proxy.ask(&menu()), "state");
+}
+
+#[test]
+fn the_watchdog_asks_and_then_waits_trap_9() {
+    let mut game = Game::start(&["--watchdog", "0.2"], FIRST);
+    assert_eq!(game.proxy.hear(), "state", "nothing came at all");
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+    assert_eq!(game.proxy.hear(), "state", "the command got no reply");
+    let stuck = rest_site(1, 1).replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#);
+    game.proxy.say(&stuck);
+    assert_eq!(game.proxy.hear(), "wait 30", "asking again would give the same for ever");
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0", "the game is back where it was, and is asked for");
+}
+
+#[test]
+fn runs_start_from_the_menu_and_end_after_as_many_games() {
+    let mut game = Game::start(&["--start", "SILENT", "20", "ABC", "--games", "2", "--quiet"], FIRST);
+    game.proxy.say(&the("the menu while the game is loading"));
+    for _ in 0..2 {
+        assert_eq!(game.proxy.ask(&menu()), "start SILENT 20 ABC");
+        game.proxy.say(&menu()); // once more while the run begins
+        assert_eq!(game.proxy.ask(&neow(7)), "choose 0");
+        assert_eq!(game.proxy.ask(&game_over(7, 3)), "proceed");
+    }
+    game.proxy.say(&menu());
+    let ended = game.proxy.end();
+    assert_eq!((ended.status.code(), ended.lines.len(), ended.stderr.as_str()), (Some(0), 0, ""));
+    let runs = records(game.folder.path());
+    assert_eq!(runs.len(), 2, "one file a run, though the seed is the same");
+    assert!(runs.iter().all(|run| run.len() == 2));
+}
+
+#[test]
+fn a_start_that_the_mod_refuses_ends_the_run() {
+    let mut game = Game::start(&["--start", "NOBODY"], FIRST);
+    assert_eq!(game.proxy.ask(&menu()), "start NOBODY");
+    game.proxy.say(r#"{"error":"Invalid argument nobody in command \"start nobody\".","ready_for_command":true}"#);
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(ended.stderr.contains("the mod refused --start: Invalid argument nobody"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_abandoned_run_gets_a_file_of_its_own_trap_15() {
+    let mut game = Game::start(&[], FIRST);
+    for (seed, floor) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
+        game.proxy.ask(&rest_site(seed, floor));
+    }
+    let (_, folder) = game.end();
+    let floors: Vec<usize> = records(folder.path()).iter().map(Vec::len).collect();
+    assert_eq!(floors, [2, 2]);
+}
+
+#[test]
+fn a_run_that_goes_on_is_continued_and_a_torn_tail_set_aside() {
+    let mut game = Game::start(&[], FIRST);
+    game.proxy.ask(&rest_site(5, 1));
+    game.proxy.ask(&rest_site(5, 2));
+    let (_, folder) = game.end();
+    let name = files(folder.path()).pop().unwrap();
+    let path = folder.path().join(&name);
+    let before = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{before}{{\"ts\":\"half a rec")).unwrap();
+
+    let mut game = Game::start_in(folder, &[], FIRST);
+    game.proxy.ask(&rest_site(5, 3));
+    game.proxy.ask(&game_over(5, 4));
+    game.proxy.say(&menu());
+    let (ended, folder) = game.end();
+    assert!(ended.stderr.contains("17 bytes of a torn last line were set aside"), "{}", ended.stderr);
+    let after = std::fs::read_to_string(&path).unwrap();
+    assert!(after.starts_with(&before), "nothing of what was there is lost");
+    assert_eq!(after.lines().count(), 4);
+    assert_eq!(std::fs::read_to_string(path.with_extension("jsonl.torn")).unwrap(), "{\"ts\":\"half a rec\n");
+
+    let mut game = Game::start_in(folder, &[], FIRST);
+    game.proxy.ask(&rest_site(5, 1));
+    let (_, folder) = game.end();
+    assert_eq!(records(folder.path()).len(), 2, "that run was over: this is another");
+}
+
+#[test]
+fn the_whole_state_is_recorded_when_asked_for() {
+    let mut game = Game::start(&["--full-state"], FIRST);
+    game.proxy.ask(&rest_site(5, 1));
+    let (_, folder) = game.end();
+    let message: Value = serde_json::from_str(&rest_site(5, 1)).unwrap();
+    assert_eq!(records(folder.path()).concat()[0]["state"], message["game_state"]);
+}
+
+#[test]
+fn where_records_go_is_told_by_option_environment_or_xdg() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = format!("{}\n", rest_site(5, 1));
+    let play = |set: &dyn Fn(&mut std::process::Command)| {
+        let mut proxy = command("sts-proxy");
+        set(&mut proxy);
+        let mut talk = Talk::start(proxy.args(["--", "sh", "-c", FIRST]));
+        assert_eq!((talk.hear(), talk.ask(input.trim())), ("ready".into(), "choose 0".into()));
+        talk.close();
+        assert_eq!(talk.end().status.code(), Some(0));
+    };
+    let at = |name: &str| folder.path().join(name);
+    play(&|proxy| _ = proxy.env("AI_STS_PROXY_DATA_DIR", at("environment")).arg("--data-dir").arg(at("option")));
+    assert_eq!((at("option").exists(), at("environment").exists()), (true, false));
+    play(&|proxy| _ = proxy.env("AI_STS_PROXY_DATA_DIR", at("environment")));
+    assert_eq!(files(&at("environment")).len(), 1);
+    play(&|proxy| _ = proxy.env("XDG_DATA_HOME", at("xdg")));
+    assert_eq!(files(&at("xdg/pipewright/spire")).len(), 1);
+    play(&|proxy| _ = proxy.env_remove("XDG_DATA_HOME").env("HOME", at("home")));
+    assert_eq!(files(&at("home/.local/share/pipewright/spire")).len(), 1);
+    play(&|proxy| _ = proxy.env("AI_STS_PROXY_NO_RECORD", "1").env("XDG_DATA_HOME", at("none")));
+    assert!(!at("none").exists());
+    play(&|proxy| _ = proxy.env("AI_STS_PROXY_NO_RECORD", "0").env("XDG_DATA_HOME", at("recorded")));
+    assert!(at("recorded").exists());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_2() {
+    let output = pipe(command("sts-proxy").args(["--data-dir", "/dev/null/x", "--", "cat"]), b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("/dev/null/x: Not a directory"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_full_disk_loses_records_not_the_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 1; exec {} --data-dir {} --full-state -- sh -c '{}'",
+        crate::process::binary("sts-proxy").display(),
+        folder.path().display(),
+        FIRST.replace('\'', r"'\''")
+    );
+    let mut proxy = Talk::start(std::process::Command::new("sh").args(["-c", &script]));
+    proxy.hear();
+    for floor in 0..8 {
+        assert_eq!(proxy.ask(&rest_site(1, floor)), "choose 0");
+    }
+    proxy.close();
+    let ended = proxy.end();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(ended.stderr.contains("a record was lost: File too large"), "{}", ended.stderr);
+    let whole = records(folder.path()).concat().len();
+    assert!((1..8).contains(&whole), "{whole} whole records, and no half one");
+}
+
+#[test]
+fn a_signal_ends_it_and_its_agent_with_all_records_on_disk() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let folder = tempfile::tempdir().unwrap();
+        let pid = folder.path().join("pid");
+        let agent = format!("trap '' TERM; echo $$ > {}; {FIRST}; while :; do sleep 0.1; done", pid.display());
+        let mut game = Game::start(&[], &agent);
+        game.proxy.ask(&rest_site(1, 1));
+        game.proxy.ask(&rest_site(1, 2));
+        game.proxy.signal(signal);
+        let ended = game.proxy.end();
+        assert_eq!(ended.status.signal(), Some(signal as i32), "{}", ended.stderr);
+        assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+        let outcomes: Vec<Value> =
+            records(game.folder.path()).concat().iter().map(|record| record["confirmed"].clone()).collect();
+        assert_eq!(outcomes, [true, false], "the last command's answer never came");
+        let agent: i32 = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
+        eventually("the agent is ended", || !is_running(agent));
+    }
+}
+
+#[test]
+fn a_killed_proxy_has_every_record_but_the_unanswered_one() {
+    let mut game = Game::start(&[], FIRST);
+    for floor in 0..20 {
+        game.proxy.ask(&rest_site(1, floor));
+    }
+    game.proxy.signal(Signal::SIGKILL);
+    let _ = game.proxy.end();
+    let recorded = records(game.folder.path()).concat();
+    assert_eq!(recorded.len(), 19);
+    assert!(recorded.iter().all(|record| record["confirmed"] == true));
+}
+
+#[test]
+fn match_and_keep_is_given_time_trap_14() {
+    let mut game = Game::start(&[], FIRST);
+    let started = Instant::now();
+    assert_eq!(game.proxy.ask(&the("Match and Keep")), "choose 0");
+    assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[test]
+fn the_first_state_may_come_late() {
+    let mut game = Game::start(&["--watchdog", "0"], FIRST);
+    game.proxy.hear_nothing_for(300);
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+}

@@ -1,0 +1,134 @@
+//! The mod's side of `scripts/bench`: plays CommunicationMod to several programs in turn, and measures how long each
+//! takes to answer a state with a command.
+//!
+//!     ping-pong MESSAGE WARM_UPS ROUNDS :: PROGRAM ARGUMENTS.. [:: PROGRAM ARGUMENTS..]..
+//!
+//! The file MESSAGE holds one message of the mod. Its `floor` is counted up, so that each that is sent is a new
+//! state. Prints one JSON object a program, in their order: `{"p50_us","p99_us","peak_kib"}`.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// So many rounds with one program, then the next has its turn: what slows the machine down slows all of them.
+const BLOCK: usize = 100;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut parts = arguments.split(|argument| argument == "::");
+    let Some([path, warm_ups, rounds]) = parts.next() else {
+        return Err("usage: ping-pong MESSAGE WARM_UPS ROUNDS :: PROGRAM ARGUMENTS.. [:: ..]".into());
+    };
+    let (warm_ups, rounds): (usize, usize) = (warm_ups.parse()?, rounds.parse()?);
+    let message = Message::read(path)?;
+    let mut players = parts.map(Player::start).collect::<Result<Vec<_>, _>>()?;
+    for player in &mut players {
+        player.play(&message, warm_ups)?;
+        player.took.clear();
+    }
+    for done in (0..rounds).step_by(BLOCK) {
+        for player in &mut players {
+            player.play(&message, BLOCK.min(rounds - done))?;
+        }
+    }
+    for player in players {
+        let report = player.end()?;
+        std::io::stdout().write_all(report.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A message, without the number of its floor.
+struct Message {
+    before: String,
+    after: String,
+}
+
+impl Message {
+    fn read(path: &str) -> Result<Message, Box<dyn Error>> {
+        let text = std::fs::read_to_string(path)?;
+        let line = text.lines().next().unwrap_or_default();
+        let (before, after) = line.split_once("\"floor\":").ok_or("the message has no floor")?;
+        let after = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        Ok(Message { before: format!("{before}\"floor\":"), after: format!("{after}\n") })
+    }
+
+    fn on_floor(&self, floor: usize) -> String {
+        format!("{}{floor}{}", self.before, self.after)
+    }
+}
+
+/// A program that answers states with commands.
+struct Player {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    floor: usize,
+    took: Vec<Duration>,
+}
+
+impl Player {
+    fn start(command: &[String]) -> Result<Player, Box<dyn Error>> {
+        let [program, arguments @ ..] = command else {
+            return Err("a program is missing behind ::".into());
+        };
+        let mut child =
+            Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let to = child.stdin.take().ok_or("no stdin")?;
+        let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        // Four digits from the first on, so that all messages are of one length.
+        let mut player = Player { child, to, from, floor: 1000, took: Vec::new() };
+        let ready = player.hear()?;
+        if ready != "ready\n" {
+            return Err(format!("{program} said {ready:?} instead of ready").into());
+        }
+        Ok(player)
+    }
+
+    fn hear(&mut self) -> Result<String, Box<dyn Error>> {
+        let mut line = String::new();
+        if self.from.read_line(&mut line)? == 0 {
+            return Err("a program ended before its time".into());
+        }
+        Ok(line)
+    }
+
+    fn play(&mut self, message: &Message, rounds: usize) -> Result<(), Box<dyn Error>> {
+        for _ in 0..rounds {
+            let state = message.on_floor(self.floor);
+            self.floor += 1;
+            let sent = Instant::now();
+            self.to.write_all(state.as_bytes())?;
+            self.hear()?;
+            self.took.push(sent.elapsed());
+        }
+        Ok(())
+    }
+
+    /// Ends the program, and says how it did.
+    fn end(mut self) -> Result<String, Box<dyn Error>> {
+        let peak = peak_memory(self.child.id())?;
+        drop(self.to);
+        let status = self.child.wait()?;
+        if !status.success() {
+            return Err(format!("a program ended with {status}").into());
+        }
+        self.took.sort_unstable();
+        let (p50, p99) = (percentile(&self.took, 50), percentile(&self.took, 99));
+        Ok(format!("{{\"p50_us\":{p50:.1},\"p99_us\":{p99:.1},\"peak_kib\":{peak}}}\n"))
+    }
+}
+
+/// In microseconds.
+fn percentile(sorted: &[Duration], percent: usize) -> f64 {
+    let at = sorted.len() * percent / 100;
+    sorted.get(at).map_or(0.0, |took| took.as_secs_f64() * 1e6)
+}
+
+/// The most memory that was ever resident, in KiB. Not wait4's: that counts the process before its exec, too.
+fn peak_memory(process: u32) -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
+    Ok(peak.trim().trim_end_matches(" kB").parse()?)
+}
