@@ -73,12 +73,11 @@ impl Player {
         let [program, arguments @ ..] = command else {
             return Err("a program is missing behind ::".into());
         };
-        let mut child =
-            Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let to = child.stdin.take().ok_or("no stdin")?;
         let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        // Four digits from the first on, so that all messages are of one length.
-        let mut player = Player { child, to, from, floor: 1000, took: Vec::new() };
+        // Six digits from the first on, so that all messages are of one length.
+        let mut player = Player { child, to, from, floor: 100_000, took: Vec::new() };
         let ready = player.hear()?;
         if ready != "ready\n" {
             return Err(format!("{program} said {ready:?} instead of ready").into());

@@ -106,7 +106,7 @@ impl Group {
         // A stopped process hears SIGTERM only once it goes on.
         self.signal(Some(Signal::SIGCONT));
         let asked = Instant::now();
-        while !(gone() && !self.signal(None)) {
+        while !gone() || self.signal(None) {
             if asked.elapsed() > GRACE {
                 return self.kill();
             }

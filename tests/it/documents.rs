@@ -1,1 +1,198 @@
-//! To come.
+//! The documents agree with the commands: man pages and completions are made from the same definitions, and what the
+//! README shows is what happens.
+//!
+//! `UPDATE_DOCUMENTS=1 cargo test documents` writes the man pages and completions anew.
+
+use crate::process::{binary, pipe, text};
+use clap_complete::Shell;
+use pipewright::cmd::{ALL, Command};
+use std::path::{Path, PathBuf};
+
+fn at(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn compare(path: &str, made: &[u8]) {
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        std::fs::write(at(path), made).unwrap();
+    }
+    let committed = std::fs::read(at(path)).unwrap_or_default();
+    assert!(committed == made, "{path} is not what the definitions say: UPDATE_DOCUMENTS=1 cargo test documents");
+}
+
+fn definition(of: &Command) -> clap::Command {
+    (of.clap)()
+}
+
+#[test]
+fn man_pages_are_the_definitions() {
+    for of in ALL {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(definition(of)).manual("pipewright").render(&mut page).unwrap();
+        compare(&format!("man/{}.1", of.name), &page);
+    }
+}
+
+#[test]
+fn completions_are_the_definitions() {
+    for of in ALL {
+        for (shell, name) in [
+            (Shell::Bash, format!("{}.bash", of.name)),
+            (Shell::Zsh, format!("_{}", of.name)),
+            (Shell::Fish, format!("{}.fish", of.name)),
+        ] {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut definition(of), of.name, &mut script);
+            compare(&format!("completions/{name}"), &script);
+        }
+    }
+}
+
+#[test]
+fn no_document_is_left_behind() {
+    for (folder, known) in [("man", &[".1"][..]), ("completions", &[".bash", ".fish", ""])] {
+        for file in std::fs::read_dir(at(folder)).unwrap() {
+            let name = file.unwrap().file_name().to_string_lossy().into_owned();
+            let of = |command: &Command| {
+                known.iter().any(|ending| name == format!("{}{ending}", command.name))
+                    || name == format!("_{}", command.name)
+            };
+            assert!(name == "pipewright.7" || ALL.iter().any(of), "{folder}/{name} is of no command");
+        }
+    }
+}
+
+#[test]
+fn the_readme_and_the_changelog_know_every_command() {
+    let readme = std::fs::read_to_string(at("README.md")).unwrap();
+    let changes = std::fs::read_to_string(at("CHANGELOG.md")).unwrap();
+    for of in ALL {
+        assert!(readme.contains(&format!("| `{}` |", of.name)), "the README's table has no row for {}", of.name);
+        assert!(changes.contains(&format!("`{}`", of.name)), "the changelog doesn't name {}", of.name);
+    }
+}
+
+/// A shell session of a document: commands, and what each prints.
+struct Session {
+    line: usize,
+    steps: Vec<(String, Vec<String>)>,
+}
+
+/// The fenced blocks named `console`. A command begins with `$ ` and goes on where a line ends in `\`.
+fn sessions(document: &str) -> Vec<Session> {
+    let mut sessions: Vec<Session> = Vec::new();
+    let mut inside = false;
+    for (number, line) in document.lines().enumerate() {
+        match line {
+            "```console" => {
+                inside = true;
+                sessions.push(Session { line: number + 1, steps: Vec::new() });
+            }
+            "```" => inside = false,
+            _ if inside => {
+                let steps = &mut sessions.last_mut().unwrap().steps;
+                match (line.strip_prefix("$ "), steps.last_mut()) {
+                    (Some(command), _) => steps.push((command.to_owned(), Vec::new())),
+                    (None, Some((command, _))) if command.ends_with('\\') => {
+                        command.push('\n');
+                        command.push_str(line);
+                    }
+                    (None, Some((_, output))) => output.push(line.to_owned()),
+                    (None, None) => panic!("line {}: output before a command", number + 1),
+                }
+            }
+            _ => {}
+        }
+    }
+    sessions
+}
+
+/// `...` alone stands for any lines, within a line for any text.
+fn matches(shown: &[String], printed: &[&str]) -> bool {
+    match (shown.split_first(), printed.split_first()) {
+        (None, None) => true,
+        (Some((first, rest)), _) if first == "..." => {
+            matches(rest, printed) || printed.split_first().is_some_and(|(_, later)| matches(shown, later))
+        }
+        (Some((shown, more)), Some((printed, rest))) => line_matches(shown, printed) && matches(more, rest),
+        _ => false,
+    }
+}
+
+fn line_matches(shown: &str, mut printed: &str) -> bool {
+    let mut parts = shown.split("...");
+    let first = parts.next().unwrap_or_default();
+    let Some(rest) = printed.strip_prefix(first) else { return false };
+    printed = rest;
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return printed.is_empty() };
+    for part in middle {
+        let Some(found) = printed.find(part) else { return false };
+        printed = &printed[found + part.len()..];
+    }
+    printed.ends_with(last)
+}
+
+fn path_with_our_programs() -> String {
+    format!("{}:{}", binary("").display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+fn the_readmes_sessions_print_what_it_shows() {
+    let readme = std::fs::read_to_string(at("README.md")).unwrap();
+    let sessions = sessions(&readme);
+    assert!(sessions.len() >= 2, "the README shows nothing");
+    let path = path_with_our_programs();
+    for session in sessions {
+        for (command, shown) in session.steps {
+            let output = std::process::Command::new("bash")
+                .args(["-c", &format!("set -o pipefail; {command}")])
+                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .env("PATH", &path)
+                .stdin(std::process::Stdio::null())
+                .output()
+                .unwrap();
+            let printed = text(&output.stdout) + &text(&output.stderr);
+            let lines: Vec<&str> = printed.lines().collect();
+            assert!(
+                matches(&shown, &lines),
+                "README.md:{}: $ {command}\nshows\n{}\nand prints\n{printed}",
+                session.line,
+                shown.join("\n")
+            );
+        }
+    }
+}
+
+#[test]
+fn the_readmes_one_line_bot_plays_the_recorded_game() {
+    let readme = std::fs::read_to_string(at("README.md")).unwrap();
+    let bot = readme.lines().find(|line| line.starts_with("echo ready; valid-actions | jq")).expect("the bot");
+    let session = include_str!("../fixtures/spire/demo_session.jsonl").lines();
+    let steps: Vec<serde_json::Value> = session.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let messages: String =
+        steps.iter().filter(|step| step["mod"].is_object()).map(|step| format!("{}\n", step["mod"])).collect();
+    let output = pipe(
+        std::process::Command::new("sh").args(["-c", bot]).env("PATH", path_with_our_programs()),
+        messages.as_bytes(),
+    );
+    let said = text(&output.stdout);
+    // The recorded player took the first legal action as well; it also started the run.
+    let recorded =
+        steps.iter().filter_map(|step| step["child"].as_str()).filter(|command| !command.starts_with("start"));
+    assert_eq!(said.lines().collect::<Vec<_>>(), ["ready"].into_iter().chain(recorded).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_runner_notices_what_differs() {
+    let own = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
+    assert!(matches(&own(&["a", "...", "d"]), &["a", "b", "c", "d"]));
+    assert!(matches(&own(&["x...z"]), &["x y z"]));
+    assert!(matches(&own(&["..."]), &[]));
+    assert!(!matches(&own(&["a"]), &["a", "b"]));
+    assert!(!matches(&own(&["x...z"]), &["x y"]));
+    assert!(!matches(&own(&["a", "...", "d"]), &["a", "b"]));
+    let read = sessions("```console\n$ a \\\n  b\nout\n$ c\n```\n```sh\n$ not this\n```\n");
+    assert_eq!(read.len(), 1);
+    assert_eq!(read[0].steps, [("a \\\n  b".to_owned(), own(&["out"])), ("c".to_owned(), own(&[]))]);
+}

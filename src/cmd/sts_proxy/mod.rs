@@ -185,12 +185,12 @@ fn start_command(words: &[String]) -> Result<Option<String>, String> {
         return Err(format!("--start: {class:?} is no class; IRONCLAD, SILENT, DEFECT and WATCHER are"));
     }
     if let Some(ascension) = rest.first()
-        && ascension.parse().is_ok_and(|level: u8| level <= 20) == false
+        && !ascension.parse().is_ok_and(|level: u8| level <= 20)
     {
         return Err(format!("--start: an ascension is 0 to 20, not {ascension:?}"));
     }
     if let Some(seed) = rest.get(1)
-        && !(is_name(seed) && !seed.contains('_'))
+        && (!is_name(seed) || seed.contains('_'))
     {
         return Err(format!("--start: a seed is letters A-Z and digits, not {seed:?}"));
     }
