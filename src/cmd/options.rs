@@ -8,7 +8,7 @@ use std::time::Duration;
 #[command(next_help_heading = "Limits")]
 pub struct LimitOptions {
     /// Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = size)]
     pub max_line: usize,
     /// Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().max_depth)]

@@ -132,6 +132,26 @@ fn set_aside(file: &mut File, path: &Path, from: u64, to: u64) -> io::Result<Tor
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whole_lines_stay_and_the_rest_is_set_aside(
+            before in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..9000),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("log");
+            std::fs::write(&path, &before).unwrap();
+            let (mut appender, torn) = Appender::resume(&path).unwrap();
+            appender.append(b"next\n").unwrap();
+            let whole = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            prop_assert_eq!(std::fs::read(&path).unwrap(), [&before[..whole], b"next\n"].concat());
+            prop_assert_eq!(torn.is_some(), whole < before.len());
+            if let Some(torn) = torn {
+                prop_assert_eq!(std::fs::read(torn.moved_to).unwrap(), [&before[whole..], b"\n"].concat());
+            }
+        }
+    }
 
     #[test]
     fn a_torn_tail_is_set_aside_and_never_fused() {

