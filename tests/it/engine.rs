@@ -100,7 +100,7 @@ fn a_person_plays_a_whole_game_at_a_terminal() {
         let Some(id) = first else { panic!("no action in {menu}") };
         if keys == 3 {
             person.send_line("0x").unwrap();
-            person.exp_string("is no id").unwrap();
+            person.exp_string("is not understood").unwrap();
             person.exp_string("action> ").unwrap();
         }
         person.send_line(&id.to_string()).unwrap();

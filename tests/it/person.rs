@@ -110,9 +110,11 @@ fn wrong_input_explains_itself_and_asks_again() {
     let mut table = Table::lay("", "", "");
     table.state(&rest_site(1, 5));
     table.menu();
-    for (typed, told) in
-        [("111", "is not legal here: 111 (choose 1); legal are 110"), ("500", "ids are 0 to 172"), ("rest", "is no id")]
-    {
+    for (typed, told) in [
+        ("111", "is not legal here: 111 (choose 1); legal are 110"),
+        ("500", "ids are 0 to 172"),
+        ("rest", "is not understood: rest"),
+    ] {
         table.types(typed);
         let shown = table.menu();
         assert!(shown.contains(told), "{typed}: {shown}");

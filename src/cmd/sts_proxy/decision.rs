@@ -82,7 +82,8 @@ pub(super) fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, Stri
         from_id(action_id)?
     } else {
         Action::from_command(answer).ok_or_else(|| {
-            format!("is no id, {{\"action_id\":N}} or mod command that has an id: {}", shortened(answer))
+            let answer = shortened(answer);
+            format!("is not understood: {answer}; it is an id, {{\"action_id\":N}}, or a mod command that has an id")
         })?
     };
     if legal.contains(&action) {
@@ -123,10 +124,10 @@ mod tests {
             ("0", "not legal here: 0 (play 1); legal are 110 171"),
             ("173", "0 to 172"),
             ("-1", "0 to 172"),
-            ("1.0", "no id"),
-            ("state", "no id"),
-            ("choose strike", "no id"),
-            ("110 171", "no id"),
+            ("1.0", "not understood"),
+            ("state", "not understood"),
+            ("choose strike", "not understood"),
+            ("110 171", "not understood"),
             (r#"{"action_id":"110"}"#, "no action_id"),
             (r#"{"action_id":110,"action_id":171}"#, "no action_id"),
             (r#"{"id":110}"#, "no action_id"),
