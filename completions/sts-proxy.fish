@@ -17,7 +17,7 @@ never\t'Never: a power loss may cost the last records'"
 complete -c sts-proxy -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c sts-proxy -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c sts-proxy -l no-record -d 'Record nothing'
-complete -c sts-proxy -l full-state -d 'Record the whole state instead of what seed 4.3 keeps'
+complete -c sts-proxy -l full-state -d 'Record the whole state, not only hand, player, monsters and turn, or the choices'
 complete -c sts-proxy -s q -l quiet -d 'Say only what went wrong'
 complete -c sts-proxy -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sts-proxy -s V -l version -d 'Print version'

@@ -76,7 +76,7 @@ pub struct Arguments {
     /// Record nothing
     #[arg(long, env = "AI_STS_PROXY_NO_RECORD", value_parser = BoolishValueParser::new(), help_heading = "Records")]
     no_record: bool,
-    /// Record the whole state instead of what seed 4.3 keeps
+    /// Record the whole state, not only hand, player, monsters and turn, or the choices
     #[arg(long, help_heading = "Records")]
     full_state: bool,
     /// When records are forced to the disk
@@ -111,15 +111,16 @@ enum Sync {
 
 const NAME: &str = "sts-proxy";
 const AFTER_HELP: &str = "\
-Examples (the mod's config.properties; it splits on spaces and knows no quotes):
+Examples:
+  The mod's config.properties; it splits on spaces and knows no quotes.
   A person plays at the terminal that the game was started from:
     command=/usr/local/bin/sts-proxy
   An agent plays ten games as the Silent and ends:
     command=/usr/local/bin/sts-proxy --start SILENT 0 --games 10 -- /home/me/my-bot
 
 Exit status:
-  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started;
-  4 the agent was lost, or gave no legal answer; 130, 143 ended by SIGINT, SIGTERM. See pipewright(7).";
+  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started; 4 the agent was lost,
+  or gave no legal answer; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {
