@@ -267,21 +267,27 @@ fn another_terminal_can_be_named() {
     assert_eq!(proxy.hear(), "choose 0");
 }
 
-/// A recorded game, played once more by keys: each choice is the recorded one.
+/// A recorded game, played once more by keys: each choice is the recorded one. Now and then the state changes under
+/// the prompt, as when the person also clicks in the game.
 #[test]
 fn a_whole_recorded_game_is_played_at_the_terminal() {
     let session = include_str!("../fixtures/spire/demo_session.jsonl");
     let mut table = Table::lay("", "--start SILENT 20 --games 1", "echo status $?");
-    let mut chosen = 0;
+    let (mut chosen, mut state) = (0, String::new());
     for line in session.lines() {
         let step: serde_json::Value = serde_json::from_str(line).unwrap();
         if step["mod"].is_object() {
-            table.state(&step["mod"].to_string());
+            state = step["mod"].to_string();
+            table.state(&state);
             continue;
         }
         let recorded = step["child"].as_str().unwrap();
         if !recorded.starts_with("start") {
             table.menu();
+            if chosen % 10 == 9 {
+                table.state(&state.replacen("\"gold\":", "\"gold\":1", 1));
+                assert!(table.menu().contains("takes the place of the one above"));
+            }
             table.types(recorded);
             chosen += 1;
         }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod decision;
+mod ledger;
 mod person;
 mod player;
 mod proxy;
@@ -17,6 +18,7 @@ use crate::io::terminal::{Color, Terminal};
 use agent::Agent;
 use clap::builder::{BoolishValueParser, NonEmptyStringValueParser, TypedValueParser};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use ledger::Ledger;
 use person::Person;
 use player::Player;
 use proxy::{Proxy, Settings};
@@ -143,6 +145,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     }
     let report = Arc::new(Report::new(NAME, arguments.quiet));
     let recorder = recorder(&arguments, &report)?;
+    let ledger = Ledger::new(recorder, arguments.full_state, Arc::clone(&report));
     let mut ends = Ends { limits: arguments.limits.into(), ..Ends::default() };
     let player: Box<dyn Player> = if arguments.agent.is_empty() {
         let terminal = Terminal::open(&arguments.tty)?;
@@ -160,9 +163,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         idle: arguments.idle,
         watchdog: arguments.watchdog,
         limits: ends.limits,
-        full_state: arguments.full_state,
     };
-    let proxy = Proxy::new(settings, player, recorder, Arc::clone(&report));
+    let proxy = Proxy::new(settings, player, ledger, Arc::clone(&report));
     between(Box::new(proxy), ends, &report)
 }
 

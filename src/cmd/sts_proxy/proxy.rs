@@ -2,8 +2,8 @@
 
 use super::Idle;
 use super::decision::Decision;
+use super::ledger::Ledger;
 use super::player::{Player, Reply};
-use super::recorder::Recorder;
 use super::watchdog::Watchdog;
 use crate::io::lines::{self, Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
@@ -12,10 +12,7 @@ use crate::spire::action::Action;
 use crate::spire::mask::legal_actions;
 use crate::spire::message::Message;
 use crate::spire::record::{Decided, Outcome};
-use crate::spire::reduced::reduced;
 use crate::spire::run::{Runs, Turn};
-use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,7 +28,6 @@ pub(super) struct Settings {
     /// 0 is never.
     pub(super) watchdog: Duration,
     pub(super) limits: Limits,
-    pub(super) full_state: bool,
 }
 
 /// Where the latest decision stands.
@@ -51,7 +47,7 @@ pub(super) struct Proxy {
     settings: Settings,
     report: Arc<Report>,
     player: Box<dyn Player>,
-    recorder: Option<Recorder>,
+    ledger: Ledger,
     runs: Runs,
     games_over: u64,
     decision: Option<Decision>,
@@ -67,18 +63,13 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    pub(super) fn new(
-        settings: Settings,
-        player: Box<dyn Player>,
-        recorder: Option<Recorder>,
-        report: Arc<Report>,
-    ) -> Proxy {
+    pub(super) fn new(settings: Settings, player: Box<dyn Player>, ledger: Ledger, report: Arc<Report>) -> Proxy {
         Proxy {
             watchdog: Watchdog::new(settings.watchdog),
             settings,
             report,
             player,
-            recorder,
+            ledger,
             runs: Runs::default(),
             games_over: 0,
             decision: None,
@@ -139,7 +130,7 @@ impl Proxy {
         if let Phase::Sent(action, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
             self.report.fault(place, format_args!("the mod refused `{action}`: {error}"));
             self.refused.push(action);
-            self.record(decided, Outcome::Refused(error));
+            self.ledger.settle(decided, Outcome::Refused(error));
         } else {
             self.report.fault(place, format_args!("an error that answers no command of ours: {error}"));
         }
@@ -157,13 +148,11 @@ impl Proxy {
             self.refused.clear();
         }
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            self.record(decided, Outcome::Accepted);
+            self.ledger.settle(decided, Outcome::Accepted);
         }
         self.in_game = message.in_game;
         let turn = self.runs.follow(message);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.follow(turn);
-        }
+        self.ledger.follow(turn);
         if turn == Turn::BackInMenu {
             self.games_over += 1;
             if self.settings.games.is_some_and(|games| self.games_over >= games) {
@@ -245,47 +234,17 @@ impl Proxy {
     }
 
     fn act(&mut self, action: Action, out: &mut Out) {
-        let decided = self.decision.as_ref().and_then(|decision| self.note_down(decision, action));
+        let decided = self.decision.as_ref().and_then(|decision| self.ledger.note_down(decision, action));
         self.phase = Phase::Sent(action, decided);
         self.asked_for_state = false;
         self.watchdog.reset();
         self.send(&action.to_string(), out);
     }
 
-    fn note_down(&self, decision: &Decision, action: Action) -> Option<Box<Decided>> {
-        self.recorder.as_ref()?;
-        let text = decision.text();
-        let state =
-            if self.settings.full_state { whole_state(&text) } else { reduced(&text).and_then(RawValue::from_string) };
-        match state {
-            Ok(state) => Some(Box::new(Decided {
-                ts: format!("{:.6}", Timestamp::now()),
-                action,
-                run: decision.run.clone(),
-                floor: decision.floor,
-                state,
-            })),
-            Err(error) => {
-                self.report.fault("record", format_args!("a state can't be recorded: {error}"));
-                None
-            }
-        }
-    }
-
-    fn record(&mut self, decided: Option<Box<Decided>>, outcome: Outcome<'_>) {
-        let (Some(decided), Some(recorder)) = (decided, &mut self.recorder) else {
-            return;
-        };
-        match decided.line(outcome) {
-            Ok(line) => recorder.write(&decided.run, &line),
-            Err(error) => self.report.fault("record", error),
-        }
-    }
-
     /// The run ends: a command whose answer never came is recorded as that.
     fn give_up_waiting(&mut self) {
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            self.record(decided, Outcome::Unknown);
+            self.ledger.settle(decided, Outcome::Unknown);
         }
     }
 
@@ -359,9 +318,7 @@ impl Stage for Proxy {
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.sync();
-        }
+        self.ledger.sync();
         Ok(())
     }
 
@@ -378,13 +335,4 @@ impl Stage for Proxy {
 /// The decision that the player is to make now.
 fn open<'d>(decision: &'d Option<Decision>, phase: &Phase) -> Option<&'d Decision> {
     decision.as_ref().filter(|_| matches!(phase, Phase::Open))
-}
-
-/// The message's whole `game_state`.
-fn whole_state(message: &str) -> Result<Box<RawValue>, serde_json::Error> {
-    #[derive(serde::Deserialize)]
-    struct Whole {
-        game_state: Box<RawValue>,
-    }
-    serde_json::from_str(message).map(|Whole { game_state }| game_state)
 }

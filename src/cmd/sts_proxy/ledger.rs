@@ -1,0 +1,80 @@
+//! From decisions to records: what is noted when a command is sent, and settled when the mod has answered.
+
+use super::decision::Decision;
+use super::recorder::Recorder;
+use crate::io::report::Report;
+use crate::spire::action::Action;
+use crate::spire::record::{Decided, Outcome};
+use crate::spire::reduced::reduced;
+use crate::spire::run::Turn;
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// What is recorded, if anything is.
+pub(super) struct Ledger {
+    recorder: Option<Recorder>,
+    full_state: bool,
+    report: Arc<Report>,
+}
+
+impl Ledger {
+    /// Without a recorder, nothing is noted. `full_state` keeps whole states.
+    pub(super) fn new(recorder: Option<Recorder>, full_state: bool, report: Arc<Report>) -> Ledger {
+        Ledger { recorder, full_state, report }
+    }
+
+    /// The run goes on, or another begins.
+    pub(super) fn follow(&mut self, turn: Turn) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.follow(turn);
+        }
+    }
+
+    /// What to remember of a decision until it is settled.
+    pub(super) fn note_down(&self, decision: &Decision, action: Action) -> Option<Box<Decided>> {
+        self.recorder.as_ref()?;
+        let text = decision.text();
+        let state = if self.full_state { whole_state(&text) } else { reduced(&text).and_then(RawValue::from_string) };
+        match state {
+            Ok(state) => Some(Box::new(Decided {
+                ts: format!("{:.6}", Timestamp::now()),
+                action,
+                run: decision.run.clone(),
+                floor: decision.floor,
+                state,
+            })),
+            Err(error) => {
+                self.report.fault("record", format_args!("a state can't be recorded: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Writes what was noted down, now that its outcome is known.
+    pub(super) fn settle(&mut self, decided: Option<Box<Decided>>, outcome: Outcome<'_>) {
+        let (Some(decided), Some(recorder)) = (decided, &mut self.recorder) else {
+            return;
+        };
+        match decided.line(outcome) {
+            Ok(line) => recorder.write(&decided.run, &line),
+            Err(error) => self.report.fault("record", error),
+        }
+    }
+
+    /// Forces what was written to the disk.
+    pub(super) fn sync(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sync();
+        }
+    }
+}
+
+/// The message's whole `game_state`.
+fn whole_state(message: &str) -> Result<Box<RawValue>, serde_json::Error> {
+    #[derive(serde::Deserialize)]
+    struct Whole {
+        game_state: Box<RawValue>,
+    }
+    serde_json::from_str(message).map(|Whole { game_state }| game_state)
+}
