@@ -63,7 +63,6 @@ fn run(
     let mut splitter = Splitter::new(limits);
     let mut out = Out::joined();
     let mut deciding = lock(busy);
-    stage.on(Event::Opened(Side::Near), &mut out)?;
     loop {
         let decided = stage.commit();
         match write(&mut out, &mut output) {

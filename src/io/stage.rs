@@ -23,8 +23,8 @@ pub enum Side {
 /// What a stage is told, one thing at a time.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A side is there: Near before anything else, Far each time the child was started.
-    Opened(Side),
+    /// The child was started (again).
+    Started,
     /// A line, or part of an over-long one.
     Piece(Side, Piece<'a>),
     /// A side will say nothing more.

@@ -155,7 +155,7 @@ impl Player for Agent {
         Ok(())
     }
 
-    fn opened(&mut self, open: Option<&Decision>, out: &mut Out) {
+    fn started(&mut self, open: Option<&Decision>, out: &mut Out) {
         self.owed.clear();
         self.heard_nothing = true;
         if let Some(decision) = open {

@@ -48,8 +48,8 @@ pub(super) trait Player: Send {
         Ok(())
     }
 
-    /// The player is there (again).
-    fn opened(&mut self, _open: Option<&Decision>, _out: &mut Out) {}
+    /// The player's process was started (again).
+    fn started(&mut self, _open: Option<&Decision>, _out: &mut Out) {}
 
     /// The player will say or take nothing more.
     fn closed(&mut self) -> Reply {

@@ -302,9 +302,9 @@ impl Stage for Proxy {
                 self.reply(reply, out);
                 Ok(())
             }
-            Event::Opened(Side::Far) => {
+            Event::Started => {
                 let open = open(&self.decision, &self.phase);
-                self.player.opened(open, out);
+                self.player.started(open, out);
                 Ok(())
             }
             Event::Exited(status) => self.player.exited(status, out),
@@ -313,7 +313,6 @@ impl Stage for Proxy {
                 self.give_up_waiting();
                 Ok(())
             }
-            Event::Opened(_) => Ok(()),
         }
     }
 

@@ -9,7 +9,9 @@
 //! The main thread starts and ends children and wakes the stage at its deadline. It never writes to a peer
 //! itself, so a deadline passes even while the other side reads nothing.
 
-use super::child::{self, Child, GRACE, Group};
+mod far;
+
+use super::child::{self, Child};
 use super::descriptor::{Descriptor, stdin, stdout};
 use super::lines::{Limits, Splitter};
 use super::report::{Failure, Report, Status};
@@ -17,16 +19,14 @@ use super::signal::{self, Signals};
 use super::sink::Sink;
 use super::stage::{Event, Out, Side, Stage};
 use super::terminal::Terminal;
+use far::{Exit, Far};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::process::ExitStatus;
 use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A grandchild may hold the child's stdout open after the child has ended: it is listened to this long.
-const HELD_PIPE: Duration = Duration::from_millis(250);
 /// How long the end of a run waits for our own readers to take what was written for them.
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
@@ -69,7 +69,6 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         report: Arc::clone(report),
         limits,
     });
-    hub.deliver(None, |stage, out| stage.on(Event::Opened(Side::Near), out));
     if let Some(command) = &far {
         hub.start(command);
     }
@@ -108,36 +107,6 @@ struct Core {
     asleep_until: Option<Instant>,
 }
 
-/// The child that runs now, or whose end hasn't been told yet.
-struct Far {
-    sink: Arc<Sink>,
-    group: Group,
-    exit: Arc<Exit>,
-    /// Its stdout has ended.
-    said_all: bool,
-    /// The stage knows that it has ended.
-    told: bool,
-}
-
-/// Where the thread that waits for a child leaves what it learned.
-#[derive(Default)]
-struct Exit {
-    status: Mutex<Option<(ExitStatus, Instant)>>,
-    set: Condvar,
-}
-
-impl Exit {
-    fn get(&self) -> Option<(ExitStatus, Instant)> {
-        *lock(&self.status)
-    }
-
-    fn wait(&self, most: Duration) -> bool {
-        let status = lock(&self.status);
-        let waited = self.set.wait_timeout_while(status, most, |status| status.is_none());
-        waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
-    }
-}
-
 /// The sinks that have something to write.
 #[derive(Default)]
 struct Dirty {
@@ -150,13 +119,21 @@ type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
 
 impl Hub {
     /// Has the stage act and commit, and queues what it said. `epoch` names the child that an event is from;
-    /// a former child's, and whatever comes after the end, is dropped.
+    /// what a former child's threads still bring is dropped.
     fn decide(&self, epoch: Option<u64>, act: Box<Act<'_>>) -> Dirty {
         let mut core = lock(&self.core);
-        if core.end.is_some() || epoch.is_some_and(|epoch| epoch != core.epoch) {
+        if epoch.is_some_and(|epoch| epoch != core.epoch) {
             return Dirty::default();
         }
-        let Core { stage, out, .. } = &mut *core;
+        self.decide_in(&mut core, act)
+    }
+
+    /// The same with the lock held. Whatever comes after the end is dropped.
+    fn decide_in(&self, core: &mut Core, act: Box<Act<'_>>) -> Dirty {
+        if core.end.is_some() {
+            return Dirty::default();
+        }
+        let Core { stage, out, .. } = core;
         let decided = act(stage.as_mut(), out);
         let committed = stage.commit();
         if committed.is_err() {
@@ -165,7 +142,7 @@ impl Hub {
                 out.to(side).clear();
             }
         }
-        let dirty = self.queue(&mut core);
+        let dirty = self.queue(core);
         if let Err(failure) = decided.and(committed) {
             core.end = Some(Err(failure));
         } else if let Some(status) = core.out.stop {
@@ -294,21 +271,17 @@ impl Hub {
             Ok(spawned) => spawned,
             Err(failure) => return self.end(Err(failure)),
         };
-        let exit = Arc::new(Exit::default());
-        let epoch = {
+        let far = Far::new(child.group(), pipes.stdin);
+        let exit = far.exit();
+        let (epoch, dirty) = {
+            // In one go: the stage knows of the child before anything else can be sent to it.
             let mut core = lock(&self.core);
-            core.far = Some(Far {
-                sink: Arc::new(Sink::new(pipes.stdin)),
-                group: child.group(),
-                exit: Arc::clone(&exit),
-                said_all: false,
-                told: false,
-            });
-            core.epoch
+            core.far = Some(far);
+            let started = |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Started, out);
+            (core.epoch, self.decide_in(&mut core, Box::new(started)))
         };
         self.wait_for(child, exit);
-        // On a thread of its own: the child may not read what it is told first.
-        self.deliver_aside(|stage, out| stage.on(Event::Opened(Side::Far), out));
+        self.write_aside(dirty);
         self.read(Side::Far, Some(epoch), pipes.stdout);
     }
 
@@ -316,9 +289,7 @@ impl Hub {
         let hub = Arc::clone(self);
         thread::spawn(move || {
             // Nobody else waits for our child, so there is a status; without one, it has ended all the same.
-            let status = child.wait().unwrap_or_default();
-            *lock(&exit.status) = Some((status, Instant::now()));
-            exit.set.notify_all();
+            exit.set(child.wait().unwrap_or_default());
             // Taking the lock, so that the main thread is either asleep or yet to look.
             let _core = lock(&hub.core);
             hub.changed.notify_all();
@@ -327,7 +298,10 @@ impl Hub {
 
     /// Decides here, and writes on a thread of its own: for the main thread, which must not wait for a reader.
     fn deliver_aside(self: &Arc<Hub>, act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>) {
-        let dirty = self.decide(None, Box::new(act));
+        self.write_aside(self.decide(None, Box::new(act)));
+    }
+
+    fn write_aside(self: &Arc<Hub>, dirty: Dirty) {
         let hub = Arc::clone(self);
         thread::spawn(move || hub.write_out(dirty));
     }
@@ -342,7 +316,7 @@ impl Hub {
                 if let Ok(core) = at_once.core.try_lock()
                     && let Some(far) = &core.far
                 {
-                    far.group.kill();
+                    far.kill();
                 }
                 signal::die_of(signal)
             });
@@ -370,7 +344,7 @@ impl Hub {
                 core.epoch += 1;
                 let former = core.far.take();
                 drop(core);
-                end_child(former);
+                former.into_iter().for_each(Far::end);
                 self.start(command.unwrap_or_default());
             } else if deadline.is_some_and(|deadline| deadline <= now) {
                 drop(core);
@@ -401,33 +375,9 @@ impl Hub {
             let _ = done.send(());
         });
         let far = lock(&self.core).far.take();
-        end_child(far);
+        far.into_iter().for_each(Far::end);
         let _ = all_done.recv_timeout(LAST_WRITES);
     }
-}
-
-impl Far {
-    /// Its status, once, when it has ended and said all; else when to look again.
-    fn ended(&mut self, now: Instant) -> (Option<ExitStatus>, Option<Instant>) {
-        match self.exit.get() {
-            Some((status, at)) if !self.told => {
-                self.told = self.said_all || now >= at + HELD_PIPE;
-                if self.told { (Some(status), None) } else { (None, Some(at + HELD_PIPE)) }
-            }
-            _ => (None, None),
-        }
-    }
-}
-
-/// Closes the child's stdin, gives it time to end by itself, then ends it and all that it started.
-fn end_child(far: Option<Far>) {
-    let Some(far) = far else { return };
-    far.sink.close();
-    let sink = Arc::clone(&far.sink);
-    // It may block: somebody may be in the middle of a write that the child doesn't take.
-    thread::spawn(move || sink.drain());
-    far.exit.wait(GRACE);
-    far.group.end(|| far.exit.get().is_some());
 }
 
 fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
