@@ -62,31 +62,25 @@ fn run(
 ) -> Result<Status, Failure> {
     let mut splitter = Splitter::new(limits);
     let mut out = Out::joined();
-    let mut deciding = lock(busy);
     loop {
-        let decided = stage.commit();
+        let read = splitter.fill(&mut input);
+        let _deciding = lock(busy);
+        let read = read.map_err(|error| Failure::new(Status::Fault, format_args!("stdin: {error}")))?;
+        let mut decided = decide(stage, &mut splitter, &mut out);
+        if read == 0 && decided.is_ok() {
+            decided = stage.on(Event::Closed(Side::Near), &mut out);
+        }
+        // What can't be made durable isn't sent; what was said before a failure is.
+        stage.commit()?;
         match write(&mut out, &mut output) {
             Ok(()) => decided?,
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(report.finish()),
             Err(error) => return Err(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
         }
-        if let Some(status) = out.stop {
-            return Ok(status);
-        }
-        drop(deciding);
-        let read = splitter.fill(&mut input);
-        deciding = lock(busy);
-        let read = read.map_err(|error| Failure::new(Status::Fault, format_args!("stdin: {error}")))?;
-        let mut decided = decide(stage, &mut splitter, &mut out);
-        if read == 0 && decided.is_ok() {
-            decided = stage.on(Event::Closed(Side::Near), &mut out);
-            if out.stop.is_none() {
-                out.stop(report.finish());
-            }
-        }
-        if let Err(failure) = decided {
-            let _ = write(&mut out, &mut output);
-            return Err(failure);
+        match out.stop {
+            Some(status) => return Ok(status),
+            None if read == 0 => return Ok(report.finish()),
+            None => {}
         }
     }
 }
