@@ -241,7 +241,7 @@ fn memory_stays_flat_on_a_long_input() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let sample = sample(of);
-        let lines: usize = (32 << 20) / sample.len();
+        let lines: usize = (10 << 20) / sample.len();
         for line in 0..lines {
             stdin.write_all(sample.replace("rest", &format!("rest{line}")).as_bytes()).unwrap();
         }
