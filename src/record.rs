@@ -218,22 +218,27 @@ impl<'a> Fields<'a> {
             Ok(fields) => fields,
             Err(error) => return unreadable(format_args!("it is no JSON object: {error}")),
         };
-        let mut folded: Vec<String> = fields.0.iter().map(|(key, _)| key.to_lowercase()).collect();
-        folded.sort_unstable();
-        if let Some(twice) = folded.windows(2).find(|pair| pair[0] == pair[1]) {
+        let mut keys: Vec<String> = fields.0.iter().map(|(key, _)| folded(key)).collect();
+        keys.sort_unstable();
+        if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
             return unreadable(format_args!("{:?} is there twice, or in two spellings", twice[0]));
         }
         Ok(fields)
     }
 
     fn marker_in_another_case(&self) -> Option<&str> {
-        let is_marker = |key: &str| MARKERS.iter().any(|(marker, _)| key != *marker && key.to_lowercase() == *marker);
+        let is_marker = |key: &str| MARKERS.iter().any(|(marker, _)| key != *marker && folded(key) == *marker);
         self.0.iter().map(|(key, _)| &**key).find(|key| is_marker(key))
     }
 
     fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
     }
+}
+
+/// A key as readers that ignore case see it; upper case first, for the letters (a long s) that have no way back.
+fn folded(key: &str) -> String {
+    key.to_uppercase().to_lowercase()
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {

@@ -34,12 +34,16 @@ fn size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "a size is a whole number of bytes above 0, such as 65536, 64K or 1M".to_owned())
 }
 
+/// Added to any time, it is still a time.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
 /// Reads a number of seconds, such as `2` or `0.5`; 0 is none.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "a number of seconds, such as 2 or 0.5".to_owned())
+        .filter(|&duration| duration <= LONGEST)
+        .ok_or_else(|| "a number of seconds, such as 2 or 0.5, up to a year".to_owned())
 }
 
 #[cfg(test)]
@@ -54,7 +58,7 @@ mod tests {
             assert!(size(bad).is_err(), "{bad}");
         }
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for bad in ["", "-1", "NaN", "1e99", "soon"] {
+        for bad in ["", "-1", "NaN", "1e19", "1e99", "soon"] {
             assert!(seconds(bad).is_err(), "{bad}");
         }
     }

@@ -47,6 +47,7 @@ impl Appender {
     pub fn create(path: &Path) -> io::Result<Appender> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         file.try_lock().map_err(io::Error::from)?;
+        sync_name(path)?;
         Ok(Appender { file, path: path.to_owned(), end: 0 })
     }
 
@@ -97,6 +98,12 @@ impl Appender {
     }
 }
 
+/// Waits until the folder knows the file by its name on the disk.
+fn sync_name(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
 /// The position behind the last line feed, or 0.
 fn last_line_feed(file: &mut File, length: u64) -> io::Result<u64> {
     let mut block = [0; 4096];
@@ -124,6 +131,7 @@ fn set_aside(file: &mut File, path: &Path, from: u64, to: u64) -> io::Result<Tor
     let bytes = io::copy(&mut file.take(to - from), &mut aside)?;
     aside.write_all(b"\n")?;
     aside.sync_data()?;
+    sync_name(&moved_to)?;
     file.set_len(from)?;
     Ok(Torn { bytes, moved_to })
 }

@@ -13,9 +13,13 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a child may take to end by itself once its stdin is closed, and again after SIGTERM.
-/// Both together stay well under the two seconds after which the Spire mod kills us.
-pub const GRACE: Duration = Duration::from_millis(600);
+/// How long a child may take to end by itself once its stdin is closed, and again after SIGTERM. Both together stay well
+/// under the two seconds after which the Spire mod kills us; a wrapper inside another takes less, so that it has ended
+/// its own child before its turn comes.
+pub fn grace() -> Duration {
+    let depth = terminal::lenders().split(',').count() as u32; // 1 where nobody wraps us
+    Duration::from_millis(600) / (2 * depth - 1)
+}
 
 /// A child that has been started. It is waited for on the thread that owns it.
 #[derive(Debug)]
@@ -89,6 +93,11 @@ impl Child {
 }
 
 impl Group {
+    /// Its number.
+    pub fn id(self) -> Pid {
+        self.0
+    }
+
     /// Signals all of the group; says whether there was anybody.
     fn signal(self, signal: Option<Signal>) -> bool {
         killpg(self.0, signal) != Err(Errno::ESRCH)
@@ -99,15 +108,15 @@ impl Group {
         self.signal(Some(Signal::SIGKILL));
     }
 
-    /// Ends all of the group: SIGTERM, and SIGKILL for who is still there after [`GRACE`].
+    /// Ends all of the group: SIGTERM, and SIGKILL for who is still there after [`grace`].
     /// `gone` says whether the child itself has been waited for.
     pub fn end(self, gone: impl Fn() -> bool) {
         self.signal(Some(Signal::SIGTERM));
         // A stopped process hears SIGTERM only once it goes on.
         self.signal(Some(Signal::SIGCONT));
-        let asked = Instant::now();
+        let (asked, grace) = (Instant::now(), grace());
         while !gone() || self.signal(None) {
-            if asked.elapsed() > GRACE {
+            if asked.elapsed() > grace {
                 return self.kill();
             }
             std::thread::sleep(Duration::from_millis(2));

@@ -5,11 +5,12 @@
 
 use super::descriptor::{stdin, stdout};
 use super::lines::{Limits, Splitter};
+use super::lock;
 use super::report::{Failure, Report, Status};
 use super::signal::{self, Signals};
 use super::stage::{Event, Out, Side, Stage};
 use std::io::{self, ErrorKind, Read, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a signal waits for what has been read to be decided and written. Longer, and the reader of our
@@ -30,7 +31,10 @@ pub fn filter(stage: &mut dyn Stage, limits: Limits, report: &Report) -> Result<
     };
     let busy = Arc::new(Mutex::new(()));
     die_when_asked(&busy)?;
-    run(stage, limits, report, input, output, &busy)
+    let ended = run(stage, limits, report, input, output, &busy);
+    // Told once, however the run ended.
+    report.finish();
+    ended
 }
 
 /// On a signal, waits until the filter is between two reads, then dies of it.
@@ -83,10 +87,6 @@ fn run(
             None => {}
         }
     }
-}
-
-fn lock(busy: &Mutex<()>) -> MutexGuard<'_, ()> {
-    busy.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn decide(stage: &mut dyn Stage, splitter: &mut Splitter, out: &mut Out) -> Result<(), Failure> {

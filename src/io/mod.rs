@@ -16,3 +16,10 @@ pub mod signal;
 mod sink;
 pub mod stage;
 pub mod terminal;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks; a thread that panicked while it held the lock is told elsewhere, and keeps nobody from ending in order.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -5,7 +5,7 @@ use super::terminal::printable;
 use std::fmt::{self, Display};
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How a command ended; the same numbers in every command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,7 @@ pub struct Report {
     command: &'static str,
     quiet: bool,
     faults: AtomicU64,
+    finished: AtomicBool,
 }
 
 impl Report {
@@ -88,7 +89,7 @@ impl Report {
 
     /// A report in the name of `command`. `quiet` leaves out what is only good to know.
     pub fn new(command: &'static str, quiet: bool) -> Report {
-        Report { command, quiet, faults: AtomicU64::new(0) }
+        Report { command, quiet, faults: AtomicU64::new(0), finished: AtomicBool::new(false) }
     }
 
     /// Something was refused, lost or failed, and the run goes on: told, and the exit status will tell.
@@ -119,10 +120,10 @@ impl Report {
         self.faults.load(Ordering::Relaxed)
     }
 
-    /// Tells how many faults went untold; gives the status of a run that came to its end.
+    /// Tells, once, how many faults went untold; gives the status of a run that came to its end.
     pub fn finish(&self) -> Status {
         let faults = self.faults();
-        if faults > Report::SHOWN {
+        if faults > Report::SHOWN && !self.finished.swap(true, Ordering::Relaxed) {
             self.say(format_args!("and {} more", faults - Report::SHOWN));
         }
         if faults > 0 { Status::Fault } else { Status::Well }

@@ -1,9 +1,10 @@
 //! A queue in front of a descriptor: filled under the stage's lock, written outside it.
 
 use super::descriptor::Descriptor;
+use super::lock;
 use std::io::{self, Write};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Several threads append and drain; the bytes leave in the order in which they were appended, since whoever
 /// writes holds the descriptor's lock while taking the queue.
@@ -74,8 +75,4 @@ impl Sink {
         }
         Ok(())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,6 +10,7 @@
 use super::report::{Failure, Status};
 use nix::fcntl::OFlag;
 use nix::sys::signal::{SigSet, Signal};
+use nix::sys::termios::{FlushArg, tcflush};
 use nix::unistd::{Pid, getpgrp, isatty, tcgetpgrp, tcsetpgrp};
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
@@ -84,22 +85,30 @@ impl Terminal {
     /// for the wrapper would never know.
     ///
     /// # Errors
-    /// Where the kernel refuses.
-    pub fn borrow(&mut self) -> nix::Result<()> {
+    /// [`Status::NotStarted`] where we run in the background of a shell: the kernel would stop us, and all that runs with
+    /// us, at the first read.
+    pub fn borrow(&mut self) -> Result<(), Failure> {
         let own = getpgrp();
         // An error says that this terminal isn't the one we were started from: nobody is stopped for reading it.
         let Ok(foreground) = tcgetpgrp(&self.file) else {
             return Ok(());
         };
-        let lenders = std::env::var(LENDERS).unwrap_or_default();
-        if foreground == own || !may_borrow_from(foreground, &lenders) {
+        // Should the foreground be lost later, a read fails, which ends us, and doesn't stop us.
+        hold(&[Signal::SIGTTIN]);
+        if foreground == own {
             return Ok(());
         }
-        let mut held = SigSet::empty();
-        held.add(Signal::SIGTTOU);
-        held.add(Signal::SIGTSTP);
-        held.thread_block()?;
-        tcsetpgrp(&self.file, own)?;
+        let path = self.path.display();
+        if !may_borrow_from(foreground, &std::env::var(LENDERS).unwrap_or_default()) {
+            let message = format_args!(
+                "{path}: we run in the background of this terminal; bring the game to the foreground (fg), or name another \
+                 terminal with --tty"
+            );
+            return Err(Failure::new(Status::NotStarted, message));
+        }
+        hold(&[Signal::SIGTTOU, Signal::SIGTSTP]);
+        tcsetpgrp(&self.file, own)
+            .map_err(|error| Failure::new(Status::NotStarted, format_args!("{path}: {error}")))?;
         self.lender = Some(foreground);
         Ok(())
     }
@@ -114,11 +123,34 @@ impl Terminal {
         }
     }
 
+    /// Forgets what was typed and not yet read.
+    pub fn forget_input(&self) {
+        // A terminal that refuses has gone, which its reader finds out.
+        let _ = tcflush(&self.file, FlushArg::TCIFLUSH);
+    }
+
     /// Its width in columns: the terminal's own, else COLUMNS, else 80.
     pub fn width(&self) -> usize {
         let own = terminal_size::terminal_size_of(&self.file).map(|(width, _)| usize::from(width.0));
         let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
         own.filter(|&width| width > 0).or_else(asked).unwrap_or(80)
+    }
+}
+
+/// Holds back signals of the terminal, for this thread and those it starts.
+fn hold(signals: &[Signal]) {
+    // It fails only for a wrong `how`, which is nix's.
+    let _ = signals.iter().copied().collect::<SigSet>().thread_block();
+}
+
+/// Takes the foreground from a child's group that has ended without giving it back (it was killed), so that whoever
+/// waits for us isn't left in the background.
+pub fn reclaim(group: Pid) {
+    if let Ok(terminal) = File::open("/dev/tty")
+        && tcgetpgrp(&terminal) == Ok(group)
+    {
+        hold(&[Signal::SIGTTOU]);
+        let _ = tcsetpgrp(&terminal, getpgrp());
     }
 }
 

@@ -64,6 +64,7 @@ fn what_two_readers_could_read_differently_is_unreadable() {
 fn a_marker_in_another_case_is_unreadable() {
     // A reader that ignores case (there are such) would carry it out.
     assert!(why(r#"{"Tool":"x"}"#).contains("case"));
+    assert!(why(r#"{"tool":"x","args":{},"argſ":{}}"#).contains("spellings"));
     assert!(why(r#"{"METHOD":"tools/call","params":{"name":"x"}}"#).contains("case"));
 }
 

@@ -66,15 +66,18 @@ impl Runs {
         };
         let at_neow = &*state.screen_state.event_id == "Neow Event";
         let game_over = &*state.screen_type == "GAME_OVER";
-        let restarted = self.over && !game_over || at_neow && (self.menu || self.floor > state.floor);
+        // After its end a run may still show something on its floor (credits); only what can't follow is another run.
+        let from_neow = at_neow && (self.over || self.menu || self.floor > state.floor);
+        let after_end = self.over && !game_over && (self.menu || self.floor > state.floor);
         let turn = match &self.current {
-            Some(current) if *current == run && !restarted => Turn::Same,
-            _ if at_neow || self.over => Turn::New,
+            Some(current) if *current == run && !from_neow && !after_end => Turn::Same,
+            Some(_) if at_neow || self.over => Turn::New,
+            // The first that we see: we may have been started anew in the middle of it, even at Neow.
             _ => Turn::Joined,
         };
         self.current = Some(run);
         self.floor = state.floor;
-        self.over = game_over;
+        self.over = game_over || self.over && turn == Turn::Same;
         self.menu = false;
         turn
     }
@@ -110,7 +113,7 @@ mod tests {
     fn runs_split_on_neow_game_over_and_a_changed_seed() {
         let mut runs = Runs::default();
         assert_eq!(menu(&mut runs), Turn::Same, "no run was over");
-        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::New);
+        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::Joined, "we may have been started anew");
         assert_eq!(follow(&mut runs, 1, 0, "GRID"), Turn::Same);
         assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::Same, "Neow goes on after a grid");
         assert_eq!(follow(&mut runs, 1, 3, "NONE"), Turn::Same);
@@ -139,6 +142,7 @@ mod tests {
         let mut runs = Runs::default();
         follow(&mut runs, 1, 9, "GAME_OVER");
         assert_eq!(follow(&mut runs, 1, 9, "GAME_OVER"), Turn::Same);
+        assert_eq!(follow(&mut runs, 1, 9, "NONE"), Turn::Same, "credits");
         assert_eq!(follow(&mut runs, 1, 1, "MAP"), Turn::New);
     }
 

@@ -85,8 +85,10 @@ impl Agent {
 
 impl Player for Agent {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
-        // The same state once more while it thinks: its answer will do.
-        if !self.owed.contains(&decision.number) {
+        if self.owed.contains(&decision.number) {
+            // The same state once more while it thinks: its answer will do, if it comes in time.
+            self.answer_by = self.answer_by.or(self.timeout.map(|timeout| Instant::now() + timeout));
+        } else {
             self.send(decision, out);
         }
     }

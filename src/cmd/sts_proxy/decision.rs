@@ -56,7 +56,7 @@ impl Decision {
 
     /// The message's text, to be read again.
     pub(super) fn text(&self) -> std::borrow::Cow<'_, str> {
-        // A byte order mark stands only on a stream's first line, which is read the same with any number.
+        // Only a stream's first line may begin with a byte order mark; any other that does is no message.
         lines::text(Line::new(&self.raw, 1).body())
     }
 }

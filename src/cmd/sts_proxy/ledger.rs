@@ -57,7 +57,7 @@ impl Ledger {
             return;
         };
         match decided.line(outcome) {
-            Ok(line) => recorder.write(&decided.run, &line),
+            Ok(line) => recorder.write(&decided.run, decided.floor, &line),
             Err(error) => self.report.fault("record", error),
         }
     }

@@ -11,12 +11,12 @@ mod watchdog;
 
 use super::options::{LimitOptions, seconds};
 use super::{Command, Contract};
-use crate::io::between::{Ends, between};
+use crate::io::between::{Ends, Manner, between};
 use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::terminal::{Color, Terminal};
 use agent::Agent;
-use clap::builder::{BoolishValueParser, NonEmptyStringValueParser, TypedValueParser};
+use clap::builder::FalseyValueParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use ledger::Ledger;
 use person::Person;
@@ -49,7 +49,7 @@ pub struct Arguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
-    /// How long an agent may take for an answer before it is asked again; 0 is for ever
+    /// How long an agent may take for an answer before it is asked again (an answer that comes then still counts, as long as the game waits); 0 is for ever
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds, help_heading = "Agent")]
     agent_timeout: Duration,
     /// How often an agent is asked at one decision before the run ends: 1 ends it at the first illegal or late answer
@@ -73,10 +73,10 @@ pub struct Arguments {
     watchdog: Duration,
 
     /// Where records go [default: pipewright/spire in the XDG data folder]
-    #[arg(long, value_name = "DIR", env = "AI_STS_PROXY_DATA_DIR", value_parser = NonEmptyStringValueParser::new().map(PathBuf::from), help_heading = "Records")]
+    #[arg(long, value_name = "DIR", env = "AI_STS_PROXY_DATA_DIR", help_heading = "Records")]
     data_dir: Option<PathBuf>,
     /// Record nothing
-    #[arg(long, env = "AI_STS_PROXY_NO_RECORD", value_parser = BoolishValueParser::new(), help_heading = "Records")]
+    #[arg(long, env = "AI_STS_PROXY_NO_RECORD", value_parser = FalseyValueParser::new(), help_heading = "Records")]
     no_record: bool,
     /// Record the whole state, not only hand, player, monsters and turn, or the choices
     #[arg(long, help_heading = "Records")]
@@ -146,7 +146,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let report = Arc::new(Report::new(NAME, arguments.quiet));
     let recorder = recorder(&arguments, &report)?;
     let ledger = Ledger::new(recorder, arguments.full_state, Arc::clone(&report));
-    let mut ends = Ends { limits: arguments.limits.into(), ..Ends::default() };
+    let mut ends = Ends { limits: arguments.limits.into(), manner: Manner::Session, ..Ends::default() };
     let player: Box<dyn Player> = if arguments.agent.is_empty() {
         let terminal = Terminal::open(&arguments.tty)?;
         let person = Person::new(&terminal, arguments.color)?;
@@ -204,7 +204,9 @@ fn recorder(arguments: &Arguments, report: &Arc<Report>) -> Result<Option<Record
     if arguments.no_record {
         return Ok(None);
     }
-    let folder = arguments.data_dir.clone().or_else(data_folder).ok_or_else(|| {
+    // Set but empty is as unset.
+    let named = arguments.data_dir.clone().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = named.or_else(data_folder).ok_or_else(|| {
         Failure::new(
             Status::Usage,
             "no folder for records: neither XDG_DATA_HOME nor HOME is set; give one with --data-dir, or --no-record",

@@ -92,6 +92,8 @@ const GAP: usize = 2;
 impl Player for Person {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
         if self.open {
+            // Half an answer to the old menu must not become one to the new.
+            self.terminal.forget_input();
             self.say(out, "\nthe game has a new state; this menu takes the place of the one above\n");
         }
         self.open = true;
@@ -100,8 +102,13 @@ impl Player for Person {
 
     fn withdraw(&mut self, out: &mut Out) {
         if std::mem::take(&mut self.open) {
+            self.terminal.forget_input();
             self.say(out, "\nthe game went on by itself; the menu above is stale\n");
         }
+    }
+
+    fn refused(&mut self, error: &str, out: &mut Out) {
+        self.say(out, &format!("the game refused that: {}\n", printable(error)));
     }
 
     fn hear(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {

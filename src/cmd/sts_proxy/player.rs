@@ -29,6 +29,9 @@ pub(super) trait Player: Send {
     /// The game went on by itself: there is nothing to decide any more.
     fn withdraw(&mut self, out: &mut Out);
 
+    /// The mod refused what the player chose; it will be asked again.
+    fn refused(&mut self, _error: &str, _out: &mut Out) {}
+
     /// The player said something.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::spire::run::{Runs, Turn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// In Match and Keep a choice waits so long after the one before, so that the cards can turn over.
+/// In Match and Keep a choice is held so long before it is sent, so that the cards can turn over.
 const PACE: Duration = Duration::from_secs(1);
 
 /// What the options said.
@@ -125,11 +125,13 @@ impl Proxy {
     fn hear_error(&mut self, message: &Message<'_>, place: &str, out: &mut Out) -> Result<(), Failure> {
         let error = message.error.as_deref().unwrap_or_default();
         if self.starting {
-            return Err(Failure::new(Status::Usage, format_args!("{place}: the mod refused --start: {error}")));
+            let status = if self.runs.current().is_none() { Status::Usage } else { Status::Fault };
+            return Err(Failure::new(status, format_args!("{place}: the mod refused --start: {error}")));
         }
         if let Phase::Sent(action, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
             self.report.fault(place, format_args!("the mod refused `{action}`: {error}"));
             self.refused.push(action);
+            self.player.refused(error, out);
             self.ledger.settle(decided, Outcome::Refused(error));
         } else {
             self.report.fault(place, format_args!("an error that answers no command of ours: {error}"));
@@ -144,7 +146,7 @@ impl Proxy {
         if same && !answer && !matches!(self.phase, Phase::Idle) {
             return Ok(()); // the frame that was decided on, once more
         }
-        if !same {
+        if !same && message.is_ready() {
             self.refused.clear();
         }
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
@@ -275,6 +277,27 @@ impl Proxy {
 
 impl Stage for Proxy {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        // A failure ends the run too: what was sent is recorded, with no answer.
+        self.hear(event, out).inspect_err(|_| self.give_up_waiting())
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.ledger.sync();
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let held = match self.phase {
+            Phase::Held(_, until) => Some(until),
+            _ => None,
+        };
+        let game = if self.game_is_due() { self.watchdog.deadline() } else { None };
+        held.into_iter().chain(game).chain(self.player.deadline()).min()
+    }
+}
+
+impl Proxy {
+    fn hear(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
             Event::Piece(Side::Near, Piece::Line(line)) => self.hear_mod(&line, out),
             Event::Piece(Side::Near, Piece::Part { number, last, .. }) => {
@@ -314,20 +337,6 @@ impl Stage for Proxy {
                 Ok(())
             }
         }
-    }
-
-    fn commit(&mut self) -> Result<(), Failure> {
-        self.ledger.sync();
-        Ok(())
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        let held = match self.phase {
-            Phase::Held(_, until) => Some(until),
-            _ => None,
-        };
-        let game = if self.game_is_due() { self.watchdog.deadline() } else { None };
-        held.into_iter().chain(game).chain(self.player.deadline()).min()
     }
 }
 

@@ -52,15 +52,16 @@ impl Recorder {
     /// The run goes on, or another begins: its file is opened with its first record.
     pub(super) fn follow(&mut self, turn: Turn) {
         if matches!(turn, Turn::New | Turn::Joined) {
+            self.sync();
             self.file = None;
             self.joined = turn == Turn::Joined;
         }
     }
 
     /// Appends a record. The game goes on where that fails; the loss is told and counted.
-    pub(super) fn write(&mut self, run: &Run, record: &[u8]) {
+    pub(super) fn write(&mut self, run: &Run, floor: i64, record: &[u8]) {
         let mut path = self.folder.clone();
-        let written = self.file(run).and_then(|file| {
+        let written = self.file(run, floor).and_then(|file| {
             path = file.path().to_owned();
             file.append(record)
         });
@@ -82,11 +83,11 @@ impl Recorder {
         }
     }
 
-    fn file(&mut self, run: &Run) -> io::Result<&mut Appender> {
+    fn file(&mut self, run: &Run, floor: i64) -> io::Result<&mut Appender> {
         let file = match self.file.take() {
             Some(file) => file,
             None => {
-                let resumed = if std::mem::take(&mut self.joined) { self.resume(run) } else { None };
+                let resumed = if std::mem::take(&mut self.joined) { self.resume(run, floor) } else { None };
                 let file = resumed.map_or_else(|| self.create(run), Ok)?;
                 self.report.note(format_args!("recording to {}", file.path().display()));
                 file
@@ -118,7 +119,7 @@ impl Recorder {
     }
 
     /// The newest file of this run that isn't over and that nobody else writes.
-    fn resume(&self, run: &Run) -> Option<Appender> {
+    fn resume(&self, run: &Run, floor: i64) -> Option<Appender> {
         let prefix = self.prefix(run);
         let mut names: Vec<PathBuf> = fs::read_dir(&self.folder)
             .ok()?
@@ -129,7 +130,7 @@ impl Recorder {
             })
             .collect();
         names.sort_unstable_by_key(|path| std::cmp::Reverse(fs::metadata(path).and_then(|file| file.modified()).ok()));
-        let path = names.iter().take(LOOKED_INTO).find(|path| goes_on(path, run))?;
+        let path = names.iter().take(LOOKED_INTO).find(|path| goes_on(path, run, floor))?;
         match Appender::resume(path) {
             Ok((appender, torn)) => {
                 if let Some(torn) = torn {
@@ -160,6 +161,7 @@ struct Recorded {
 #[derive(Deserialize)]
 struct RecordedRun {
     seed: Option<i64>,
+    floor: i64,
 }
 
 /// Of a reduced state, or of a whole one.
@@ -168,13 +170,16 @@ struct RecordedState {
     screen_type: Option<String>,
 }
 
-/// Whether a file's last whole record is of this run, which wasn't over then.
-fn goes_on(path: &Path, run: &Run) -> bool {
+/// Whether a file's last whole record is of this run, which wasn't over then nor further than it is now.
+fn goes_on(path: &Path, run: &Run, floor: i64) -> bool {
     let Ok(Some(line)) = last_line(path) else {
         return false;
     };
-    serde_json::from_slice::<Recorded>(&line)
-        .is_ok_and(|record| record.run.seed == run.seed && record.state.screen_type.as_deref() != Some("GAME_OVER"))
+    serde_json::from_slice::<Recorded>(&line).is_ok_and(|record| {
+        record.run.seed == run.seed
+            && record.run.floor <= floor
+            && record.state.screen_type.as_deref() != Some("GAME_OVER")
+    })
 }
 
 /// The last line that has its line feed.

@@ -1,10 +1,12 @@
 //! The child that runs now: how it is written to, how its end is learned, and how it is ended.
 
-use crate::io::child::{GRACE, Group};
+use crate::io::child::{Group, grace};
 use crate::io::descriptor::Descriptor;
+use crate::io::lock;
 use crate::io::sink::Sink;
+use crate::io::terminal;
 use std::process::ExitStatus;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,8 @@ pub(super) struct Far {
     pub(super) sink: Arc<Sink>,
     /// Its stdout has ended.
     pub(super) said_all: bool,
+    /// Since when its reader waits for it; None while the reader waits for somebody who takes what it said.
+    pub(super) listening_since: Option<Instant>,
     group: Group,
     exit: Arc<Exit>,
     /// The stage knows that it has ended.
@@ -24,7 +28,8 @@ pub(super) struct Far {
 
 impl Far {
     pub(super) fn new(group: Group, stdin: Descriptor) -> Far {
-        Far { sink: Arc::new(Sink::new(stdin)), said_all: false, group, exit: Arc::default(), told: false }
+        let sink = Arc::new(Sink::new(stdin));
+        Far { sink, said_all: false, listening_since: None, group, exit: Arc::default(), told: false }
     }
 
     /// Where whoever waits for the child leaves its status.
@@ -32,20 +37,21 @@ impl Far {
         Arc::clone(&self.exit)
     }
 
-    /// Its status, once, when it has ended and said all; else when to look again.
+    pub(super) fn has_exited(&self) -> bool {
+        self.exit.get().is_some()
+    }
+
+    /// Its status, once, when it has ended and said all, or been listened to for long enough after its end; else when
+    /// to look again. (While its reader waits for somebody else, there is no need to: that wakes us.)
     pub(super) fn ended(&mut self, now: Instant) -> (Option<ExitStatus>, Option<Instant>) {
         match self.exit.get() {
             Some((status, at)) if !self.told => {
-                self.told = self.said_all || now >= at + HELD_PIPE;
-                if self.told { (Some(status), None) } else { (None, Some(at + HELD_PIPE)) }
+                let until = self.listening_since.map(|since| since.max(at) + HELD_PIPE);
+                self.told = self.said_all || until.is_some_and(|until| until <= now);
+                if self.told { (Some(status), None) } else { (None, until) }
             }
             _ => (None, None),
         }
-    }
-
-    /// Kills it and all that it started, at once.
-    pub(super) fn kill(&self) {
-        self.group.kill();
     }
 
     /// Closes its stdin, gives it time to end by itself, then ends it and all that it started.
@@ -54,8 +60,9 @@ impl Far {
         let sink = Arc::clone(&self.sink);
         // It may block: somebody may be in the middle of a write that the child doesn't take.
         thread::spawn(move || sink.drain());
-        self.exit.wait(GRACE);
+        self.exit.wait(grace());
         self.group.end(|| self.exit.get().is_some());
+        terminal::reclaim(self.group.id());
     }
 }
 
@@ -68,16 +75,16 @@ pub(super) struct Exit {
 
 impl Exit {
     pub(super) fn set(&self, status: ExitStatus) {
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some((status, Instant::now()));
+        *lock(&self.status) = Some((status, Instant::now()));
         self.set.notify_all();
     }
 
     fn get(&self) -> Option<(ExitStatus, Instant)> {
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.status)
     }
 
     fn wait(&self, most: Duration) {
-        let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let status = lock(&self.status);
         let _ = self.set.wait_timeout_while(status, most, |status| status.is_none());
     }
 }

@@ -1,0 +1,55 @@
+//! Recognising a call never panics, says the same twice, and the answer to a call is JSON in the call's form that
+//! carries its id.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pipewright::record::{Call, Form, Kind, Outcome, recognise};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+fuzz_target!(|line: &str| {
+    let (first, again) = (recognise(line), recognise(line));
+    assert_eq!(format!("{first:?}"), format!("{again:?}"), "the same line was read in two ways");
+    let Ok(Some(call)) = first else {
+        return;
+    };
+    assert!(!line.contains('\r'), "a carriage return got through");
+    assert_eq!(call.arguments.is_none_or(|arguments| arguments.get().starts_with('{')), true);
+    // With spaces around it, it is the same call still.
+    let padded = format!(" \t{line}\n");
+    assert_eq!(format!("{:?}", recognise(&padded)), format!("{:?}", Ok::<_, ()>(Some(&call))));
+    let result = call.target.or(call.policy).unwrap_or(RawValue::TRUE);
+    check(&call, Outcome::Ok(result));
+    for (code, data) in [(None, None), (Some(line), call.arguments)] {
+        check(&call, Outcome::Error { kind: Kind::Denied, message: line, code, data });
+    }
+});
+
+fn check(call: &Call<'_>, outcome: Outcome<'_>) {
+    let text = call.answer(outcome);
+    assert!(!text.contains('\n') || has_line_feed(call, outcome), "a line feed in an answer: {text:?}");
+    let answer: Box<RawValue> = match serde_json::from_str(&text) {
+        Ok(answer) => answer,
+        Err(error) => panic!("{error}: {text}"),
+    };
+    assert!(
+        matches!(recognise(answer.get()), Ok(None) | Err(_)) || call.form == Form::Short,
+        "an answer is a call: {text}"
+    );
+    let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(&text) else {
+        return; // deeper than a value is read, or no number that a value holds
+    };
+    let key = if call.form == Form::Record { "call_id" } else { "id" };
+    let id = call.id.and_then(|id| serde_json::from_str::<Value>(id.get()).ok());
+    assert_eq!(fields.get(key), id.as_ref(), "another id: {text}");
+}
+
+/// Values come back as they were written; within them a line feed is white space.
+fn has_line_feed(call: &Call<'_>, outcome: Outcome<'_>) -> bool {
+    let (given, data) = match outcome {
+        Outcome::Ok(result) => (Some(result), None),
+        Outcome::Error { data, .. } => (None, data),
+    };
+    let context = call.context.iter().map(|&(_, value)| value);
+    [call.id, given, data].into_iter().flatten().chain(context).any(|value| value.get().contains('\n'))
+}

@@ -1,0 +1,70 @@
+//! Whatever text claims to be the mod's: nothing panics, the actions are in the order of their ids and each is there
+//! once, and what is written of them is JSON that says the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pipewright::io::lines::{Line, text};
+use pipewright::spire::action::Action;
+use pipewright::spire::label::label;
+use pipewright::spire::mask::legal_actions;
+use pipewright::spire::message::Message;
+use pipewright::spire::offer::{self, write_actions, write_bare};
+use pipewright::spire::reduced::reduced;
+use pipewright::spire::run::{Run, Runs};
+use pipewright::spire::summary::summary;
+use serde_json::Value;
+
+fuzz_target!(|raw: &[u8]| {
+    let line = Line::new(raw, 1);
+    let said = text(line.body());
+    let Ok(Some(message)) = Message::read(&said) else {
+        return;
+    };
+    let actions = legal_actions(&message);
+    assert!(actions.windows(2).all(|pair| pair[0].id() < pair[1].id()), "not strictly ascending: {actions:?}");
+    for &action in &actions {
+        assert_eq!(Action::from_id(action.id()), Some(action));
+        assert_eq!(Action::from_command(&action.to_string()), Some(action));
+    }
+    check_written(&line, &said, &message, &actions);
+    let _ = summary(&message);
+    let _ = Runs::default().follow(&message);
+    if let Some(run) = Run::of(&message) {
+        assert!(run.class_name().bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    }
+    if let Ok(state) = reduced(&said) {
+        assert!(!state.is_empty());
+        serde_json::from_str::<&serde_json::value::RawValue>(&state).expect("a reduced state is JSON");
+    }
+});
+
+fn check_written(line: &Line<'_>, said: &str, message: &Message<'_>, actions: &[Action]) {
+    let mut bare = Vec::new();
+    write_bare(actions, &mut bare);
+    let ids: Value = serde_json::from_slice(&bare).expect("the ids are JSON");
+    assert_eq!(ids["action_ids"].as_array().map(Vec::len), Some(actions.len()));
+    let mut written = Vec::new();
+    write_actions(message, actions, &mut written);
+    let offered: Vec<Value> = serde_json::from_slice(&written).expect("the actions are JSON");
+    assert_eq!(offered.len(), actions.len());
+    for (offer, &action) in offered.iter().zip(actions) {
+        assert_eq!(offer["action_id"], action.id());
+        assert_eq!(offer["cmd"], action.to_string());
+        assert_eq!(offer["label"], label(message, action));
+    }
+    check_set(line, said, message, &written);
+}
+
+/// The line with the field is read as the same message, and setting it again changes nothing.
+fn check_set(line: &Line<'_>, said: &str, message: &Message<'_>, written: &[u8]) {
+    let mut once = Vec::new();
+    offer::set(line, said, message, written, &mut once);
+    let line = Line::new(&once, 1);
+    let said = text(line.body());
+    let again = Message::read(&said).expect("it stays readable").expect("and the mod's");
+    assert_eq!(again.valid_actions.map(|value| value.get().as_bytes()), Some(written));
+    assert_eq!(legal_actions(&again), legal_actions(message));
+    let mut twice = Vec::new();
+    offer::set(&line, &said, &again, written, &mut twice);
+    assert_eq!(once, twice);
+}

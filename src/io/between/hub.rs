@@ -1,0 +1,198 @@
+//! What the threads share: the stage behind its lock, and the sinks.
+
+use super::Manner;
+use super::far::Far;
+use crate::io::child::Group;
+use crate::io::lines::Limits;
+use crate::io::lock;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::sink::Sink;
+use crate::io::stage::{Event, Out, Side, Stage};
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+pub(super) struct Hub {
+    pub(super) core: Mutex<Core>,
+    /// Wakes the main thread.
+    pub(super) changed: Condvar,
+    pub(super) near: Sink,
+    pub(super) person: Option<Sink>,
+    pub(super) report: Arc<Report>,
+    pub(super) limits: Limits,
+    pub(super) manner: Manner,
+    /// The child that a second signal kills, until it has been ended.
+    pub(super) running: Mutex<Option<Group>>,
+}
+
+pub(super) struct Core {
+    pub(super) stage: Box<dyn Stage>,
+    pub(super) out: Out,
+    pub(super) far: Option<Far>,
+    /// Counts the children: what a former one's threads still bring is dropped.
+    pub(super) epoch: u64,
+    /// Once it is set, nothing is decided any more.
+    pub(super) end: Option<Result<Status, Failure>>,
+    /// A signal came, perhaps after the end.
+    pub(super) signalled: bool,
+    /// When the main thread will look again by itself.
+    pub(super) asleep_until: Option<Instant>,
+}
+
+/// The sinks that have something to write.
+#[derive(Default)]
+pub(super) struct Dirty {
+    near: bool,
+    far: Option<(u64, Arc<Sink>)>,
+    person: bool,
+}
+
+type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
+
+impl Hub {
+    pub(super) fn new(
+        stage: Box<dyn Stage>,
+        near: Sink,
+        person: Option<Sink>,
+        report: Arc<Report>,
+        limits: Limits,
+        manner: Manner,
+    ) -> Hub {
+        let core =
+            Core { stage, out: Out::default(), far: None, epoch: 0, end: None, signalled: false, asleep_until: None };
+        let (core, changed, running) = (Mutex::new(core), Condvar::new(), Mutex::default());
+        Hub { core, changed, near, person, report, limits, manner, running }
+    }
+
+    /// Has the stage act and commit, and queues what it said. `epoch` names the child that an event is from;
+    /// what a former child's threads still bring is dropped.
+    fn decide(&self, epoch: Option<u64>, act: Box<Act<'_>>) -> Dirty {
+        let mut core = lock(&self.core);
+        if epoch.is_some_and(|epoch| epoch != core.epoch) {
+            return Dirty::default();
+        }
+        self.decide_in(&mut core, act)
+    }
+
+    /// The same with the lock held. Whatever comes after the end is dropped.
+    pub(super) fn decide_in(&self, core: &mut Core, act: Box<Act<'_>>) -> Dirty {
+        if core.end.is_some() {
+            return Dirty::default();
+        }
+        let Core { stage, out, .. } = core;
+        let decided = act(stage.as_mut(), out);
+        let committed = stage.commit();
+        if committed.is_err() {
+            // What wasn't made durable must not be seen to have happened.
+            for side in [Side::Near, Side::Far, Side::Person] {
+                out.to(side).clear();
+            }
+        }
+        let dirty = self.queue(core);
+        if let Err(failure) = decided.and(committed) {
+            core.end = Some(Err(failure));
+        } else if let Some(status) = core.out.stop {
+            core.end = Some(Ok(status));
+        }
+        let earlier = match (core.stage.deadline(), core.asleep_until) {
+            (Some(deadline), Some(until)) => deadline < until,
+            (deadline, _) => deadline.is_some(),
+        };
+        if core.end.is_some() || core.out.respawn || earlier {
+            self.changed.notify_all();
+        }
+        dirty
+    }
+
+    /// Moves what the stage said from `core.out` to the sinks.
+    fn queue(&self, core: &mut Core) -> Dirty {
+        let mut dirty = Dirty { near: self.near.append(core.out.to(Side::Near)), ..Dirty::default() };
+        if let Some(person) = &self.person {
+            dirty.person = person.append(core.out.to(Side::Person));
+        }
+        let close = std::mem::take(&mut core.out.close_far);
+        if let Some(far) = &core.far {
+            if close {
+                far.sink.close();
+            }
+            if far.sink.append(core.out.to(Side::Far)) || close {
+                dirty.far = Some((core.epoch, Arc::clone(&far.sink)));
+            }
+        } else {
+            core.out.to(Side::Far).clear();
+        }
+        dirty
+    }
+
+    /// Decides, and writes what was decided; blocks as long as the readers of that take.
+    pub(super) fn deliver(
+        &self,
+        epoch: Option<u64>,
+        act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
+    ) {
+        let dirty = self.decide(epoch, Box::new(act));
+        self.write_out(dirty);
+    }
+
+    /// Decides here, and writes on a thread of its own: for threads that must not wait for a reader.
+    pub(super) fn deliver_aside(self: &Arc<Hub>, act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>) {
+        self.write_aside(self.decide(None, Box::new(act)));
+    }
+
+    pub(super) fn write_aside(self: &Arc<Hub>, dirty: Dirty) {
+        self.spawn(move |hub| hub.write_out(dirty));
+    }
+
+    /// Writes; a sink that can't be written is told to the stage, and what it says to that is written too.
+    fn write_out(&self, mut dirty: Dirty) {
+        while let Some((side, epoch, error)) = self.write(&mut dirty) {
+            let more = if side == Side::Near {
+                self.near_broken(error)
+            } else {
+                self.decide(epoch, Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
+            };
+            dirty.near |= more.near;
+            dirty.person |= more.person;
+            dirty.far = more.far.or(dirty.far);
+        }
+    }
+
+    /// Our stdout takes nothing more: quiet where its reader has gone, a fault otherwise.
+    pub(super) fn near_broken(&self, error: io::Error) -> Dirty {
+        let end = match error.kind() {
+            ErrorKind::BrokenPipe => None,
+            _ => Some(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
+        };
+        let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
+        let dirty = self.decide(None, Box::new(told));
+        self.end(end.map_or_else(|| Ok(self.report.finish()), Err));
+        dirty
+    }
+
+    /// Drains what is dirty; stops at the first sink that broke.
+    fn write(&self, dirty: &mut Dirty) -> Option<(Side, Option<u64>, io::Error)> {
+        if let Some((epoch, far)) = dirty.far.take()
+            && let Err(error) = far.drain()
+        {
+            return Some((Side::Far, Some(epoch), error));
+        }
+        if std::mem::take(&mut dirty.near)
+            && let Err(error) = self.near.drain()
+        {
+            return Some((Side::Near, None, error));
+        }
+        if std::mem::take(&mut dirty.person)
+            && let Some(person) = &self.person
+            && let Err(error) = person.drain()
+        {
+            return Some((Side::Person, None, error));
+        }
+        None
+    }
+
+    /// Ends the run, unless it has been ended already.
+    pub(super) fn end(&self, end: Result<Status, Failure>) {
+        lock(&self.core).end.get_or_insert(end);
+        self.changed.notify_all();
+    }
+}

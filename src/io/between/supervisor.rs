@@ -1,0 +1,121 @@
+//! The main thread: starts and ends the child, wakes the stage at its deadline, and makes the end.
+
+use super::Manner;
+use super::far::{Exit, Far};
+use super::hub::Hub;
+use crate::io::child::{self, Child};
+use crate::io::lock;
+use crate::io::report::{Failure, Status};
+use crate::io::sink::Sink;
+use crate::io::stage::{Event, Out, Side, Stage};
+use std::ffi::OsString;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the end of a session, or of a run that a signal or a failure ended, waits for our own readers to take
+/// what was written for them.
+const LAST_WRITES: Duration = Duration::from_millis(500);
+
+impl Hub {
+    /// Starts a child, its reader and who waits for it. Only the main thread does.
+    pub(super) fn start(self: &Arc<Hub>, command: &[OsString]) {
+        let (child, pipes) = match child::spawn(command) {
+            Ok(spawned) => spawned,
+            Err(failure) => return self.end(Err(failure)),
+        };
+        *lock(&self.running) = Some(child.group());
+        let far = Far::new(child.group(), pipes.stdin);
+        let exit = far.exit();
+        let (epoch, dirty) = {
+            // In one go: the stage knows of the child before anything else can be sent to it.
+            let mut core = lock(&self.core);
+            core.far = Some(far);
+            let started = |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Started, out);
+            (core.epoch, self.decide_in(&mut core, Box::new(started)))
+        };
+        self.wait_for(child, exit);
+        self.write_aside(dirty);
+        self.read(Side::Far, Some(epoch), pipes.stdout);
+    }
+
+    fn wait_for(self: &Arc<Hub>, child: Child, exit: Arc<Exit>) {
+        self.spawn(move |hub| {
+            // Nobody else waits for our child, so there is a status; without one, it has ended all the same.
+            exit.set(child.wait().unwrap_or_default());
+            // Taking the lock, so that the main thread is either asleep or yet to look.
+            let _core = lock(&hub.core);
+            hub.changed.notify_all();
+        });
+    }
+
+    /// Sleeps until there is something that only this thread may do, and gives how the run ended.
+    pub(super) fn supervise(self: &Arc<Hub>, command: Option<&[OsString]>) -> Result<Status, Failure> {
+        let mut core = lock(&self.core);
+        loop {
+            if let Some(end) = core.end.take() {
+                // Whoever decides after this finds that it has ended.
+                core.end = Some(Ok(Status::Well));
+                return end;
+            }
+            let now = Instant::now();
+            let deadline = core.stage.deadline();
+            if std::mem::take(&mut core.out.respawn) {
+                core.epoch += 1;
+                let former = core.far.take();
+                drop(core);
+                former.into_iter().for_each(Far::end);
+                if lock(&self.core).end.is_none() {
+                    self.start(command.unwrap_or_default());
+                }
+                core = lock(&self.core);
+                continue;
+            }
+            let (exited, look_again) = core.far.as_mut().map_or((None, None), |far| far.ended(now));
+            if let Some(status) = exited {
+                drop(core);
+                self.deliver_aside(|stage, out| stage.on(Event::Exited(status), out));
+                core = lock(&self.core);
+            } else if deadline.is_some_and(|deadline| deadline <= now) {
+                drop(core);
+                self.deliver_aside(|stage, out| stage.on(Event::Due, out));
+                core = lock(&self.core);
+            } else {
+                core.asleep_until = deadline.into_iter().chain(look_again).min();
+                core = match core.asleep_until {
+                    Some(until) => {
+                        let slept = self.changed.wait_timeout(core, until - now);
+                        slept.unwrap_or_else(PoisonError::into_inner).0
+                    }
+                    None => self.changed.wait(core).unwrap_or_else(PoisonError::into_inner),
+                };
+                core.asleep_until = None;
+            }
+        }
+    }
+
+    /// Ends the child, and lets our own readers take what was written for them. A signal that comes meanwhile hurries it.
+    pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
+        let (done, all_done) = mpsc::channel();
+        self.spawn(move |hub| {
+            let _ = hub.near.drain();
+            let _ = hub.person.as_ref().map(Sink::drain);
+            let _ = done.send(());
+        });
+        let far = lock(&self.core).far.take();
+        far.into_iter().for_each(Far::end);
+        *lock(&self.running) = None;
+        let patient =
+            self.manner == Manner::Relay && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
+        let mut until = (!patient).then(|| Instant::now() + LAST_WRITES);
+        while all_done.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
+            if until.is_none() && lock(&self.core).signalled {
+                until = Some(Instant::now() + LAST_WRITES);
+            }
+            if until.is_some_and(|until| until <= Instant::now()) {
+                break;
+            }
+        }
+        ended
+    }
+}
