@@ -2,7 +2,7 @@ complete -c sts-proxy -l tty -d 'The person\'s terminal' -r -F
 complete -c sts-proxy -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c sts-proxy -l agent-timeout -d 'How long an agent may take for an answer before it is asked again; 0 is for ever' -r
+complete -c sts-proxy -l agent-timeout -d 'How long an agent may take for an answer before it is asked again (an answer that comes then still counts, as long as the game waits); 0 is for ever' -r
 complete -c sts-proxy -l attempts -d 'How often an agent is asked at one decision before the run ends: 1 ends it at the first illegal or late answer' -r
 complete -c sts-proxy -l restart -d 'How often an agent that has ended is started again' -r
 complete -c sts-proxy -l start -d 'Start runs from the menu: class, ascension (0-20) and seed (A-Z, 0-9)' -r
@@ -11,7 +11,7 @@ complete -c sts-proxy -l idle -d 'What is sent while there is nothing to decide'
 wait\t'`wait 30` in a run, so that the mod answers after 30 frames'
 state\t'`state` at once, about 80 times a second'"
 complete -c sts-proxy -l watchdog -d 'Ask for the state when nothing has come from the game for so long; 0 is never' -r
-complete -c sts-proxy -l data-dir -d 'Where records go [default: pipewright/spire in the XDG data folder]' -r -F
+complete -c sts-proxy -l data-dir -d 'Where records go [default: pipewright/spire in the XDG data folder]' -r
 complete -c sts-proxy -l sync -d 'When records are forced to the disk' -r -f -a "each\t'Each, before the next command is sent'
 never\t'Never: a power loss may cost the last records'"
 complete -c sts-proxy -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r

@@ -131,6 +131,8 @@ pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
             };
             call(form, &fields, "call_id", string("tool_name", tool)?, "arguments").map(Some)
         }
+        // Its own answers bear `tool` as well, and a `status`.
+        Form::Short if fields.get("status").is_some() => Ok(None),
         Form::Short | Form::Godot => call(form, &fields, "id", value, "args").map(Some),
         Form::JsonRpc if value == "tools/call" => json_rpc(&fields).map(Some),
         Form::Record | Form::JsonRpc => Ok(None),

@@ -31,6 +31,7 @@ fn what_is_no_call_is_none() {
         "{}",
         r#"{"type":"observation","source":"spire","data":{}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"id":1,"tool":"x","status":"ok","data":{}}"#,
         r#"{"available_commands":[],"ready_for_command":true,"in_game":false}"#,
     ] {
         assert_eq!(tool(line), None, "{line}");
@@ -110,6 +111,7 @@ fn each_form_is_answered_in_kind() {
         let call = recognise(line).unwrap().unwrap();
         assert_eq!(call.answer(Outcome::Ok(&result)), ok);
         assert_eq!(call.answer(error), failed);
+        assert_eq!((tool(ok), tool(failed)), (None, None), "an answer is no call");
     }
 }
 

@@ -59,7 +59,7 @@ pub fn choices<'a>(state: &'a GameState<'a>) -> impl Iterator<Item = Choice<'a>>
     };
     // Where the two disagree (a modded screen), the list is what `choose` goes by, and the names are all there is.
     let agree = found.len() == state.choice_list.len();
-    (0..).zip(&state.choice_list).map(move |(index, name): (usize, _)| match found.get(index) {
+    (0..).zip(state.choice_list.iter()).map(move |(index, name): (usize, _)| match found.get(index) {
         Some(choice) if agree => *choice,
         _ => Choice::Named(name),
     })

@@ -1,6 +1,7 @@
 //! The mod's messages, read without copying: only what decides, what is shown, and what names a run.
 //! Field names and meanings are those of CommunicationMod's GameStateConverter.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -21,6 +22,35 @@ impl Deref for Text<'_> {
 impl fmt::Display for Text<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(self)
+    }
+}
+
+/// A value with its bytes as they were written, so that recording it needs no second reading.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Kept<'a, T> {
+    raw: Option<&'a RawValue>,
+    value: T,
+}
+
+impl<'a, T> Kept<'a, T> {
+    /// Its bytes; `None` where it wasn't there.
+    pub fn raw(&self) -> Option<&'a RawValue> {
+        self.raw
+    }
+}
+
+impl<T> Deref for Kept<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Kept<'a, T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Kept<'a, T>, D::Error> {
+        let raw = <&RawValue>::deserialize(from)?;
+        let value = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
+        Ok(Kept { raw: Some(raw), value })
     }
 }
 
@@ -63,7 +93,7 @@ pub struct GameState<'a> {
     pub screen_state: ScreenState<'a>,
     /// What `choose` takes, in order; absent where there is nothing.
     #[serde(borrow)]
-    pub choice_list: Vec<Text<'a>>,
+    pub choice_list: Kept<'a, Vec<Text<'a>>>,
     /// Absent outside combat.
     #[serde(borrow)]
     pub combat_state: Option<CombatState<'a>>,
@@ -107,7 +137,7 @@ pub struct ScreenState<'a> {
     #[serde(borrow)]
     pub body_text: Text<'a>,
     #[serde(borrow)]
-    pub options: Vec<EventOption<'a>>,
+    pub options: Kept<'a, Vec<EventOption<'a>>>,
     #[serde(borrow)]
     pub chest_type: Text<'a>,
     #[serde(borrow)]
@@ -246,11 +276,11 @@ pub struct Node<'a> {
 #[allow(missing_docs)]
 pub struct CombatState<'a> {
     #[serde(borrow)]
-    pub monsters: Vec<Monster<'a>>,
+    pub monsters: Kept<'a, Vec<Monster<'a>>>,
     #[serde(borrow)]
-    pub hand: Vec<Card<'a>>,
+    pub hand: Kept<'a, Vec<Card<'a>>>,
     #[serde(borrow)]
-    pub player: Player<'a>,
+    pub player: Kept<'a, Player<'a>>,
     pub turn: i64,
 }
 

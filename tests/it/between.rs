@@ -53,6 +53,60 @@ fn half_close_relays_to_the_end() {
 }
 
 #[test]
+fn a_slow_reader_gets_everything() {
+    // The child has long ended while its output still waits for whoever reads ours.
+    let mut child = wrap("head -c 300000 /dev/zero").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1200));
+    let mut all = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut all).unwrap();
+    assert_eq!(all.len(), 300_000);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_reader_that_goes_is_noticed_while_nothing_is_said() {
+    let mut child = wrap("sleep 60").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once_with_its_child() {
+    let mut talk = Talk::start(&mut wrap("trap '' TERM; echo $$; while :; do sleep 0.05; done"));
+    let child: i32 = talk.hear().parse().unwrap();
+    talk.signal(Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(100));
+    talk.signal(Signal::SIGTERM);
+    let ended = talk.end();
+    assert_eq!(ended.status.signal(), Some(15));
+    assert!(ended.took < Duration::from_millis(400), "{:?}: the first alone takes longer", ended.took);
+    eventually("the child is gone", || !is_running(child));
+}
+
+#[test]
+fn nested_wrappers_end_the_innermost_first() {
+    let wrapper = example("wrap");
+    let mut command = Command::new(&wrapper);
+    let script = "trap '' TERM; echo $$; while :; do sleep 0.05; done";
+    command.arg("--").arg(&wrapper).arg("--").arg(&wrapper).args(["--", "sh", "-c", script]);
+    let mut talk = Talk::start(&mut command);
+    let child: i32 = talk.hear().parse().unwrap();
+    talk.signal(Signal::SIGTERM);
+    let ended = talk.end();
+    assert_eq!(ended.status.signal(), Some(15));
+    assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+    eventually("the innermost child is gone", || !is_running(child));
+}
+
+#[test]
+fn an_stdin_that_cannot_be_read_is_told() {
+    let folder = std::fs::File::open("/").unwrap();
+    let output = wrap("cat").stdin(folder).output().unwrap();
+    assert!(text(&output.stderr).contains("wrap: stdin: Is a directory"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn the_childs_end_is_ours() {
     assert_eq!(pipe(&mut wrap("exit 7"), b"").status.code(), Some(7));
     let output = pipe(&mut wrap("kill -9 $$"), b"");

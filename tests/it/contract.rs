@@ -1,7 +1,7 @@
 //! What holds for every command: the line contract, walked over `cmd::ALL`, so that a new command is held to it the
 //! day it is added.
 
-use crate::process::{PATIENCE, Talk, binary, command, eventually, is_running, pipe, text};
+use crate::process::{Talk, binary, command, eventually, is_running, pipe, text};
 use nix::sys::signal::Signal;
 use pipewright::cmd::{ALL, Command};
 use std::fs::OpenOptions;
@@ -102,11 +102,9 @@ fn a_reader_that_goes_is_a_quiet_end() {
         stdin.write_all(sample(of).as_bytes()).unwrap();
         stdout.read_exact(&mut [0]).unwrap();
         drop(stdout);
-        // It notices with what it writes next: a filter at once, a proxy with its next command, or when the game ends.
+        // A filter notices with what it writes next, a wrapper by itself.
         let _ = stdin.write_all(sample(of).as_bytes());
-        if of.contract.is_filter {
-            eventually("it reads no more", || child.try_wait().unwrap().is_some());
-        }
+        eventually("it ends, though its stdin is open", || child.try_wait().unwrap().is_some());
         drop(stdin);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
@@ -267,14 +265,11 @@ fn memory_stays_flat_on_a_line_without_end() {
 }
 
 #[test]
-fn two_signals_end_it_at_once() {
+fn an_stdin_that_cannot_be_read_is_1() {
     for of in ALL {
-        let mut talk = Talk::start(&mut run(of));
-        talk.ask(of.contract.sample);
-        talk.signal(Signal::SIGTERM);
-        let _ = nix::sys::signal::kill(talk.pid(), Signal::SIGTERM);
-        let ended = talk.end();
-        assert_eq!(ended.status.signal(), Some(15), "{}", of.name);
-        assert!(ended.took < PATIENCE);
+        let folder = std::fs::File::open("/").unwrap();
+        let output = run(of).stdin(folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", of.name);
+        assert!(text(&output.stderr).contains(": stdin: Is a directory"), "{}", text(&output.stderr));
     }
 }

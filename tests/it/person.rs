@@ -170,6 +170,7 @@ fn a_refused_command_is_asked_again() {
     table.types("105");
     assert_eq!(table.command(), "potion discard 0");
     table.state(ERROR);
+    table.person.exp_string("the game refused that: Invalid command: choose.").unwrap();
     assert_eq!(table.command(), "state");
     table.state(&the("an open chest"));
     assert!(!table.menu().contains("[105]"));
@@ -192,6 +193,47 @@ fn a_person_can_answer_through_three_wrappers() {
     }
     table.types("quit");
     // The foreground is back where it was: the shell may read the terminal.
+    table.types("hello");
+    table.person.exp_string("the shell read hello").unwrap();
+}
+
+#[test]
+fn half_an_answer_to_the_old_menu_is_none_to_the_new() {
+    let mut table = Table::lay("", "", "");
+    table.state(&rest_site(1, 5));
+    table.menu();
+    table.person.send("11").unwrap();
+    table.person.flush().unwrap();
+    // It is in the terminal's line, which no line feed has ended.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    table.state(&rest_site(1, 6));
+    table.menu();
+    table.types("0");
+    assert!(table.menu().contains("not legal here: 0 "), "the 11 is forgotten");
+}
+
+#[test]
+fn in_the_background_it_says_so_and_nothing_is_stopped() {
+    let mut shell = Command::new("bash");
+    let proxy = binary("sts-proxy");
+    // A shell with job control puts what ends in & into the background.
+    shell.args(["-c", &format!("set -m; {} --no-record </dev/null & wait $!; echo status $?", proxy.display())]);
+    let mut person = spawn_command(shell, Some(20_000)).unwrap();
+    person.exp_string("in the background of this terminal").unwrap();
+    person.exp_string("status 3").unwrap();
+}
+
+#[test]
+fn the_foreground_comes_back_from_who_was_killed() {
+    let wrap = example("wrap");
+    let wrap = wrap.display();
+    let mut table =
+        Table::lay(&format!("{wrap} -- {wrap} --"), "", "read -r word </dev/tty; echo the shell read $word");
+    table.state(&rest_site(1, 5));
+    table.menu();
+    let folder = table.folder.path().display().to_string();
+    let killed = Command::new("pkill").args(["-9", "-f", &format!("^[^ ]*sts-proxy.*{folder}")]).status().unwrap();
+    assert!(killed.success());
     table.types("hello");
     table.person.exp_string("the shell read hello").unwrap();
 }

@@ -138,13 +138,12 @@ fn an_agent_without_a_legal_answer_is_given_up() {
 
 #[test]
 fn a_missing_answer_is_asked_for_again_and_given_up() {
-    let mut game =
-        Game::start(&["--agent-timeout", "0.2", "--attempts", "3"], "read -r a; read -r b; echo 110; sleep 9");
+    let mut game = Game::start(&["--agent-timeout", "1", "--attempts", "3"], "read -r a; read -r b; echo 110; sleep 9");
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
     game.proxy.say(&rest_site(1, 2));
     let ended = game.proxy.end();
     assert_eq!(ended.status.code(), Some(4));
-    assert_eq!(ended.stderr.matches("no answer within 0.2 s").count(), 1 + 3, "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("no answer within 1 s").count(), 1 + 3, "{}", ended.stderr);
 }
 
 #[test]
@@ -181,6 +180,7 @@ fn an_agent_that_dies_ends_the_run_or_is_started_again() {
     game.proxy.say(&rest_site(1, 2));
     let ended = game.proxy.end();
     assert_eq!(ended.status.code(), Some(4));
+    assert_eq!(records(game.folder.path()).concat().len(), 1);
     assert!(
         ended.stderr.contains("the agent ended with exit status 3; --restart N starts it again"),
         "{}",
@@ -198,6 +198,61 @@ fn an_agent_that_dies_ends_the_run_or_is_started_again() {
     let ended = game.proxy.end();
     assert_eq!(ended.status.code(), Some(4));
     assert!(ended.stderr.contains("agent: ended with exit status 3; it is started again"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_command_whose_answer_the_agents_death_forestalled_is_recorded() {
+    let mut game = Game::start(&[], "read -r line; echo 110; exit 3");
+    game.proxy.ask(&rest_site(1, 1));
+    assert_eq!(game.proxy.end().status.code(), Some(4));
+    assert_eq!(records(game.folder.path()).concat()[0]["error"], "no message followed");
+}
+
+#[test]
+fn the_end_of_the_game_is_seen_while_the_agent_reads_nothing() {
+    let mut game = Game::start(&[], "sleep 60");
+    let long = rest_site(1, 1).replace("\"deck\":[]", &format!("\"deck\":[\"{}\"]", "x".repeat(300_000)));
+    game.proxy.say(&long);
+    game.proxy.close();
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+    assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+}
+
+#[test]
+fn the_time_to_answer_runs_on_though_the_same_state_comes_again() {
+    let mut game = Game::start(&["--agent-timeout", "0.5", "--attempts", "1"], "sleep 60");
+    let ready = rest_site(1, 1);
+    game.proxy.say(&ready);
+    game.proxy.say(&ready.replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#));
+    game.proxy.say(&ready);
+    assert_eq!(game.proxy.end().status.code(), Some(4));
+}
+
+#[test]
+fn a_signal_while_an_agent_is_started_again_starts_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = folder.path().join("starts");
+    let agent = format!("trap '' TERM; echo x >> {}; exec >&-; while :; do sleep 0.05; done", starts.display());
+    let mut game = Game::start(&["--restart", "9"], &agent);
+    game.proxy.say(&rest_site(1, 1));
+    eventually("it has started", || starts.exists());
+    // It closed its stdout: after half a second it is ended and started again.
+    std::thread::sleep(Duration::from_millis(800));
+    game.proxy.signal(Signal::SIGTERM);
+    let ended = game.proxy.end();
+    assert_eq!(ended.status.signal(), Some(15));
+    assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+    assert_eq!(std::fs::read_to_string(starts).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn the_faults_that_went_untold_are_counted_however_it_ends() {
+    let mut game = Game::start(&["--attempts", "50"], "while read -r line; do echo 0; done");
+    game.proxy.say(&rest_site(1, 1));
+    let ended = game.proxy.end();
+    assert_eq!((ended.status.code(), ended.stderr.matches("not sent").count()), (Some(4), 20));
+    assert!(ended.stderr.contains("and 30 more"), "{}", ended.stderr);
 }
 
 #[test]
@@ -315,6 +370,71 @@ fn runs_start_from_the_menu_and_end_after_as_many_games() {
 }
 
 #[test]
+fn a_screen_after_the_end_hides_neither_the_end_nor_the_menu() {
+    let mut game = Game::start(&["--games", "1"], FIRST);
+    assert_eq!(game.proxy.ask(&game_over(7, 3)), "proceed");
+    game.proxy.say(&rest_site(7, 3).replace("REST", "NONE").replace(":true,\"in_game", ":false,\"in_game"));
+    game.proxy.say(&menu());
+    assert_eq!(game.proxy.end().status.code(), Some(0));
+    assert_eq!(records(game.folder.path()).len(), 1);
+}
+
+#[test]
+fn a_proxy_started_anew_at_neow_goes_on_with_the_runs_file() {
+    let mut game = Game::start(&[], FIRST);
+    game.proxy.ask(&neow(5));
+    let (_, folder) = game.end();
+    let mut game = Game::start_in(folder, &[], FIRST);
+    game.proxy.ask(&neow(5));
+    let (_, folder) = game.end();
+    assert_eq!(records(folder.path()).iter().map(Vec::len).collect::<Vec<_>>(), [2]);
+    let mut game = Game::start_in(folder, &[], FIRST);
+    game.proxy.ask(&rest_site(5, 6));
+    let (_, folder) = game.end();
+    let mut game = Game::start_in(folder, &[], FIRST);
+    game.proxy.ask(&neow(5));
+    let (_, folder) = game.end();
+    assert_eq!(records(folder.path()).len(), 2, "a run that was on floor 6 isn't the one at Neow");
+}
+
+/// What the proxy asked of the kernel, by strace.
+#[test]
+#[ignore = "needs strace: scripts/test installs it"]
+fn every_record_is_forced_to_the_disk_before_the_next_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("strace");
+    let mut traced = std::process::Command::new("strace");
+    traced
+        .args(["-f", "-e", "trace=fdatasync,write", "-s", "12", "-o"])
+        .arg(&log)
+        .arg(crate::process::binary("sts-proxy"));
+    let mut proxy =
+        Talk::start(traced.arg("--data-dir").arg(folder.path().join("records")).args(["--", "sh", "-c", FIRST]));
+    assert_eq!(proxy.hear(), "ready");
+    // Two runs: the last record of the first is forced as well.
+    for (seed, floor) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
+        proxy.ask(&rest_site(seed, floor));
+    }
+    proxy.close();
+    proxy.end();
+    let log = std::fs::read_to_string(log).unwrap();
+    let steps: Vec<&str> = log
+        .lines()
+        .filter_map(|line| match line {
+            _ if line.contains("fdatasync(") => Some("sync"),
+            _ if line.contains(r#""choose 0\n""#) => Some("command"),
+            _ if line.contains(r#""{\"ts\":"#) => Some("record"),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        "command", "record", "sync", "command", "record", "sync", "command", "record", "sync", "command", "record",
+        "sync",
+    ];
+    assert_eq!(steps, expected, "{log}");
+}
+
+#[test]
 fn a_start_that_the_mod_refuses_ends_the_run() {
     let mut game = Game::start(&["--start", "NOBODY"], FIRST);
     assert_eq!(game.proxy.ask(&menu()), "start NOBODY");
@@ -389,6 +509,11 @@ fn where_records_go_is_told_by_option_environment_or_xdg() {
     assert_eq!((at("option").exists(), at("environment").exists()), (true, false));
     play(&|proxy| _ = proxy.env("AI_STS_PROXY_DATA_DIR", at("environment")));
     assert_eq!(files(&at("environment")).len(), 1);
+    // Set but empty is as unset.
+    play(&|proxy| {
+        _ = proxy.env("AI_STS_PROXY_DATA_DIR", "").env("AI_STS_PROXY_NO_RECORD", "").env("XDG_DATA_HOME", at("empty"))
+    });
+    assert_eq!(files(&at("empty/pipewright/spire")).len(), 1);
     play(&|proxy| _ = proxy.env("XDG_DATA_HOME", at("xdg")));
     assert_eq!(files(&at("xdg/pipewright/spire")).len(), 1);
     play(&|proxy| _ = proxy.env_remove("XDG_DATA_HOME").env("HOME", at("home")));

@@ -4,7 +4,9 @@ use crate::io::lines::{self, Line};
 use crate::spire::action::Action;
 use crate::spire::message::Message;
 use crate::spire::offer;
+use crate::spire::reduced::reduced;
 use crate::spire::run::Run;
+use serde_json::value::RawValue;
 
 /// What a player is asked, and what is remembered of it until it is recorded.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ pub(super) struct Decision {
     pub(super) actions: Vec<Action>,
     /// The line that an agent is asked with.
     pub(super) offered: Vec<u8>,
+    /// What of the state is recorded by default.
+    pub(super) reduced: Box<RawValue>,
     pub(super) run: Run,
     pub(super) floor: i64,
     /// In the Match and Keep event the game hangs when choices come too fast.
@@ -46,6 +50,7 @@ impl Decision {
         Some(Decision {
             number,
             raw: line.raw().to_vec(),
+            reduced: reduced(state).unwrap_or_default(),
             actions,
             offered,
             run,

@@ -5,7 +5,6 @@ use super::recorder::Recorder;
 use crate::io::report::Report;
 use crate::spire::action::Action;
 use crate::spire::record::{Decided, Outcome};
-use crate::spire::reduced::reduced;
 use crate::spire::run::Turn;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -34,8 +33,7 @@ impl Ledger {
     /// What to remember of a decision until it is settled.
     pub(super) fn note_down(&self, decision: &Decision, action: Action) -> Option<Box<Decided>> {
         self.recorder.as_ref()?;
-        let text = decision.text();
-        let state = if self.full_state { whole_state(&text) } else { reduced(&text).and_then(RawValue::from_string) };
+        let state = if self.full_state { whole_state(&decision.text()) } else { Ok(decision.reduced.clone()) };
         match state {
             Ok(state) => Some(Box::new(Decided {
                 ts: format!("{:.6}", Timestamp::now()),

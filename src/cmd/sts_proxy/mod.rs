@@ -73,8 +73,8 @@ pub struct Arguments {
     watchdog: Duration,
 
     /// Where records go [default: pipewright/spire in the XDG data folder]
-    #[arg(long, value_name = "DIR", env = "AI_STS_PROXY_DATA_DIR", help_heading = "Records")]
-    data_dir: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", env = "AI_STS_PROXY_DATA_DIR", value_parser = clap::value_parser!(OsString), help_heading = "Records")]
+    data_dir: Option<OsString>,
     /// Record nothing
     #[arg(long, env = "AI_STS_PROXY_NO_RECORD", value_parser = FalseyValueParser::new(), help_heading = "Records")]
     no_record: bool,
@@ -205,8 +205,8 @@ fn recorder(arguments: &Arguments, report: &Arc<Report>) -> Result<Option<Record
         return Ok(None);
     }
     // Set but empty is as unset.
-    let named = arguments.data_dir.clone().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = named.or_else(data_folder).ok_or_else(|| {
+    let named = arguments.data_dir.clone().filter(|folder| !folder.is_empty());
+    let folder = named.map(PathBuf::from).or_else(data_folder).ok_or_else(|| {
         Failure::new(
             Status::Usage,
             "no folder for records: neither XDG_DATA_HOME nor HOME is set; give one with --data-dir, or --no-record",
