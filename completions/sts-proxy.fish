@@ -2,9 +2,9 @@ complete -c sts-proxy -l tty -d 'The person\'s terminal' -r -F
 complete -c sts-proxy -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c sts-proxy -l agent-timeout -d 'How long an agent may take for an answer before it is asked again (an answer that comes then still counts, as long as the game waits); 0 is for ever' -r
-complete -c sts-proxy -l attempts -d 'How often an agent is asked at one decision before the run ends: 1 ends it at the first illegal or late answer' -r
-complete -c sts-proxy -l restart -d 'How often an agent that has ended is started again' -r
+complete -c sts-proxy -l agent-timeout -d 'How long an agent may take for an answer before it is asked again; what it answers later is not sent; 0 is for ever' -r
+complete -c sts-proxy -l attempts -d 'How often an agent is asked at one decision before it is given up: 1 gives it up at the first illegal, late or missing answer' -r
+complete -c sts-proxy -l restart -d 'How often an agent that has ended, or was given up, is started again; else the run ends' -r
 complete -c sts-proxy -l start -d 'Start runs from the menu: class, ascension (0-20) and seed (A-Z, 0-9)' -r
 complete -c sts-proxy -l games -d 'End when this many games are over and the menu is back' -r
 complete -c sts-proxy -l idle -d 'What is sent while there is nothing to decide' -r -f -a "silent\t'Nothing: the mod sends each stable state by itself'

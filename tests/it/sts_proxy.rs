@@ -138,12 +138,39 @@ fn an_agent_without_a_legal_answer_is_given_up() {
 
 #[test]
 fn a_missing_answer_is_asked_for_again_and_given_up() {
-    let mut game = Game::start(&["--agent-timeout", "1", "--attempts", "3"], "read -r a; read -r b; echo 110; sleep 9");
-    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
-    game.proxy.say(&rest_site(1, 2));
+    let silent = "while read -r line; do :; done";
+    let mut game = Game::start(&["--agent-timeout", "0.3", "--attempts", "3"], silent);
+    game.proxy.say(&rest_site(1, 1));
     let ended = game.proxy.end();
-    assert_eq!(ended.status.code(), Some(4));
-    assert_eq!(ended.stderr.matches("no answer within 1 s").count(), 1 + 3, "{}", ended.stderr);
+    assert_eq!((ended.status.code(), ended.lines.len()), (Some(4), 0));
+    assert_eq!(ended.stderr.matches("no answer within 0.3 s").count(), 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains("gave no legal answer in 3 attempts (--attempts); --restart N"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_agent_that_was_given_up_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let agent = format!("[ -e {0} ] || {{ : > {0}; read -r line; echo 0; }}; {FIRST}", mark.display());
+    let mut game = Game::start(&["--attempts", "1", "--restart", "1"], &agent);
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
+    let (ended, _) = game.end();
+    assert!(ended.stderr.contains("agent: gave no legal answer in 1 attempts"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_late_answer_is_not_sent_and_the_one_to_the_second_question_is() {
+    // The first answer is another than those that follow.
+    let agent = "read -r line; sleep 1.5; echo 105; while read -r line; do echo 171; done";
+    let mut game = Game::start(&["--agent-timeout", "1"], agent);
+    assert_eq!(game.proxy.ask(&the("an open chest")), "proceed");
+    let (ended, _) = game.end();
+    assert!(
+        ended.stderr.contains("agent:1: not sent, the answer came late, it was asked again: 105"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!((ended.status.code(), ended.lines.len()), (Some(1), 0));
 }
 
 #[test]
@@ -324,7 +351,7 @@ fn what_is_no_message_is_told_and_ignored() {
 }
 
 #[test]
-fn while_there_is_nothing_to_decide_it_is_silent_or_as_told() {
+fn while_there_is_nothing_to_decide_it_is_silent_or_as_told_trap_3() {
     let not_ready = the("not ready");
     let mut silent = Game::start(&[], FIRST);
     silent.proxy.say(&not_ready);
@@ -484,7 +511,7 @@ fn a_run_that_goes_on_is_continued_and_a_torn_tail_set_aside() {
 }
 
 #[test]
-fn the_whole_state_is_recorded_when_asked_for() {
+fn the_whole_state_is_recorded_when_asked_for_trap_16() {
     let mut game = Game::start(&["--full-state"], FIRST);
     game.proxy.ask(&rest_site(5, 1));
     let (_, folder) = game.end();

@@ -21,14 +21,22 @@ pub(super) struct Agent {
     attempts: u32,
     restarts: u32,
     report: Arc<Report>,
-    /// The decisions (by number) that were asked and not yet answered, oldest first.
-    owed: VecDeque<u64>,
+    /// What was asked and not yet answered, oldest first.
+    owed: VecDeque<Asked>,
     /// How often the open decision was answered badly or not at all.
     failed: u32,
     failed_at: u64,
     answer_by: Option<Instant>,
     closed_since: Option<Instant>,
     heard_nothing: bool,
+}
+
+/// A line that was sent to the agent.
+struct Asked {
+    /// The decision's number.
+    decision: u64,
+    /// It should have been answered by now, and was asked again.
+    late: bool,
 }
 
 impl Agent {
@@ -49,7 +57,7 @@ impl Agent {
 
     fn send(&mut self, decision: &Decision, out: &mut Out) {
         out.to(Side::Far).extend_from_slice(&decision.offered);
-        self.owed.push_back(decision.number);
+        self.owed.push_back(Asked { decision: decision.number, late: false });
         self.answer_by = self.timeout.map(|timeout| Instant::now() + timeout);
     }
 
@@ -62,10 +70,7 @@ impl Agent {
         self.failed += 1;
         if self.failed >= self.attempts {
             let times = self.failed;
-            return Err(Failure::new(
-                Status::Lost,
-                format_args!("the agent gave no legal answer in {times} attempts (--attempts)"),
-            ));
+            return self.lost(&format!("gave no legal answer in {times} attempts (--attempts)"), out);
         }
         self.send(decision, out);
         Ok(())
@@ -85,7 +90,7 @@ impl Agent {
 
 impl Player for Agent {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
-        if self.owed.contains(&decision.number) {
+        if self.owed.iter().any(|asked| asked.decision == decision.number && !asked.late) {
             // The same state once more while it thinks: its answer will do, if it comes in time.
             self.answer_by = self.answer_by.or(self.timeout.map(|timeout| Instant::now() + timeout));
         } else {
@@ -115,8 +120,9 @@ impl Player for Agent {
             self.report.fault(place, format_args!("not sent, nothing was asked: {shown}"));
             return Ok(Reply::Nothing);
         };
-        let Some(decision) = open.filter(|decision| decision.number == asked) else {
-            self.report.fault(place, format_args!("not sent, the answer came late, the game has gone on: {shown}"));
+        let Some(decision) = open.filter(|decision| decision.number == asked.decision && !asked.late) else {
+            let why = if asked.late { "it was asked again" } else { "the game has gone on" };
+            self.report.fault(place, format_args!("not sent, the answer came late, {why}: {shown}"));
             return Ok(Reply::Nothing);
         };
         let read = match &answer {
@@ -151,6 +157,7 @@ impl Player for Agent {
             if let (Some(decision), Some(timeout)) = (open, self.timeout) {
                 let seconds = timeout.as_secs_f64();
                 self.report.fault("agent", format_args!("no answer within {seconds} s (--agent-timeout)"));
+                self.owed.iter_mut().for_each(|asked| asked.late = true);
                 self.fail(decision, out)?;
             }
         }
@@ -159,6 +166,7 @@ impl Player for Agent {
 
     fn started(&mut self, open: Option<&Decision>, out: &mut Out) {
         self.owed.clear();
+        self.failed = 0;
         self.heard_nothing = true;
         if let Some(decision) = open {
             self.send(decision, out);

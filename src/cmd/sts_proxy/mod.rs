@@ -49,13 +49,13 @@ pub struct Arguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
-    /// How long an agent may take for an answer before it is asked again (an answer that comes then still counts, as long as the game waits); 0 is for ever
+    /// How long an agent may take for an answer before it is asked again; what it answers later is not sent; 0 is for ever
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds, help_heading = "Agent")]
     agent_timeout: Duration,
-    /// How often an agent is asked at one decision before the run ends: 1 ends it at the first illegal or late answer
+    /// How often an agent is asked at one decision before it is given up: 1 gives it up at the first illegal, late or missing answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Agent")]
     attempts: u32,
-    /// How often an agent that has ended is started again
+    /// How often an agent that has ended, or was given up, is started again; else the run ends
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Agent")]
     restart: u32,
 
