@@ -32,10 +32,7 @@ fn check(call: &Call<'_>, outcome: Outcome<'_>) {
         Ok(answer) => answer,
         Err(error) => panic!("{error}: {text}"),
     };
-    assert!(
-        matches!(recognise(answer.get()), Ok(None) | Err(_)),
-        "an answer is a call: {text}"
-    );
+    assert!(matches!(recognise(answer.get()), Ok(None) | Err(_)), "an answer is a call: {text}");
     let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(&text) else {
         return; // deeper than a value is read, or no number that a value holds
     };
