@@ -2,7 +2,7 @@
 
 use super::descriptor::Descriptor;
 use super::report::{Failure, Status};
-use super::terminal;
+use super::{signal, terminal};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -14,10 +14,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a child may take to end by itself once its stdin is closed, and again after SIGTERM. Both together stay well
-/// under the two seconds after which the Spire mod kills us. A wrapper inside another takes a third of the outer one's:
-/// asked by SIGTERM, it has ended its own child, with both its times, before its turn to be killed comes.
-pub fn grace() -> Duration {
-    let outer = terminal::lenders().matches(',').count().min(3) as u32;
+/// under the two seconds after which the Spire mod kills us. Where a signal hurries us, a wrapper inside another takes a
+/// third of the outer one's: it has ended its own child, with both its times, before its turn to be killed comes.
+pub fn grace(hurried: bool) -> Duration {
+    let outer = if hurried { terminal::lenders().matches(',').count().min(3) as u32 } else { 0 };
     Duration::from_millis(600) / 3u32.pow(outer)
 }
 
@@ -59,7 +59,10 @@ pub fn spawn(command: &[OsString]) -> Result<(Child, Pipes), Failure> {
         let program = program.display();
         Failure::new(Status::NotStarted, format_args!("cannot start {program}: {error}{advice}"))
     };
-    let mut process = Command::new(program)
+    let mut command = Command::new(program);
+    // SAFETY: what runs between fork and exec is async-signal-safe, see there.
+    unsafe { command.pre_exec(signal::restore_mask) };
+    let mut process = command
         .args(arguments)
         .env(terminal::LENDERS, terminal::lenders())
         .stdin(Stdio::piped())
@@ -108,19 +111,36 @@ impl Group {
         self.signal(Some(Signal::SIGKILL));
     }
 
-    /// Ends all of the group: SIGTERM, and SIGKILL for who is still there after [`grace`].
+    /// Ends all of the group: SIGTERM, and SIGKILL for who is still there after the `grace`, which may shrink meanwhile.
     /// `gone` says whether the child itself has been waited for.
-    pub fn end(self, gone: impl Fn() -> bool) {
+    pub fn end(self, gone: impl Fn() -> bool, grace: impl Fn() -> Duration) {
         self.signal(Some(Signal::SIGTERM));
         // A stopped process hears SIGTERM only once it goes on.
         self.signal(Some(Signal::SIGCONT));
-        let (asked, grace) = (Instant::now(), grace());
+        if !self.ends_within(gone, grace) {
+            self.kill();
+        }
+    }
+
+    /// Ends all of the group at once. Two signals, so that a wrapper in it takes them for the first and the second, and
+    /// does the same with its own child.
+    pub fn end_at_once(self) {
+        self.signal(Some(Signal::SIGTERM));
+        self.signal(Some(Signal::SIGINT));
+        self.signal(Some(Signal::SIGCONT));
+        self.ends_within(|| true, || grace(true) / 6);
+        self.kill();
+    }
+
+    fn ends_within(self, gone: impl Fn() -> bool, grace: impl Fn() -> Duration) -> bool {
+        let asked = Instant::now();
         while !gone() || self.signal(None) {
-            if asked.elapsed() > grace {
-                return self.kill();
+            if asked.elapsed() > grace() {
+                return false;
             }
             std::thread::sleep(Duration::from_millis(2));
         }
+        true
     }
 }
 

@@ -69,9 +69,12 @@ fn run(
     loop {
         let read = splitter.fill(&mut input);
         let _deciding = lock(busy);
-        let read = read.map_err(|error| Failure::new(Status::Fault, format_args!("stdin: {error}")))?;
+        let ended = !matches!(read, Ok(1..));
+        if ended {
+            splitter.end();
+        }
         let mut decided = decide(stage, &mut splitter, &mut out);
-        if read == 0 && decided.is_ok() {
+        if ended && decided.is_ok() {
             decided = stage.on(Event::Closed(Side::Near), &mut out);
         }
         // What can't be made durable isn't sent; what was said before a failure is.
@@ -81,10 +84,11 @@ fn run(
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(report.finish()),
             Err(error) => return Err(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
         }
-        match out.stop {
-            Some(status) => return Ok(status),
-            None if read == 0 => return Ok(report.finish()),
-            None => {}
+        match (out.stop, read) {
+            (Some(status), _) => return Ok(status),
+            (None, Ok(0)) => return Ok(report.finish()),
+            (None, Ok(_)) => {}
+            (None, Err(error)) => return Err(Failure::new(Status::Fault, format_args!("stdin: {error}"))),
         }
     }
 }

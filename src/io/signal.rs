@@ -3,6 +3,7 @@
 use nix::libc;
 use nix::sys::signal::{self as nix_signal, SigSet, SigmaskHow};
 use std::fmt;
+use std::sync::OnceLock;
 
 /// A signal that asks us to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub struct Signals(SigSet);
 impl Signals {
     /// Holds back INT, TERM and HUP, but for those that whoever started us ignores (`nohup`, a shell's `&`):
     /// they stay ignored. Call it before any thread is started, since threads inherit the mask; children
-    /// don't, std clears it for them.
+    /// get back what we were started with ([`restore_mask`]).
     ///
     /// # Errors
     /// Only where the kernel refuses, which it has no reason to.
@@ -60,7 +61,7 @@ impl Signals {
                 set.add(signal.number());
             }
         }
-        set.thread_block()?;
+        hold(&set)?;
         Ok(Signals(set))
     }
 
@@ -77,6 +78,29 @@ impl Signals {
             }
         }
     }
+}
+
+/// The mask that this process was started with.
+static AT_START: OnceLock<SigSet> = OnceLock::new();
+
+/// Holds back signals for this thread and those that it starts.
+pub(super) fn hold(set: &SigSet) -> nix::Result<()> {
+    let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    AT_START.get_or_init(|| before);
+    Ok(())
+}
+
+/// Gives back the mask that this process was started with: for a child, between fork and exec, which would else hear
+/// no signal that we hold back. Async-signal-safe: it reads a cell that is never written any more, and calls
+/// pthread_sigmask(3).
+///
+/// # Errors
+/// None in practice: it fails for a wrong `how` alone.
+pub(super) fn restore_mask() -> std::io::Result<()> {
+    if let Some(mask) = AT_START.get() {
+        mask.thread_set_mask()?;
+    }
+    Ok(())
 }
 
 fn is_ignored(signal: Signal) -> bool {

@@ -31,7 +31,8 @@ pub enum Event<'a> {
     Closed(Side),
     /// A side takes nothing more: what is sent to it from now on is dropped.
     Broken(Side, io::Error),
-    /// The child has ended, and all that it said has been delivered.
+    /// The child has ended, and all that it said has been delivered (of what a grandchild says on its stdout, what came
+    /// soon after).
     Exited(ExitStatus),
     /// [`Stage::deadline`] has passed.
     Due,

@@ -8,8 +8,9 @@
 //! from no other: a job that a shell put into the background is not to take the terminal from the shell.
 
 use super::report::{Failure, Status};
+use super::signal;
 use nix::fcntl::OFlag;
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::Signal;
 use nix::sys::termios::{FlushArg, tcflush};
 use nix::unistd::{Pid, getpgrp, isatty, tcgetpgrp, tcsetpgrp};
 use std::borrow::Cow;
@@ -81,8 +82,8 @@ impl Terminal {
     }
 
     /// Takes the foreground where a wrapper around us has it (see the module). Call it before other threads
-    /// are started: it holds back SIGTTOU, and SIGTSTP, which would stop us alone while the shell that waits
-    /// for the wrapper would never know.
+    /// are started: it holds back SIGTTIN; and where it borrows, SIGTTOU, and SIGTSTP, which would stop us alone
+    /// while the shell that waits for the wrapper would never know.
     ///
     /// # Errors
     /// [`Status::NotStarted`] where we run in the background of a shell: the kernel would stop us, and all that runs with
@@ -140,7 +141,7 @@ impl Terminal {
 /// Holds back signals of the terminal, for this thread and those it starts.
 fn hold(signals: &[Signal]) {
     // It fails only for a wrong `how`, which is nix's.
-    let _ = signals.iter().copied().collect::<SigSet>().thread_block();
+    let _ = signal::hold(&signals.iter().copied().collect());
 }
 
 /// Takes the foreground from a child's group that has ended without giving it back (it was killed), so that whoever

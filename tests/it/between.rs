@@ -64,24 +64,70 @@ fn a_slow_reader_gets_everything() {
 }
 
 #[test]
-fn a_reader_that_goes_is_noticed_while_nothing_is_said() {
-    let mut child = wrap("sleep 60").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+fn a_reader_that_goes_costs_the_child_no_input() {
+    // The child says nothing; that nobody would hear it is no reason to keep its input from it.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let mut child =
+        wrap(&format!("cat >{}", file.display())).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    eventually("it ends", || child.try_wait().unwrap().is_some());
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    child.stdin.take().unwrap().write_all(&[b'x'; 3_000_000]).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(std::fs::metadata(file).unwrap().len(), 3_000_000);
+}
+
+#[test]
+fn the_child_hears_the_signals_that_we_hold_back() {
+    let script = "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.02; done";
+    for depth in 1..=2 {
+        let wrapper = example("wrap");
+        let mut command = Command::new(&wrapper);
+        (1..depth).for_each(|_| _ = command.arg("--").arg(&wrapper));
+        let mut talk = Talk::start(command.args(["--", "sh", "-c", script]));
+        assert_eq!(talk.hear(), "up");
+        talk.signal(Signal::SIGTERM);
+        let ended = talk.end();
+        assert_eq!(ended.lines.len(), 0, "we end: what it says then is said to nobody");
+        assert!(ended.took < Duration::from_millis(900 * depth), "{:?}", ended.took);
+    }
+    let started = Instant::now();
+    assert_eq!(text(&pipe(&mut wrap("sleep 5 & kill $!; wait $!; echo $?"), b"").stdout), "143\n");
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_child_has_time_to_save_at_the_end_of_its_input_however_deep() {
+    let wrapper = example("wrap");
+    let mut command = Command::new(&wrapper);
+    command.arg("--").arg(&wrapper).arg("--").arg(&wrapper).args(["--", "sh", "-c", "cat; sleep 0.4; echo saved"]);
+    assert_eq!(text(&pipe(&mut command, b"x\n").stdout), "x\nsaved\n");
+}
+
+#[test]
+fn a_grandchild_that_talks_on_does_not_hold_us() {
+    let started = Instant::now();
+    let output = pipe(&mut wrap("(while :; do echo x; sleep 0.05; done) & exit 3"), b"");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[test]
 fn a_second_signal_ends_it_at_once_with_its_child() {
-    let mut talk = Talk::start(&mut wrap("trap '' TERM; echo $$; while :; do sleep 0.05; done"));
-    let child: i32 = talk.hear().parse().unwrap();
-    talk.signal(Signal::SIGTERM);
-    std::thread::sleep(Duration::from_millis(100));
-    talk.signal(Signal::SIGTERM);
-    let ended = talk.end();
-    assert_eq!(ended.status.signal(), Some(15));
-    assert!(ended.took < Duration::from_millis(400), "{:?}: the first alone takes longer", ended.took);
-    eventually("the child is gone", || !is_running(child));
+    for depth in 1..=3 {
+        let wrapper = example("wrap");
+        let mut command = Command::new(&wrapper);
+        (1..depth).for_each(|_| _ = command.arg("--").arg(&wrapper));
+        command.args(["--", "sh", "-c", "trap '' TERM INT; echo $$; while :; do sleep 0.05; done"]);
+        let mut talk = Talk::start(&mut command);
+        let child: i32 = talk.hear().parse().unwrap();
+        talk.signal(Signal::SIGTERM);
+        std::thread::sleep(Duration::from_millis(100));
+        talk.signal(Signal::SIGTERM);
+        let ended = talk.end();
+        assert_eq!(ended.status.signal(), Some(15));
+        assert!(ended.took < Duration::from_millis(500), "{:?}: the first alone takes longer", ended.took);
+        eventually("the child is gone", || !is_running(child));
+    }
 }
 
 #[test]
@@ -103,6 +149,7 @@ fn nested_wrappers_end_the_innermost_first() {
 fn an_stdin_that_cannot_be_read_is_told() {
     let folder = std::fs::File::open("/").unwrap();
     let output = wrap("cat").stdin(folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "the child did well, and we didn't");
     assert!(text(&output.stderr).contains("wrap: stdin: Is a directory"), "{}", text(&output.stderr));
 }
 

@@ -102,7 +102,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
         stdin.write_all(sample(of).as_bytes()).unwrap();
         stdout.read_exact(&mut [0]).unwrap();
         drop(stdout);
-        // A filter notices with what it writes next, a wrapper by itself.
+        // A filter notices with what it writes next, a proxy by itself.
         let _ = stdin.write_all(sample(of).as_bytes());
         eventually("it ends, though its stdin is open", || child.try_wait().unwrap().is_some());
         drop(stdin);

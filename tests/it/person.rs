@@ -210,6 +210,15 @@ fn half_an_answer_to_the_old_menu_is_none_to_the_new() {
     table.menu();
     table.types("0");
     assert!(table.menu().contains("not legal here: 0 "), "the 11 is forgotten");
+    table.types("110");
+    assert_eq!(table.command(), "choose 0");
+    table.person.send("11").unwrap();
+    table.person.flush().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    table.state(&rest_site(1, 7));
+    table.menu();
+    table.types("0");
+    assert!(table.menu().contains("not legal here: 0 "), "nor what was typed before there was a menu");
 }
 
 #[test]

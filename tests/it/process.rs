@@ -79,8 +79,8 @@ impl Talk {
     }
 
     pub fn say(&mut self, line: &str) {
-        let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+        // Who has ended takes nothing more; how it ended, `end` tells.
+        let _ = self.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes());
     }
 
     /// The next line it says.

@@ -4,6 +4,7 @@ use crate::process::{Ended, Talk, command, eventually, is_running, pipe, text};
 use crate::spire::{ERROR, game_over, menu, neow, rest_site, the};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -247,12 +248,94 @@ fn the_end_of_the_game_is_seen_while_the_agent_reads_nothing() {
 }
 
 #[test]
+fn an_agent_may_save_when_it_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("saved");
+    let agent = format!("trap 'echo x >{}; exit' TERM; {FIRST}; while :; do sleep 0.02; done", saved.display());
+    let mut game = Game::start(&[], &agent);
+    game.proxy.ask(&rest_site(1, 1));
+    game.proxy.signal(Signal::SIGTERM);
+    assert!(game.proxy.end().took < Duration::from_millis(1100));
+    assert!(saved.exists());
+}
+
+#[test]
+fn what_the_game_said_last_is_read_though_it_hung_up() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = command("sts-proxy")
+            .arg("--data-dir")
+            .arg(folder.path())
+            .args(["--quiet", "--", "sh", "-c", FIRST])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        stdin.write_all(format!("{}\n", rest_site(1, 1)).as_bytes()).unwrap();
+        stdout.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\nchoose 0\n");
+        stdin.write_all(format!("{}\n", menu()).as_bytes()).unwrap();
+        drop((stdout, stdin));
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        assert_eq!(records(folder.path()).concat()[0]["confirmed"], true);
+    }
+}
+
+#[test]
+fn a_game_at_a_socket_that_hangs_up_is_seen_while_the_agent_reads_nothing() {
+    let (game, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let stdin = std::os::fd::OwnedFd::from(theirs.try_clone().unwrap());
+    let mut proxy = command("sts-proxy");
+    proxy.args(["--no-record", "--", "sleep", "60"]).stdin(stdin).stdout(std::os::fd::OwnedFd::from(theirs));
+    let mut child = proxy.spawn().unwrap();
+    drop(proxy); // it holds their end
+    let long = rest_site(1, 1).replace("\"deck\":[]", &format!("\"deck\":[\"{}\"]", "x".repeat(300_000)));
+    (&game).write_all(format!("{long}\n").as_bytes()).unwrap();
+    game.shutdown(std::net::Shutdown::Write).unwrap();
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn an_stderr_that_nobody_reads_keeps_it_from_no_end() {
+    let flood = |proxy: &mut std::process::Command| {
+        let (_unread, full) = std::io::pipe().unwrap();
+        nix::fcntl::fcntl(&full, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
+        while (&full).write(&[b'x'; 4096]).is_ok() {}
+        nix::fcntl::fcntl(&full, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::empty())).unwrap();
+        let mut child =
+            proxy.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).stderr(full).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"garbage\n").unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        (child, stdin, _unread)
+    };
+    let agent = ["--no-record", "--", "sleep", "60"];
+    let started = Instant::now();
+    let (mut child, stdin, _unread) = flood(command("sts-proxy").args(agent));
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let (mut child, _stdin, _unread) = flood(command("sts-proxy").args(agent));
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+}
+
+#[test]
 fn the_time_to_answer_runs_on_though_the_same_state_comes_again() {
     let mut game = Game::start(&["--agent-timeout", "0.5", "--attempts", "1"], "sleep 60");
     let ready = rest_site(1, 1);
     game.proxy.say(&ready);
-    game.proxy.say(&ready.replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#));
-    game.proxy.say(&ready);
+    // However often it comes.
+    for _ in 0..20 {
+        game.proxy.say(&ready.replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#));
+        game.proxy.say(&ready);
+        std::thread::sleep(Duration::from_millis(50));
+    }
     assert_eq!(game.proxy.end().status.code(), Some(4));
 }
 

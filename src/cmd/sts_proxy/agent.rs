@@ -26,7 +26,10 @@ pub(super) struct Agent {
     /// How often the open decision was answered badly or not at all.
     failed: u32,
     failed_at: u64,
+    /// Counts on while the game isn't ready.
     answer_by: Option<Instant>,
+    /// Whether a decision is open: nothing is due otherwise.
+    waiting: bool,
     closed_since: Option<Instant>,
     heard_nothing: bool,
 }
@@ -50,6 +53,7 @@ impl Agent {
             failed: 0,
             failed_at: 0,
             answer_by: None,
+            waiting: false,
             closed_since: None,
             heard_nothing: true,
         }
@@ -59,6 +63,7 @@ impl Agent {
         out.to(Side::Far).extend_from_slice(&decision.offered);
         self.owed.push_back(Asked { decision: decision.number, late: false });
         self.answer_by = self.timeout.map(|timeout| Instant::now() + timeout);
+        self.waiting = true;
     }
 
     /// Counts a bad or missing answer, and asks again where that is still allowed.
@@ -92,14 +97,14 @@ impl Player for Agent {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
         if self.owed.iter().any(|asked| asked.decision == decision.number && !asked.late) {
             // The same state once more while it thinks: its answer will do, if it comes in time.
-            self.answer_by = self.answer_by.or(self.timeout.map(|timeout| Instant::now() + timeout));
+            self.waiting = true;
         } else {
             self.send(decision, out);
         }
     }
 
     fn withdraw(&mut self, _out: &mut Out) {
-        self.answer_by = None;
+        self.waiting = false;
     }
 
     fn hear(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
@@ -131,7 +136,7 @@ impl Player for Agent {
         };
         match read {
             Ok(action) => {
-                self.answer_by = None;
+                self.waiting = false;
                 Ok(Reply::Act(action))
             }
             Err(why) => {
@@ -144,7 +149,7 @@ impl Player for Agent {
 
     fn deadline(&self) -> Option<Instant> {
         let gone = self.closed_since.map(|since| since + TO_END);
-        self.answer_by.into_iter().chain(gone).min()
+        self.answer_by.filter(|_| self.waiting).into_iter().chain(gone).min()
     }
 
     fn due(&mut self, open: Option<&Decision>, out: &mut Out) -> Result<(), Failure> {
@@ -152,8 +157,8 @@ impl Player for Agent {
         if self.closed_since.is_some_and(|since| since + TO_END <= now) {
             return self.lost("closed its stdin or stdout", out);
         }
-        if self.answer_by.is_some_and(|by| by <= now) {
-            self.answer_by = None;
+        if self.waiting && self.answer_by.is_some_and(|by| by <= now) {
+            self.waiting = false;
             if let (Some(decision), Some(timeout)) = (open, self.timeout) {
                 let seconds = timeout.as_secs_f64();
                 self.report.fault("agent", format_args!("no answer within {seconds} s (--agent-timeout)"));

@@ -91,9 +91,9 @@ const GAP: usize = 2;
 
 impl Player for Person {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
+        // What was typed before this menu was seen must not become an answer to it.
+        self.terminal.forget_input();
         if self.open {
-            // Half an answer to the old menu must not become one to the new.
-            self.terminal.forget_input();
             self.say(out, "\nthe game has a new state; this menu takes the place of the one above\n");
         }
         self.open = true;
@@ -102,7 +102,6 @@ impl Player for Person {
 
     fn withdraw(&mut self, out: &mut Out) {
         if std::mem::take(&mut self.open) {
-            self.terminal.forget_input();
             self.say(out, "\nthe game went on by itself; the menu above is stale\n");
         }
     }

@@ -6,11 +6,11 @@ use crate::io::lock;
 use crate::io::sink::Sink;
 use crate::io::terminal;
 use std::process::ExitStatus;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A grandchild may hold the child's stdout open after the child has ended: it is listened to this long.
+/// A grandchild may hold the child's stdout open after the child has ended: it is listened to this long in all.
 const HELD_PIPE: Duration = Duration::from_millis(250);
 
 /// A child that was started, until its end has been told.
@@ -19,7 +19,9 @@ pub(super) struct Far {
     /// Its stdout has ended.
     pub(super) said_all: bool,
     /// Since when its reader waits for it; None while the reader waits for somebody who takes what it said.
-    pub(super) listening_since: Option<Instant>,
+    listening_since: Option<Instant>,
+    /// How long its reader has waited for it since it ended, before that.
+    listened: Duration,
     group: Group,
     exit: Arc<Exit>,
     /// The stage knows that it has ended.
@@ -29,7 +31,15 @@ pub(super) struct Far {
 impl Far {
     pub(super) fn new(group: Group, stdin: Descriptor) -> Far {
         let sink = Arc::new(Sink::new(stdin));
-        Far { sink, said_all: false, listening_since: None, group, exit: Arc::default(), told: false }
+        Far {
+            sink,
+            said_all: false,
+            listening_since: None,
+            listened: Duration::ZERO,
+            group,
+            exit: Arc::default(),
+            told: false,
+        }
     }
 
     /// Where whoever waits for the child leaves its status.
@@ -37,8 +47,15 @@ impl Far {
         Arc::clone(&self.exit)
     }
 
-    pub(super) fn has_exited(&self) -> bool {
-        self.exit.get().is_some()
+    /// Its reader begins to wait for it, or has something and may wait for somebody else. Says whether the main thread
+    /// is to look again.
+    pub(super) fn set_listening(&mut self, listening: bool) -> bool {
+        let ended = self.exit.get();
+        if let (Some(since), Some((_, at))) = (self.listening_since.take(), ended) {
+            self.listened += since.max(at).elapsed();
+        }
+        self.listening_since = listening.then(Instant::now);
+        listening && ended.is_some()
     }
 
     /// Its status, once, when it has ended and said all, or been listened to for long enough after its end; else when
@@ -46,7 +63,8 @@ impl Far {
     pub(super) fn ended(&mut self, now: Instant) -> (Option<ExitStatus>, Option<Instant>) {
         match self.exit.get() {
             Some((status, at)) if !self.told => {
-                let until = self.listening_since.map(|since| since.max(at) + HELD_PIPE);
+                let left = HELD_PIPE.saturating_sub(self.listened);
+                let until = self.listening_since.map(|since| since.max(at) + left);
                 self.told = self.said_all || until.is_some_and(|until| until <= now);
                 if self.told { (Some(status), None) } else { (None, until) }
             }
@@ -54,14 +72,16 @@ impl Far {
         }
     }
 
-    /// Closes its stdin, gives it time to end by itself, then ends it and all that it started.
-    pub(super) fn end(self) {
+    /// Closes its stdin, gives it time to end by itself, then ends it and all that it started; less time when
+    /// `hurried`.
+    pub(super) fn end(self, hurried: impl Fn() -> bool) {
         self.sink.close();
         let sink = Arc::clone(&self.sink);
         // It may block: somebody may be in the middle of a write that the child doesn't take.
         thread::spawn(move || sink.drain());
-        self.exit.wait(grace());
-        self.group.end(|| self.exit.get().is_some());
+        let asked = Instant::now();
+        while asked.elapsed() < grace(hurried()) && !self.exit.wait(Duration::from_millis(20)) {}
+        self.group.end(|| self.exit.get().is_some(), || grace(hurried()));
         terminal::reclaim(self.group.id());
     }
 }
@@ -83,8 +103,8 @@ impl Exit {
         *lock(&self.status)
     }
 
-    fn wait(&self, most: Duration) {
-        let status = lock(&self.status);
-        let _ = self.set.wait_timeout_while(status, most, |status| status.is_none());
+    fn wait(&self, most: Duration) -> bool {
+        let waited = self.set.wait_timeout_while(lock(&self.status), most, |status| status.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
     }
 }

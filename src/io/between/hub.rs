@@ -9,6 +9,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::sink::Sink;
 use crate::io::stage::{Event, Out, Side, Stage};
 use std::io::{self, ErrorKind};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
@@ -21,6 +22,8 @@ pub(super) struct Hub {
     pub(super) report: Arc<Report>,
     pub(super) limits: Limits,
     pub(super) manner: Manner,
+    /// A signal came, perhaps after the end.
+    pub(super) signalled: AtomicBool,
     /// The child that a second signal kills, until it has been ended.
     pub(super) running: Mutex<Option<Group>>,
 }
@@ -33,8 +36,6 @@ pub(super) struct Core {
     pub(super) epoch: u64,
     /// Once it is set, nothing is decided any more.
     pub(super) end: Option<Result<Status, Failure>>,
-    /// A signal came, perhaps after the end.
-    pub(super) signalled: bool,
     /// When the main thread will look again by itself.
     pub(super) asleep_until: Option<Instant>,
 }
@@ -58,10 +59,10 @@ impl Hub {
         limits: Limits,
         manner: Manner,
     ) -> Hub {
-        let core =
-            Core { stage, out: Out::default(), far: None, epoch: 0, end: None, signalled: false, asleep_until: None };
-        let (core, changed, running) = (Mutex::new(core), Condvar::new(), Mutex::default());
-        Hub { core, changed, near, person, report, limits, manner, running }
+        let core = Core { stage, out: Out::default(), far: None, epoch: 0, end: None, asleep_until: None };
+        let (core, changed) = (Mutex::new(core), Condvar::new());
+        let (signalled, running) = (AtomicBool::new(false), Mutex::default());
+        Hub { core, changed, near, person, report, limits, manner, signalled, running }
     }
 
     /// Has the stage act and commit, and queues what it said. `epoch` names the child that an event is from;
@@ -140,7 +141,9 @@ impl Hub {
     }
 
     pub(super) fn write_aside(self: &Arc<Hub>, dirty: Dirty) {
-        self.spawn(move |hub| hub.write_out(dirty));
+        if dirty.near || dirty.person || dirty.far.is_some() {
+            self.spawn(move |hub| hub.write_out(dirty));
+        }
     }
 
     /// Writes; a sink that can't be written is told to the stage, and what it says to that is written too.
@@ -171,15 +174,15 @@ impl Hub {
 
     /// Drains what is dirty; stops at the first sink that broke.
     fn write(&self, dirty: &mut Dirty) -> Option<(Side, Option<u64>, io::Error)> {
-        if let Some((epoch, far)) = dirty.far.take()
-            && let Err(error) = far.drain()
-        {
-            return Some((Side::Far, Some(epoch), error));
-        }
         if std::mem::take(&mut dirty.near)
             && let Err(error) = self.near.drain()
         {
             return Some((Side::Near, None, error));
+        }
+        if let Some((epoch, far)) = dirty.far.take()
+            && let Err(error) = far.drain()
+        {
+            return Some((Side::Far, Some(epoch), error));
         }
         if std::mem::take(&mut dirty.person)
             && let Some(person) = &self.person

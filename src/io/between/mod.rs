@@ -7,8 +7,8 @@
 //! ordered but that a commit comes before the bytes that depend on it.
 //!
 //! The main thread starts and ends children and wakes the stage at its deadline. It never writes to a peer
-//! itself, so a deadline passes even while the other side reads nothing. A thread of its own watches whether our
-//! stdin and stdout still have somebody at their other ends.
+//! itself, so a deadline passes even while the other side reads nothing. In a session, threads of their own watch whether
+//! our stdin and stdout still have somebody at their other ends.
 //!
 //! `hub` holds what the threads share, `threads` those that read, listen and watch, `supervisor` the main thread,
 //! `far` the child.
@@ -49,8 +49,8 @@ pub enum Manner {
     /// Every byte counts: all that was written is waited for, however slowly it is read.
     #[default]
     Relay,
-    /// It is a conversation: once the near side has hung up, nothing that it still said or didn't read matters, and
-    /// the end comes soon, even where the far side or the person's terminal takes nothing.
+    /// It is a conversation: once the near side has hung up, what it still said is read for a moment, and the end comes
+    /// soon, even where the far side or the person's terminal takes nothing.
     Session,
 }
 
@@ -90,7 +90,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
     if let Some(terminal) = &mut person {
         terminal.restore();
     }
-    // Told once, however the run ended.
-    report.finish();
-    ended
+    // Told once, however the run ended; and a wrapper whose child did well has its own status.
+    let own = report.finish();
+    ended.map(|status| if status == Status::Child(0) { own } else { status })
 }

@@ -9,6 +9,7 @@ use crate::io::report::{Failure, Status};
 use crate::io::sink::Sink;
 use crate::io::stage::{Event, Out, Side, Stage};
 use std::ffi::OsString;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -64,7 +65,7 @@ impl Hub {
                 core.epoch += 1;
                 let former = core.far.take();
                 drop(core);
-                former.into_iter().for_each(Far::end);
+                self.end_child(former);
                 if lock(&self.core).end.is_none() {
                     self.start(command.unwrap_or_default());
                 }
@@ -94,6 +95,13 @@ impl Hub {
         }
     }
 
+    fn end_child(&self, far: Option<Far>) {
+        if let Some(far) = far {
+            far.end(|| self.signalled.load(Ordering::Relaxed));
+            *lock(&self.running) = None;
+        }
+    }
+
     /// Ends the child, and lets our own readers take what was written for them. A signal that comes meanwhile hurries it.
     pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
         let (done, all_done) = mpsc::channel();
@@ -102,14 +110,13 @@ impl Hub {
             let _ = hub.person.as_ref().map(Sink::drain);
             let _ = done.send(());
         });
-        let far = lock(&self.core).far.take();
-        far.into_iter().for_each(Far::end);
-        *lock(&self.running) = None;
         let patient =
             self.manner == Manner::Relay && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
         let mut until = (!patient).then(|| Instant::now() + LAST_WRITES);
+        let far = lock(&self.core).far.take();
+        self.end_child(far);
         while all_done.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
-            if until.is_none() && lock(&self.core).signalled {
+            if until.is_none() && self.signalled.load(Ordering::Relaxed) {
                 until = Some(Instant::now() + LAST_WRITES);
             }
             if until.is_some_and(|until| until <= Instant::now()) {

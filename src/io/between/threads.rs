@@ -12,11 +12,16 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A session whose near side hung up may still hold lines that we haven't read: they get this long.
 const HUNG_UP: Duration = Duration::from_millis(300);
+
+/// Where even the orderly end hangs (an stderr that nobody reads holds whoever has something to tell), it ends all the
+/// same, so long after it was asked to.
+const LAST_RESORT: Duration = Duration::from_millis(1900);
 
 /// Ends the run where a thread panics: a defect of ours is told, and nobody waits for ever.
 struct EndOnPanic(Arc<Hub>);
@@ -43,6 +48,9 @@ impl Hub {
                 hub.set_listening(epoch, true);
                 let read = splitter.fill(&mut from);
                 hub.set_listening(epoch, false);
+                if read.is_err() {
+                    splitter.end();
+                }
                 hub.deliver(epoch, |stage, out| {
                     while !out.stopped()
                         && let Some(piece) = splitter.next()
@@ -79,11 +87,9 @@ impl Hub {
         let mut core = lock(&self.core);
         if epoch == Some(core.epoch)
             && let Some(far) = &mut core.far
+            && far.set_listening(listening)
         {
-            far.listening_since = listening.then(Instant::now);
-            if listening && far.has_exited() {
-                self.changed.notify_all();
-            }
+            self.changed.notify_all();
         }
     }
 
@@ -103,54 +109,82 @@ impl Hub {
             let signal = signals.wait();
             hub.spawn(move |hub| {
                 let signal = signals.wait();
-                if let Some(group) = *lock(&hub.running) {
-                    group.kill();
-                }
+                hub.end_child_at_once();
                 signal::die_of(signal)
             });
-            lock(&hub.core).signalled = true;
+            hub.spawn(move |hub| {
+                thread::sleep(LAST_RESORT);
+                hub.end_child_at_once();
+                signal::die_of(signal)
+            });
+            hub.signalled.store(true, Ordering::Relaxed);
             hub.deliver_aside(|stage, out| stage.on(Event::Signal(signal), out));
             hub.end(Ok(Status::Signal(signal)));
         });
     }
 
-    /// Watches whether our stdout is still read, which a write would tell only when there is something to write; and,
-    /// in a session, whether our stdin was hung up, which its reader doesn't see while it waits for the other side.
+    fn end_child_at_once(&self) {
+        if let Some(group) = *lock(&self.running) {
+            group.end_at_once();
+        }
+    }
+
+    /// In a session, watches whether our stdin was hung up, which its reader doesn't see while it waits for the other
+    /// side, and whether our stdout is still read, which a write would tell only when there is something to write.
+    /// (A relay stands where there was a pipe, and ends as one does.)
     ///
     /// # Errors
     /// Where the process has no descriptor left.
     pub(super) fn watch_near(self: &Arc<Hub>) -> io::Result<()> {
-        let (input, output) = (stdin()?, stdout()?);
-        let session = self.manner == Manner::Session;
-        self.spawn(move |hub| {
-            let mut watch_input = session;
-            loop {
-                let mut fds = vec![PollFd::new(output.as_fd(), PollFlags::empty())];
-                if watch_input {
-                    fds.push(PollFd::new(input.as_fd(), PollFlags::empty()));
+        if self.manner == Manner::Relay {
+            return Ok(());
+        }
+        for (from, wanted, is_stdout) in [(stdin()?, HALF_CLOSED, false), (stdout()?, PollFlags::empty(), true)] {
+            self.spawn(move |hub| {
+                if wait_for_hang_up(&from, wanted) {
+                    hub.hung_up(is_stdout);
                 }
-                if poll(&mut fds, PollTimeout::NONE).is_err() {
-                    continue; // interrupted
-                }
-                let is_gone = |fd: &PollFd<'_>| {
-                    fd.revents().is_some_and(|what| what.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
-                };
-                if fds[0].revents().is_some_and(|what| what.contains(PollFlags::POLLNVAL)) {
-                    return; // there is nothing to watch
-                }
-                if is_gone(&fds[0]) {
-                    let dirty = hub.near_broken(io::ErrorKind::BrokenPipe.into());
-                    return hub.write_aside(dirty);
-                }
-                if fds.get(1).is_some_and(is_gone) {
-                    watch_input = false;
-                    hub.spawn(|hub| {
-                        thread::sleep(HUNG_UP);
-                        hub.deliver_aside(|stage, out| stage.on(Event::Closed(Side::Near), out));
-                    });
-                }
-            }
-        });
+            });
+        }
         Ok(())
+    }
+
+    /// The near side has gone. What we haven't read yet may still confirm a command.
+    fn hung_up(self: &Arc<Hub>, stdout: bool) {
+        thread::sleep(HUNG_UP);
+        self.spawn(|hub| {
+            thread::sleep(LAST_RESORT - HUNG_UP);
+            hub.end_child_at_once();
+            std::process::exit(i32::from(Status::Fault.code()));
+        });
+        if stdout {
+            let dirty = self.near_broken(io::ErrorKind::BrokenPipe.into());
+            self.write_aside(dirty);
+        } else {
+            self.deliver_aside(|stage, out| stage.on(Event::Closed(Side::Near), out));
+        }
+    }
+}
+
+/// A socket's other end will send nothing more: for what we read, that is the end.
+#[cfg(target_os = "linux")]
+const HALF_CLOSED: PollFlags = PollFlags::from_bits_retain(nix::libc::POLLRDHUP);
+#[cfg(not(target_os = "linux"))]
+const HALF_CLOSED: PollFlags = PollFlags::empty();
+
+/// Waits until the other end has gone; false where that can't be told (a file).
+fn wait_for_hang_up(from: &Descriptor, wanted: PollFlags) -> bool {
+    loop {
+        let mut fds = [PollFd::new(from.as_fd(), wanted)];
+        match poll(&mut fds, PollTimeout::NONE) {
+            Ok(_) => {
+                // None is a flag that nix doesn't know, which is the one that we asked for.
+                return fds[0]
+                    .revents()
+                    .is_none_or(|what| what.intersects(PollFlags::POLLERR | PollFlags::POLLHUP | wanted));
+            }
+            Err(nix::errno::Errno::EINTR) => {}
+            Err(_) => return false,
+        }
     }
 }

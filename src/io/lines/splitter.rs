@@ -74,6 +74,11 @@ impl Splitter {
         Ok(read)
     }
 
+    /// The stream can't be read any more: `next` gives what is left of it.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
     fn make_room(&mut self) {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
