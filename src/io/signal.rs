@@ -50,7 +50,7 @@ pub struct Signals(SigSet);
 impl Signals {
     /// Holds back INT, TERM and HUP, but for those that whoever started us ignores (`nohup`, a shell's `&`):
     /// they stay ignored. Call it before any thread is started, since threads inherit the mask; children
-    /// get back what we were started with ([`restore_mask`]).
+    /// get back what we were started with.
     ///
     /// # Errors
     /// Only where the kernel refuses, which it has no reason to.

@@ -106,6 +106,18 @@ fn a_person_sees_the_state_and_chooses() {
 }
 
 #[test]
+fn the_readme_shows_what_a_person_sees() {
+    let session = include_str!("../fixtures/spire/demo_session.jsonl");
+    let step: serde_json::Value = serde_json::from_str(session.lines().nth(10).unwrap()).unwrap();
+    let mut table = Table::lay("", "--color never", "");
+    table.state(&step["mod"].to_string());
+    let menu = table.menu().replace('\r', "");
+    let readme = include_str!("../../README.md");
+    let shown = readme.split("```text\n").nth(1).unwrap().split(PROMPT.trim_end()).next().unwrap();
+    assert_eq!(menu, shown);
+}
+
+#[test]
 fn wrong_input_explains_itself_and_asks_again() {
     let mut table = Table::lay("", "", "");
     table.state(&rest_site(1, 5));
