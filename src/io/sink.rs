@@ -3,8 +3,8 @@
 use super::descriptor::Descriptor;
 use super::lock;
 use std::io::{self, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, TryLockError};
 
 /// Several threads append and drain; the bytes leave in the order in which they were appended, since whoever
 /// writes holds the descriptor's lock while taking the queue.
@@ -56,6 +56,27 @@ impl Sink {
     /// # Errors
     /// What the write gave, once: the sink is closed then.
     pub(super) fn drain(&self) -> io::Result<()> {
+        loop {
+            let closed = self.write_queue()?;
+            // Somebody may have left bytes, or the closing, to us while we held the lock.
+            let closes = self.closing.load(Ordering::Acquire) && !closed;
+            if lock(&self.queue).is_empty() && !closes {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The same, but where somebody is writing already, leaves the queue to them.
+    ///
+    /// # Errors
+    /// As [`Sink::drain`].
+    pub(super) fn drain_unless_busy(&self) -> io::Result<()> {
+        let busy = matches!(self.writer.try_lock(), Err(TryLockError::WouldBlock));
+        if busy { Ok(()) } else { self.drain() }
+    }
+
+    /// Says whether the descriptor is closed.
+    fn write_queue(&self) -> io::Result<bool> {
         let mut writer = lock(&self.writer);
         let Writer { to, writing } = &mut *writer;
         loop {
@@ -67,12 +88,12 @@ impl Sink {
             writing.clear();
             if written.is_err() {
                 *to = None;
-                return written;
+                return written.map(|()| true);
             }
         }
         if self.closing.load(Ordering::Acquire) {
             *to = None;
         }
-        Ok(())
+        Ok(to.is_none())
     }
 }

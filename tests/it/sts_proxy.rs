@@ -201,6 +201,16 @@ fn an_agent_that_never_reads_is_given_up() {
 }
 
 #[test]
+fn an_agent_that_never_reads_costs_no_thread_a_question() {
+    let mut game = Game::start(&["--agent-timeout", "0.005", "--attempts", "1000"], "sleep 60");
+    game.proxy.say(&rest_site(1, 1).replace("\"deck\":[]", &format!("\"deck\":[\"{}\"]", "x".repeat(100_000))));
+    std::thread::sleep(Duration::from_millis(700));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", game.proxy.pid())).unwrap();
+    let threads: u32 = status.lines().find_map(|line| line.strip_prefix("Threads:")?.trim().parse().ok()).unwrap();
+    assert!(threads < 20, "{threads} threads");
+}
+
+#[test]
 fn an_agent_that_dies_ends_the_run_or_is_started_again() {
     let once = "read -r line; echo 110; read -r line; exit 3";
     let mut game = Game::start(&[], once);

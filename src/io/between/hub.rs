@@ -43,6 +43,8 @@ pub(super) struct Core {
 /// The sinks that have something to write.
 #[derive(Default)]
 pub(super) struct Dirty {
+    /// Leave a sink to whoever is writing to it already, and don't wait.
+    aside: bool,
     near: bool,
     far: Option<(u64, Arc<Sink>)>,
     person: bool,
@@ -140,7 +142,8 @@ impl Hub {
         self.write_aside(self.decide(None, Box::new(act)));
     }
 
-    pub(super) fn write_aside(self: &Arc<Hub>, dirty: Dirty) {
+    pub(super) fn write_aside(self: &Arc<Hub>, mut dirty: Dirty) {
+        dirty.aside = true;
         if dirty.near || dirty.person || dirty.far.is_some() {
             self.spawn(move |hub| hub.write_out(dirty));
         }
@@ -174,19 +177,20 @@ impl Hub {
 
     /// Drains what is dirty; stops at the first sink that broke.
     fn write(&self, dirty: &mut Dirty) -> Option<(Side, Option<u64>, io::Error)> {
+        let drain = if dirty.aside { Sink::drain_unless_busy } else { Sink::drain };
         if std::mem::take(&mut dirty.near)
-            && let Err(error) = self.near.drain()
+            && let Err(error) = drain(&self.near)
         {
             return Some((Side::Near, None, error));
         }
         if let Some((epoch, far)) = dirty.far.take()
-            && let Err(error) = far.drain()
+            && let Err(error) = drain(&far)
         {
             return Some((Side::Far, Some(epoch), error));
         }
         if std::mem::take(&mut dirty.person)
             && let Some(person) = &self.person
-            && let Err(error) = person.drain()
+            && let Err(error) = drain(person)
         {
             return Some((Side::Person, None, error));
         }
