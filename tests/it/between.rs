@@ -54,13 +54,21 @@ fn half_close_relays_to_the_end() {
 
 #[test]
 fn a_slow_reader_gets_everything() {
-    // The child has long ended while its output still waits for whoever reads ours.
-    let mut child = wrap("head -c 300000 /dev/zero").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    // What fits into the pipes and one read: the child has long ended while its output waits for whoever reads ours. And
+    // what doesn't. Lines are passed on as they come, a long one at its end.
+    let start = |(size, source): (usize, &str)| {
+        let mut wrap = wrap(&format!("{source} | head -c {size}"));
+        (size, wrap.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap())
+    };
+    let (lines, line) = ("yes", "cat /dev/zero");
+    let children = [(150_000, lines), (190_000, lines), (300_000, lines), (150_000, line), (300_000, line)].map(start);
     std::thread::sleep(Duration::from_millis(1200));
-    let mut all = Vec::new();
-    child.stdout.take().unwrap().read_to_end(&mut all).unwrap();
-    assert_eq!(all.len(), 300_000);
-    assert!(child.wait().unwrap().success());
+    for (size, mut child) in children {
+        let mut all = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut all).unwrap();
+        assert_eq!(all.len(), size);
+        assert!(child.wait().unwrap().success());
+    }
 }
 
 #[test]
@@ -90,6 +98,12 @@ fn the_child_hears_the_signals_that_we_hold_back() {
         assert_eq!(ended.lines.len(), 0, "we end: what it says then is said to nobody");
         assert!(ended.took < Duration::from_millis(900 * depth), "{:?}", ended.took);
     }
+    // Some shells clear their mask by themselves; this program doesn't, and dies of the SIGTERM, not of the SIGKILL.
+    let mut talk = Talk::start(&mut wrap("echo up; exec sleep 60"));
+    talk.hear();
+    talk.signal(Signal::SIGTERM);
+    let ended = talk.end();
+    assert!(ended.took < Duration::from_millis(900), "{:?}", ended.took);
     let started = Instant::now();
     assert_eq!(text(&pipe(&mut wrap("sleep 5 & kill $!; wait $!; echo $?"), b"").stdout), "143\n");
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());

@@ -247,6 +247,24 @@ fn a_command_whose_answer_the_agents_death_forestalled_is_recorded() {
 }
 
 #[test]
+fn a_stdout_that_is_closed_is_seen_while_the_agent_thinks() {
+    let mut child = command("sts-proxy")
+        .args(["--no-record", "--", "sleep", "60"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(format!("{}\n", rest_site(1, 1)).as_bytes()).unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    drop(stdout);
+    let closed = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(closed.elapsed() < Duration::from_secs(2), "{:?}", closed.elapsed());
+}
+
+#[test]
 fn the_end_of_the_game_is_seen_while_the_agent_reads_nothing() {
     let mut game = Game::start(&[], "sleep 60");
     let long = rest_site(1, 1).replace("\"deck\":[]", &format!("\"deck\":[\"{}\"]", "x".repeat(300_000)));
