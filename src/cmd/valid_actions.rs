@@ -2,7 +2,7 @@
 
 use super::options::LimitOptions;
 use super::{Command, Contract};
-use crate::io::filter::filter;
+use crate::io::between::{Ends, between};
 use crate::io::lines::{self, Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -12,6 +12,7 @@ use crate::spire::offer;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use serde::de::IgnoredAny;
 use std::io::IsTerminal;
+use std::sync::Arc;
 
 /// Add the legal actions to each message of the Slay the Spire mod
 ///
@@ -60,22 +61,22 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     if std::io::stdin().is_terminal() {
         return Err(Failure::new(Status::Usage, "stdin is a terminal: pipe the mod's messages in (see --help)"));
     }
-    let report = Report::new(NAME, false);
-    let limits = Limits::from(arguments.limits);
-    let mut stage =
-        Adder { bare: arguments.bare, strict: arguments.strict, limits, report: &report, actions_json: Vec::new() };
-    filter(&mut stage, limits, &report)
+    let report = Arc::new(Report::new(NAME, false));
+    let Arguments { bare, strict, limits } = arguments;
+    let limits = Limits::from(limits);
+    let stage = Adder { bare, strict, limits, report: Arc::clone(&report), actions_json: Vec::new() };
+    between(Box::new(stage), Ends { limits, ..Ends::default() }, &report)
 }
 
-struct Adder<'r> {
+struct Adder {
     bare: bool,
     strict: bool,
     limits: Limits,
-    report: &'r Report,
+    report: Arc<Report>,
     actions_json: Vec<u8>,
 }
 
-impl Stage for Adder<'_> {
+impl Stage for Adder {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         let Event::Piece(side, piece) = event else {
             return Ok(());
@@ -94,7 +95,7 @@ impl Stage for Adder<'_> {
     }
 }
 
-impl Adder<'_> {
+impl Adder {
     fn add(&mut self, line: &Line<'_>, side: Side, out: &mut Out) {
         let body = line.body();
         let text = lines::text(body);

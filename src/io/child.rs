@@ -34,6 +34,8 @@ pub struct Pipes {
     pub stdin: Descriptor,
     /// Its stdout, to read from.
     pub stdout: Descriptor,
+    /// Its stderr, to read from, where that was asked for.
+    pub stderr: Option<Descriptor>,
 }
 
 /// The process group of a child, to signal all that is in it.
@@ -41,12 +43,12 @@ pub struct Pipes {
 pub struct Group(Pid);
 
 /// Starts `command` (a program and its arguments, never a shell) with pipes for stdin and stdout; stderr is
-/// ours. Its process group is new, so that a signal to us is ours to hand on; the environment tells it which
+/// ours unless `hears_errors`. Its process group is new, so that a signal to us is ours to hand on; the environment tells it which
 /// groups it may borrow the terminal from ([`terminal`]).
 ///
 /// # Errors
 /// [`Status::NotStarted`] where there is no such program or it can't be run.
-pub fn spawn(command: &[OsString]) -> Result<(Child, Pipes), Failure> {
+pub fn spawn(command: &[OsString], hears_errors: bool) -> Result<(Child, Pipes), Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(Failure::new(Status::Usage, "no command to start"));
     };
@@ -67,12 +69,15 @@ pub fn spawn(command: &[OsString]) -> Result<(Child, Pipes), Failure> {
         .env(terminal::LENDERS, terminal::lenders())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(if hears_errors { Stdio::piped() } else { Stdio::inherit() })
         .process_group(0)
         .spawn()
         .map_err(failed)?;
     match (process.stdin.take(), process.stdout.take()) {
         (Some(stdin), Some(stdout)) => {
-            Ok((Child { process }, Pipes { stdin: OwnedFd::from(stdin).into(), stdout: OwnedFd::from(stdout).into() }))
+            let stderr = process.stderr.take().map(|stderr| OwnedFd::from(stderr).into());
+            let pipes = Pipes { stdin: OwnedFd::from(stdin).into(), stdout: OwnedFd::from(stdout).into(), stderr };
+            Ok((Child { process }, pipes))
         }
         // Both were asked for above.
         _ => Err(failed(io::Error::other("no pipe was made"))),

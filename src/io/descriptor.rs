@@ -27,6 +27,15 @@ pub fn stdout() -> io::Result<Descriptor> {
     Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 
+/// Our standard error, for what a child says on its own. (What we say ourselves goes through
+/// [`Report`](super::report::Report).)
+///
+/// # Errors
+/// Where the process has no descriptor left.
+pub fn stderr() -> io::Result<Descriptor> {
+    Ok(io::stderr().as_fd().try_clone_to_owned()?.into())
+}
+
 impl From<OwnedFd> for Descriptor {
     fn from(descriptor: OwnedFd) -> Descriptor {
         Descriptor(File::from(descriptor))

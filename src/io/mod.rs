@@ -1,7 +1,7 @@
 //! The ground floor: everything that touches a stream, a process, a terminal or a signal.
 //!
 //! Each rule of the line contract has one owner here: [`lines`] splits, limits and edits lines,
-//! [`descriptor`] reads and writes, [`filter`] and [`between`] decide when to flush, [`child`] starts and ends other
+//! [`descriptor`] reads and writes, [`between`] decides when to flush, [`child`] starts and ends other
 //! programs, [`append`] keeps files durable, [`terminal`] talks to a person, [`signal`] hears the
 //! kernel, and [`report`] speaks on stderr and chooses the exit status.
 
@@ -9,7 +9,6 @@ pub mod append;
 pub mod between;
 pub mod child;
 pub mod descriptor;
-pub mod filter;
 pub mod lines;
 pub mod report;
 pub mod signal;

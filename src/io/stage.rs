@@ -1,6 +1,5 @@
-//! A stage: what a gate, a recorder or a proxy does with what passes it. The same stage stands in a pipe
-//! ([`filter`](super::filter)) or between two sides ([`between`](super::between)); it decides, and never
-//! touches a stream itself.
+//! A stage: what a gate, a recorder or a proxy does with what passes it. The same stage stands in a pipe or between
+//! two sides ([`between`](super::between)); it decides, and never touches a stream itself.
 
 use super::lines::Piece;
 use super::report::{Failure, Status};
@@ -16,6 +15,8 @@ pub enum Side {
     Near,
     /// The child that we wrap: its stdout and stdin.
     Far,
+    /// The child's stderr, where [`Ends::hears_errors`](super::between::Ends::hears_errors); what is sent here goes to our own.
+    FarError,
     /// The person at the terminal.
     Person,
 }
@@ -38,6 +39,8 @@ pub enum Event<'a> {
     Due,
     /// We are asked to end; the run stops after this.
     Signal(Signal),
+    /// SIGHUP, where [`Ends::reopens`](super::between::Ends::reopens): files are to be opened anew.
+    Reopen,
 }
 
 /// Decides about everything that passes.
@@ -66,7 +69,7 @@ pub trait Stage: Send {
 /// What a stage wants done.
 #[derive(Debug, Default)]
 pub struct Out {
-    bytes: [Vec<u8>; 3],
+    bytes: [Vec<u8>; 4],
     /// In a plain pipe everything goes to stdout, in the order in which it was said.
     joined: bool,
     pub(super) respawn: bool,
@@ -91,6 +94,7 @@ impl Out {
         self.to(match from {
             Side::Near => Side::Far,
             Side::Far | Side::Person => Side::Near,
+            Side::FarError => Side::FarError,
         })
     }
 

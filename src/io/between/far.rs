@@ -4,6 +4,7 @@ use crate::io::child::{Group, grace};
 use crate::io::descriptor::Descriptor;
 use crate::io::lock;
 use crate::io::sink::Sink;
+use crate::io::stage::Side;
 use crate::io::terminal;
 use std::process::ExitStatus;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -16,39 +17,32 @@ const HELD_PIPE: Duration = Duration::from_millis(250);
 /// A child that was started, until its end has been told.
 pub(super) struct Far {
     pub(super) sink: Arc<Sink>,
-    /// Its stdout has ended.
-    pub(super) said_all: bool,
-    /// Since when its reader waits for it; None while the reader waits for somebody who takes what it said.
-    listening_since: Option<Instant>,
-    /// How long its reader has waited for it since it ended, before that.
-    listened: Duration,
+    stdout: Outlet,
+    stderr: Outlet,
     group: Group,
     exit: Arc<Exit>,
     /// The stage knows that it has ended.
     told: bool,
 }
 
-impl Far {
-    pub(super) fn new(group: Group, stdin: Descriptor) -> Far {
-        let sink = Arc::new(Sink::new(stdin));
-        Far {
-            sink,
-            said_all: false,
-            listening_since: None,
-            listened: Duration::ZERO,
-            group,
-            exit: Arc::default(),
-            told: false,
-        }
+/// One of the child's pipes to us.
+pub(super) struct Outlet {
+    /// It has ended.
+    pub(super) said_all: bool,
+    /// Since when its reader waits for the child; None while the reader waits for somebody who takes what was said.
+    listening_since: Option<Instant>,
+    /// How long its reader has waited for the child since that ended, before that.
+    listened: Duration,
+    exit: Arc<Exit>,
+}
+
+impl Outlet {
+    fn new(exit: &Arc<Exit>, said_all: bool) -> Outlet {
+        Outlet { said_all, listening_since: None, listened: Duration::ZERO, exit: Arc::clone(exit) }
     }
 
-    /// Where whoever waits for the child leaves its status.
-    pub(super) fn exit(&self) -> Arc<Exit> {
-        Arc::clone(&self.exit)
-    }
-
-    /// Its reader begins to wait for it, or has something and may wait for somebody else. Says whether the main thread
-    /// is to look again.
+    /// Its reader begins to wait for the child, or has something and may wait for somebody else. Says whether the main
+    /// thread is to look again.
     pub(super) fn set_listening(&mut self, listening: bool) -> bool {
         let ended = self.exit.get();
         if let (Some(since), Some((_, at))) = (self.listening_since.take(), ended) {
@@ -58,15 +52,42 @@ impl Far {
         listening && ended.is_some()
     }
 
-    /// Its status, once, when it has ended and said all, or been listened to for long enough after its end; else when
-    /// to look again. (While its reader waits for somebody else, there is no need to: that wakes us.)
+    /// Whether the child, which ended `at`, has been listened to for long enough; else perhaps when to look again. (While
+    /// its reader waits for somebody else, there is no need to: that wakes us.)
+    fn heard(&self, at: Instant, now: Instant) -> (bool, Option<Instant>) {
+        let left = HELD_PIPE.saturating_sub(self.listened);
+        let until = self.listening_since.map(|since| since.max(at) + left);
+        let heard = self.said_all || until.is_some_and(|until| until <= now);
+        (heard, until.filter(|_| !heard))
+    }
+}
+
+impl Far {
+    pub(super) fn new(group: Group, stdin: Descriptor, hears_errors: bool) -> Far {
+        let (sink, exit) = (Arc::new(Sink::new(stdin)), Arc::default());
+        let (stdout, stderr) = (Outlet::new(&exit, false), Outlet::new(&exit, !hears_errors));
+        Far { sink, stdout, stderr, group, exit, told: false }
+    }
+
+    /// The pipe that `side` is read from.
+    pub(super) fn outlet(&mut self, side: Side) -> &mut Outlet {
+        if side == Side::FarError { &mut self.stderr } else { &mut self.stdout }
+    }
+
+    /// Where whoever waits for the child leaves its status.
+    pub(super) fn exit(&self) -> Arc<Exit> {
+        Arc::clone(&self.exit)
+    }
+
+    /// Its status, once, when it has ended and said all, or been listened to for long enough after its end; else perhaps
+    /// when to look again.
     pub(super) fn ended(&mut self, now: Instant) -> (Option<ExitStatus>, Option<Instant>) {
         match self.exit.get() {
             Some((status, at)) if !self.told => {
-                let left = HELD_PIPE.saturating_sub(self.listened);
-                let until = self.listening_since.map(|since| since.max(at) + left);
-                self.told = self.said_all || until.is_some_and(|until| until <= now);
-                if self.told { (Some(status), None) } else { (None, until) }
+                let outlets = [self.stdout.heard(at, now), self.stderr.heard(at, now)];
+                self.told = outlets.iter().all(|(heard, _)| *heard);
+                let look_again = outlets.into_iter().filter_map(|(_, until)| until).min();
+                if self.told { (Some(status), None) } else { (None, look_again) }
             }
             _ => (None, None),
         }

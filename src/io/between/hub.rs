@@ -17,15 +17,30 @@ pub(super) struct Hub {
     pub(super) core: Mutex<Core>,
     /// Wakes the main thread.
     pub(super) changed: Condvar,
-    pub(super) near: Sink,
-    pub(super) person: Option<Sink>,
+    pub(super) sinks: Sinks,
     pub(super) report: Arc<Report>,
-    pub(super) limits: Limits,
-    pub(super) manner: Manner,
+    pub(super) manners: Manners,
     /// A signal came, perhaps after the end.
     pub(super) signalled: AtomicBool,
     /// The child that a second signal kills, until it has been ended.
     pub(super) running: Mutex<Option<Group>>,
+}
+
+/// Where our own side is written to.
+pub(super) struct Sinks {
+    pub(super) near: Sink,
+    pub(super) person: Option<Sink>,
+    /// Our stderr, for what the child says on its own.
+    pub(super) errors: Option<Sink>,
+}
+
+/// How the run goes, see [`Ends`](super::Ends).
+pub(super) struct Manners {
+    pub(super) limits: Limits,
+    pub(super) manner: Manner,
+    /// It stands in a plain pipe, and ends with its stdin.
+    pub(super) is_pipe: bool,
+    pub(super) reopens: bool,
 }
 
 pub(super) struct Core {
@@ -48,23 +63,18 @@ pub(super) struct Dirty {
     near: bool,
     far: Option<(u64, Arc<Sink>)>,
     person: bool,
+    errors: bool,
 }
 
 type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
 
 impl Hub {
-    pub(super) fn new(
-        stage: Box<dyn Stage>,
-        near: Sink,
-        person: Option<Sink>,
-        report: Arc<Report>,
-        limits: Limits,
-        manner: Manner,
-    ) -> Hub {
-        let core = Core { stage, out: Out::default(), far: None, epoch: 0, end: None, asleep_until: None };
+    pub(super) fn new(stage: Box<dyn Stage>, sinks: Sinks, report: Arc<Report>, manners: Manners) -> Hub {
+        let out = if manners.is_pipe { Out::joined() } else { Out::default() };
+        let core = Core { stage, out, far: None, epoch: 0, end: None, asleep_until: None };
         let (core, changed) = (Mutex::new(core), Condvar::new());
         let (signalled, running) = (AtomicBool::new(false), Mutex::default());
-        Hub { core, changed, near, person, report, limits, manner, signalled, running }
+        Hub { core, changed, sinks, report, manners, signalled, running }
     }
 
     /// Has the stage act and commit, and queues what it said. `epoch` names the child that an event is from;
@@ -87,7 +97,7 @@ impl Hub {
         let committed = stage.commit();
         if committed.is_err() {
             // What wasn't made durable must not be seen to have happened.
-            for side in [Side::Near, Side::Far, Side::Person] {
+            for side in [Side::Near, Side::Far, Side::FarError, Side::Person] {
                 out.to(side).clear();
             }
         }
@@ -109,9 +119,11 @@ impl Hub {
 
     /// Moves what the stage said from `core.out` to the sinks.
     fn queue(&self, core: &mut Core) -> Dirty {
-        let mut dirty = Dirty { near: self.near.append(core.out.to(Side::Near)), ..Dirty::default() };
-        if let Some(person) = &self.person {
-            dirty.person = person.append(core.out.to(Side::Person));
+        let append = |sink: &Option<Sink>, bytes: &mut Vec<u8>| sink.as_ref().is_some_and(|sink| sink.append(bytes));
+        let mut dirty = Dirty { near: self.sinks.near.append(core.out.to(Side::Near)), ..Dirty::default() };
+        if !self.manners.is_pipe {
+            dirty.person = append(&self.sinks.person, core.out.to(Side::Person));
+            dirty.errors = append(&self.sinks.errors, core.out.to(Side::FarError));
         }
         let close = std::mem::take(&mut core.out.close_far);
         if let Some(far) = &core.far {
@@ -122,6 +134,7 @@ impl Hub {
                 dirty.far = Some((core.epoch, Arc::clone(&far.sink)));
             }
         } else {
+            // In a plain pipe it has been sent.
             core.out.to(Side::Far).clear();
         }
         dirty
@@ -144,7 +157,7 @@ impl Hub {
 
     pub(super) fn write_aside(self: &Arc<Hub>, mut dirty: Dirty) {
         dirty.aside = true;
-        if dirty.near || dirty.person || dirty.far.is_some() {
+        if dirty.near || dirty.person || dirty.errors || dirty.far.is_some() {
             self.spawn(move |hub| hub.write_out(dirty));
         }
     }
@@ -159,6 +172,7 @@ impl Hub {
             };
             dirty.near |= more.near;
             dirty.person |= more.person;
+            dirty.errors |= more.errors;
             dirty.far = more.far.or(dirty.far);
         }
     }
@@ -179,7 +193,7 @@ impl Hub {
     fn write(&self, dirty: &mut Dirty) -> Option<(Side, Option<u64>, io::Error)> {
         let drain = if dirty.aside { Sink::drain_unless_busy } else { Sink::drain };
         if std::mem::take(&mut dirty.near)
-            && let Err(error) = drain(&self.near)
+            && let Err(error) = drain(&self.sinks.near)
         {
             return Some((Side::Near, None, error));
         }
@@ -188,11 +202,16 @@ impl Hub {
         {
             return Some((Side::Far, Some(epoch), error));
         }
-        if std::mem::take(&mut dirty.person)
-            && let Some(person) = &self.person
-            && let Err(error) = drain(person)
-        {
-            return Some((Side::Person, None, error));
+        for (dirty, sink, side) in [
+            (&mut dirty.person, &self.sinks.person, Side::Person),
+            (&mut dirty.errors, &self.sinks.errors, Side::FarError),
+        ] {
+            if std::mem::take(dirty)
+                && let Some(sink) = sink
+                && let Err(error) = drain(sink)
+            {
+                return Some((side, None, error));
+            }
         }
         None
     }

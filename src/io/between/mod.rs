@@ -1,4 +1,8 @@
-//! Standing between two sides: our own stdin and stdout (near), a child (far), and a person's terminal.
+//! Standing between two sides: our own stdin and stdout (near), a child (far), and a person's terminal; or, with
+//! neither child nor person, in a plain pipe.
+//!
+//! The whole rule of flushing is here: everything decided so far is written before the next read(2), and at no other
+//! time. While input is waiting, reads are full and so are writes; when it isn't, nothing waits.
 //!
 //! One blocking thread reads each side. It reads once, locks the stage, has it decide every complete line,
 //! lets it commit, appends what was decided to the sinks, unlocks, and writes. Locks are taken in the order
@@ -18,14 +22,14 @@ mod hub;
 mod supervisor;
 mod threads;
 
-use super::descriptor::{stdin, stdout};
+use super::descriptor::{stderr, stdin, stdout};
 use super::lines::Limits;
 use super::report::{Failure, Report, Status};
 use super::signal::Signals;
 use super::sink::Sink;
 use super::stage::{Side, Stage};
 use super::terminal::Terminal;
-use hub::Hub;
+use hub::{Hub, Manners, Sinks};
 use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
@@ -35,6 +39,12 @@ use std::sync::Arc;
 pub struct Ends {
     /// The program to wrap, with its arguments.
     pub far: Option<Vec<OsString>>,
+    /// Whether the stage hears the child's stderr ([`Side::FarError`]); else it is our own.
+    pub hears_errors: bool,
+    /// Whether the near side takes no part: our stdin is left alone, and nothing about our stdout ends the run.
+    pub without_near: bool,
+    /// Whether SIGHUP asks to open files anew ([`Event::Reopen`](super::stage::Event::Reopen)) instead of to end.
+    pub reopens: bool,
     /// The terminal of a person; the foreground is borrowed for the whole run.
     pub person: Option<Terminal>,
     /// What is believed of every side's lines.
@@ -55,9 +65,10 @@ pub enum Manner {
 }
 
 /// Runs `stage` until it stops the run, a signal does, or our stdout is gone. The status is what the stage
-/// stopped with; a gone stdout ends quietly with [`Report::finish`].
+/// stopped with; a gone stdout ends quietly with [`Report::finish`], and so does a plain pipe when stdin has ended.
 ///
-/// The stage must stop the run by itself when it has no more use of it: nothing else ends it when a side closes.
+/// Between two sides, the stage must stop the run by itself when it has no more use of it: nothing else ends it when a
+/// side closes.
 ///
 /// # Errors
 /// What the stage fails with, a child that can't be started ([`Status::NotStarted`]), an stdout that can't be
@@ -65,7 +76,7 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = Signals::hold().map_err(|error| system(error.into()))?;
-    let Ends { far, mut person, limits, manner } = ends;
+    let Ends { far, hears_errors, without_near, reopens, mut person, limits, manner } = ends;
     let near = stdin().map_err(system)?;
     let mut person_input = None;
     let mut person_output = None;
@@ -74,13 +85,20 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         person_input = Some(terminal.descriptor().map_err(system)?);
         person_output = Some(Sink::new(terminal.descriptor().map_err(system)?));
     }
-    let near_output = Sink::new(stdout().map_err(system)?);
-    let hub = Arc::new(Hub::new(stage, near_output, person_output, Arc::clone(report), limits, manner));
+    let sinks = Sinks {
+        near: Sink::new(stdout().map_err(system)?),
+        person: person_output,
+        errors: if hears_errors { Some(Sink::new(stderr().map_err(system)?)) } else { None },
+    };
+    let is_pipe = far.is_none() && person.is_none();
+    let hub = Arc::new(Hub::new(stage, sinks, Arc::clone(report), Manners { limits, manner, is_pipe, reopens }));
     if let Some(command) = &far {
         hub.start(command);
     }
-    hub.watch_near().map_err(system)?;
-    hub.read(Side::Near, None, near);
+    if !without_near {
+        hub.watch_near().map_err(system)?;
+        hub.read(Side::Near, None, near);
+    }
     if let Some(input) = person_input {
         hub.read(Side::Person, None, input);
     }

@@ -21,12 +21,12 @@ const LAST_WRITES: Duration = Duration::from_millis(500);
 impl Hub {
     /// Starts a child, its reader and who waits for it. Only the main thread does.
     pub(super) fn start(self: &Arc<Hub>, command: &[OsString]) {
-        let (child, pipes) = match child::spawn(command) {
+        let (child, pipes) = match child::spawn(command, self.sinks.errors.is_some()) {
             Ok(spawned) => spawned,
             Err(failure) => return self.end(Err(failure)),
         };
         *lock(&self.running) = Some(child.group());
-        let far = Far::new(child.group(), pipes.stdin);
+        let far = Far::new(child.group(), pipes.stdin, pipes.stderr.is_some());
         let exit = far.exit();
         let (epoch, dirty) = {
             // In one go: the stage knows of the child before anything else can be sent to it.
@@ -38,6 +38,9 @@ impl Hub {
         self.wait_for(child, exit);
         self.write_aside(dirty);
         self.read(Side::Far, Some(epoch), pipes.stdout);
+        if let Some(stderr) = pipes.stderr {
+            self.read(Side::FarError, Some(epoch), stderr);
+        }
     }
 
     fn wait_for(self: &Arc<Hub>, child: Child, exit: Arc<Exit>) {
@@ -106,12 +109,13 @@ impl Hub {
     pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
         let (done, all_done) = mpsc::channel();
         self.spawn(move |hub| {
-            let _ = hub.near.drain();
-            let _ = hub.person.as_ref().map(Sink::drain);
+            let _ = hub.sinks.near.drain();
+            let _ = hub.sinks.person.as_ref().map(Sink::drain);
+            let _ = hub.sinks.errors.as_ref().map(Sink::drain);
             let _ = done.send(());
         });
         let patient =
-            self.manner == Manner::Relay && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
+            self.manners.manner == Manner::Relay && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
         let mut until = (!patient).then(|| Instant::now() + LAST_WRITES);
         let far = lock(&self.core).far.take();
         self.end_child(far);

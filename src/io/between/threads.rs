@@ -6,7 +6,7 @@ use crate::io::descriptor::{Descriptor, stdin, stdout};
 use crate::io::lines::Splitter;
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
-use crate::io::signal::{self, Signals};
+use crate::io::signal::{self, Signal, Signals};
 use crate::io::stage::{Event, Side};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
@@ -43,11 +43,11 @@ impl Hub {
     /// Reads a side on a thread of its own, until it ends or the run does.
     pub(super) fn read(self: &Arc<Hub>, side: Side, epoch: Option<u64>, mut from: Descriptor) {
         self.spawn(move |hub| {
-            let mut splitter = Splitter::new(hub.limits);
+            let mut splitter = Splitter::new(hub.manners.limits);
             loop {
-                hub.set_listening(epoch, true);
+                hub.set_listening(side, epoch, true);
                 let read = splitter.fill(&mut from);
-                hub.set_listening(epoch, false);
+                hub.set_listening(side, epoch, false);
                 if read.is_err() {
                     splitter.end();
                 }
@@ -75,30 +75,33 @@ impl Hub {
                 }
             }
             hub.deliver(epoch, |stage, out| stage.on(Event::Closed(side), out));
-            hub.said_all(epoch);
+            if hub.manners.is_pipe {
+                hub.end(Ok(hub.report.finish()));
+            }
+            hub.said_all(side, epoch);
         });
     }
 
     /// Notes whether the child's reader waits for the child, or for somebody who reads what the child said.
-    fn set_listening(&self, epoch: Option<u64>, listening: bool) {
+    fn set_listening(&self, side: Side, epoch: Option<u64>, listening: bool) {
         if epoch.is_none() {
             return;
         }
         let mut core = lock(&self.core);
         if epoch == Some(core.epoch)
             && let Some(far) = &mut core.far
-            && far.set_listening(listening)
+            && far.outlet(side).set_listening(listening)
         {
             self.changed.notify_all();
         }
     }
 
-    fn said_all(&self, epoch: Option<u64>) {
+    fn said_all(&self, side: Side, epoch: Option<u64>) {
         let mut core = lock(&self.core);
         if epoch == Some(core.epoch)
             && let Some(far) = &mut core.far
         {
-            far.said_all = true;
+            far.outlet(side).said_all = true;
             self.changed.notify_all();
         }
     }
@@ -106,9 +109,9 @@ impl Hub {
     /// The first signal ends the run in order, the second at once.
     pub(super) fn listen(self: &Arc<Hub>, signals: Signals) {
         self.spawn(move |hub| {
-            let signal = signals.wait();
+            let signal = hub.wait_to_end(signals);
             hub.spawn(move |hub| {
-                let signal = signals.wait();
+                let signal = hub.wait_to_end(signals);
                 hub.end_child_at_once();
                 signal::die_of(signal)
             });
@@ -121,6 +124,17 @@ impl Hub {
             hub.deliver_aside(|stage, out| stage.on(Event::Signal(signal), out));
             hub.end(Ok(Status::Signal(signal)));
         });
+    }
+
+    /// Waits for a signal that asks to end; tells the stage of those that ask to reopen.
+    fn wait_to_end(self: &Arc<Hub>, signals: Signals) -> Signal {
+        loop {
+            let signal = signals.wait();
+            if signal != Signal::Hangup || !self.manners.reopens {
+                return signal;
+            }
+            self.deliver_aside(|stage, out| stage.on(Event::Reopen, out));
+        }
     }
 
     fn end_child_at_once(&self) {
@@ -136,7 +150,7 @@ impl Hub {
     /// # Errors
     /// Where the process has no descriptor left.
     pub(super) fn watch_near(self: &Arc<Hub>) -> io::Result<()> {
-        if self.manner == Manner::Relay {
+        if self.manners.manner == Manner::Relay {
             return Ok(());
         }
         for (from, wanted, is_stdout) in [(stdin()?, HALF_CLOSED, false), (stdout()?, PollFlags::empty(), true)] {
