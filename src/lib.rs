@@ -5,10 +5,12 @@
 //!
 //! - [`cmd`]: the commands, one module each: arguments, wiring, and the stage that carries out decisions.
 //! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
+//! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`record`]: the vocabulary of records, and the one recogniser of calls.
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
 pub mod cmd;
 pub mod io;
+pub mod journal;
 pub mod record;
 pub mod spire;

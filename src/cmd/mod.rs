@@ -1,5 +1,6 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
+pub mod jsonl_record;
 pub mod options;
 pub mod sts_proxy;
 pub mod valid_actions;
@@ -9,7 +10,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::signal;
 use clap::ArgMatches;
 use clap::error::ErrorKind;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// A command, as `src/bin`, the man pages, the completions and the tests of the line contract know it.
@@ -35,10 +36,14 @@ pub struct Contract {
     pub sample: &'static str,
     /// Whether every line that it doesn't know comes out again, byte for byte.
     pub is_filter: bool,
+    /// Whether no line is a bad one: it is all the same to the command what a line says.
+    pub takes_any_line: bool,
+    /// Whether SIGHUP makes it open its files anew, and doesn't end it.
+    pub reopens: bool,
 }
 
 /// Every command.
-pub const ALL: &[Command] = &[sts_proxy::COMMAND, valid_actions::COMMAND];
+pub const ALL: &[Command] = &[jsonl_record::COMMAND, sts_proxy::COMMAND, valid_actions::COMMAND];
 
 /// Reads the arguments, runs the command, says what went wrong, and gives the exit status.
 pub fn main(command: &Command) -> ExitCode {
@@ -55,6 +60,17 @@ pub fn main(command: &Command) -> ExitCode {
             failure.status.into()
         }
     }
+}
+
+/// Refuses a stdin that is a terminal, where `what` is to be piped in.
+///
+/// # Errors
+/// [`Status::Usage`] where it is one.
+pub(crate) fn needs_input(what: &str) -> Result<(), Failure> {
+    if std::io::stdin().is_terminal() {
+        return Err(Failure::new(Status::Usage, format_args!("stdin is a terminal: pipe {what} in (see --help)")));
+    }
+    Ok(())
 }
 
 /// Help and version go to stdout and are all well; everything else is a usage error.

@@ -21,7 +21,8 @@ impl From<LimitOptions> for Limits {
     }
 }
 
-fn size(text: &str) -> Result<usize, String> {
+/// Reads a number of bytes, such as `65536`, `64K` or `1M`.
+pub fn size(text: &str) -> Result<usize, String> {
     let (digits, shift) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (&text[..at], 10),
         Some((at, 'm' | 'M')) => (&text[..at], 20),

@@ -1,7 +1,7 @@
 //! `valid-actions`: adds to each message of the Spire mod what the player may do.
 
 use super::options::LimitOptions;
-use super::{Command, Contract};
+use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
 use crate::io::lines::{self, Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
@@ -11,7 +11,6 @@ use crate::spire::message::Message;
 use crate::spire::offer;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use serde::de::IgnoredAny;
-use std::io::IsTerminal;
 use std::sync::Arc;
 
 /// Add the legal actions to each message of the Slay the Spire mod
@@ -53,14 +52,14 @@ pub const COMMAND: Command = Command {
         arguments: &[],
         sample: r#"{"available_commands":["choose","state"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"REST","screen_state":{"rest_options":["rest"]},"choice_list":["rest"]}}"#,
         is_filter: true,
+        takes_any_line: false,
+        reopens: false,
     },
 };
 
 fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
-    if std::io::stdin().is_terminal() {
-        return Err(Failure::new(Status::Usage, "stdin is a terminal: pipe the mod's messages in (see --help)"));
-    }
+    needs_input("the mod's messages")?;
     let report = Arc::new(Report::new(NAME, false));
     let Arguments { bare, strict, limits } = arguments;
     let limits = Limits::from(limits);

@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A file of lines that is open for appending. Others may read it; another [`Appender`] is refused.
@@ -13,6 +13,10 @@ pub struct Appender {
     path: PathBuf,
     /// Where the last whole line ends.
     end: u64,
+    /// Whether it is a file on a disk, and not a device or a pipe, which can be neither cut nor synced.
+    is_regular: bool,
+    /// Part of a line may stand behind the end.
+    is_torn: bool,
 }
 
 /// What was found behind the last line feed of a file: a line that was being written when its writer died.
@@ -48,7 +52,18 @@ impl Appender {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         file.try_lock().map_err(io::Error::from)?;
         sync_name(path)?;
-        Ok(Appender { file, path: path.to_owned(), end: 0 })
+        Ok(Appender { file, path: path.to_owned(), end: 0, is_regular: true, is_torn: false })
+    }
+
+    /// Opens a file to go on, or makes it where it isn't there.
+    ///
+    /// # Errors
+    /// As [`Appender::resume`].
+    pub fn open(path: &Path) -> Result<(Appender, Option<Torn>), OpenError> {
+        match Appender::resume(path) {
+            Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok((Appender::create(path)?, None)),
+            opened => opened,
+        }
     }
 
     /// Opens a file that is there, to go on behind its last whole line. A torn tail is set aside: appended,
@@ -57,15 +72,18 @@ impl Appender {
     /// # Errors
     /// [`OpenError::Busy`] where another process appends to it.
     pub fn resume(path: &Path) -> Result<(Appender, Option<Torn>), OpenError> {
-        let mut file = OpenOptions::new().read(true).append(true).open(path)?;
-        file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => OpenError::Busy,
-            TryLockError::Error(error) => OpenError::Io(error),
-        })?;
-        let length = file.metadata()?.len();
+        let is_regular = !path.exists() || path.metadata()?.is_file();
+        let mut file = OpenOptions::new().read(is_regular).append(true).open(path)?;
+        if is_regular {
+            file.try_lock().map_err(|error| match error {
+                TryLockError::WouldBlock => OpenError::Busy,
+                TryLockError::Error(error) => OpenError::Io(error),
+            })?;
+        }
+        let length = if is_regular { file.metadata()?.len() } else { 0 };
         let end = last_line_feed(&mut file, length)?;
         let torn = (end < length).then(|| set_aside(&mut file, path, end, length)).transpose()?;
-        let appender = Appender { file, path: path.to_owned(), end };
+        let appender = Appender { file, path: path.to_owned(), end, is_regular, is_torn: false };
         Ok((appender, torn))
     }
 
@@ -76,12 +94,25 @@ impl Appender {
     /// # Errors
     /// What the write gave; nothing of `lines` is in the file then.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.cut_off()?;
         let written = self.file.write_all(lines);
         match written {
             Ok(()) => self.end += lines.len() as u64,
-            Err(_) => self.file.set_len(self.end)?,
+            Err(_) => {
+                self.is_torn = true;
+                // Where that fails too, it is tried again before anything else is written.
+                let _ = self.cut_off();
+            }
         }
         written
+    }
+
+    fn cut_off(&mut self) -> io::Result<()> {
+        if self.is_torn && self.is_regular {
+            self.file.set_len(self.end)?;
+        }
+        self.is_torn = false;
+        Ok(())
     }
 
     /// Waits until everything appended is on the disk (fdatasync).
@@ -89,13 +120,68 @@ impl Appender {
     /// # Errors
     /// What the system gave: what was appended may not survive a power loss.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        if self.is_regular { self.file.sync_data() } else { Ok(()) }
+    }
+
+    /// The same on a thread of its own; what goes wrong is told to `failed`.
+    pub fn sync_aside(&self, failed: impl FnOnce(io::Error) + Send + 'static) {
+        if !self.is_regular {
+            return;
+        }
+        match self.file.try_clone() {
+            Ok(file) => {
+                std::thread::spawn(move || file.sync_data().unwrap_or_else(failed));
+            }
+            Err(error) => failed(error),
+        }
+    }
+
+    /// How long it is, in bytes.
+    pub fn len(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.end == 0
+    }
+
+    /// Whether it is a file on a disk, and not a device or a pipe.
+    pub fn is_regular(&self) -> bool {
+        self.is_regular
+    }
+
+    /// Whether its path still names the file that is open: somebody else may have renamed it.
+    pub fn is_in_place(&self) -> bool {
+        match (self.file.metadata(), self.path.metadata()) {
+            (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+            _ => false,
+        }
     }
 
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The whole lines among the last `most` bytes of a file.
+///
+/// # Errors
+/// Where it can't be read.
+pub fn last_lines(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let start = length.saturating_sub(most);
+    file.seek(SeekFrom::Start(start))?;
+    let mut lines = Vec::new();
+    file.take(most).read_to_end(&mut lines)?;
+    lines.truncate(memchr::memrchr(b'\n', &lines).map_or(0, |at| at + 1));
+    if start > 0 {
+        let first = memchr::memchr(b'\n', &lines).map_or(lines.len(), |at| at + 1);
+        lines.drain(..first);
+    }
+    Ok(lines)
 }
 
 /// Waits until the folder knows the file by its name on the disk.

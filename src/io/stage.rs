@@ -83,6 +83,11 @@ impl Out {
         Out { joined: true, ..Out::default() }
     }
 
+    /// Whether it is a plain pipe, with nobody on the other side.
+    pub fn is_pipe(&self) -> bool {
+        self.joined
+    }
+
     /// What is waiting to be sent to `side`; append to it to send.
     pub fn to(&mut self, side: Side) -> &mut Vec<u8> {
         let index = if self.joined { 0 } else { side as usize };

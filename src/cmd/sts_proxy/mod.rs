@@ -133,6 +133,8 @@ pub const COMMAND: Command = Command {
         arguments: &["--no-record", "--watchdog", "0", "--", "sh", "-c", "while read -r line; do echo 110; done"],
         sample: super::valid_actions::COMMAND.contract.sample,
         is_filter: false,
+        takes_any_line: false,
+        reopens: false,
     },
 };
 

@@ -1,13 +1,13 @@
 //! The files of records: one a run, continued where the run goes on.
 
-use crate::io::append::{Appender, OpenError};
+use crate::io::append::{Appender, OpenError, last_lines};
 use crate::io::report::{Failure, Report, Status};
 use crate::spire::run::{Run, Turn};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use std::fs::{self, DirBuilder};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -172,28 +172,15 @@ struct RecordedState {
 
 /// Whether a file's last whole record is of this run, which wasn't over then nor further than it is now.
 fn goes_on(path: &Path, run: &Run, floor: i64) -> bool {
-    let Ok(Some(line)) = last_line(path) else {
+    /// Far more than two records with full states.
+    const TAIL: u64 = 1 << 20;
+    let lines = last_lines(path, TAIL).unwrap_or_default();
+    let Some(line) = lines.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|&byte| byte == b'\n').next()) else {
         return false;
     };
-    serde_json::from_slice::<Recorded>(&line).is_ok_and(|record| {
+    serde_json::from_slice::<Recorded>(line).is_ok_and(|record| {
         record.run.seed == run.seed
             && record.run.floor <= floor
             && record.state.screen_type.as_deref() != Some("GAME_OVER")
     })
-}
-
-/// The last line that has its line feed.
-fn last_line(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    /// Far more than two records with full states.
-    const TAIL: u64 = 1 << 20;
-    let mut file = fs::File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut tail = Vec::new();
-    file.read_to_end(&mut tail)?;
-    let Some(end) = memchr::memrchr(b'\n', &tail) else {
-        return Ok(None);
-    };
-    let start = memchr::memrchr(b'\n', &tail[..end]).map_or(0, |at| at + 1);
-    Ok(Some(tail[start..end].to_vec()))
 }

@@ -6,11 +6,13 @@
 
 mod depth;
 mod field;
+mod path;
 mod splitter;
 
 pub use depth::deeper_than;
 pub(crate) use field::range_in;
 pub use field::{FieldError, Place, find, set, set_at};
+pub use path::{Path, Paths, Step, plain_text};
 pub use splitter::Splitter;
 
 use std::borrow::Cow;

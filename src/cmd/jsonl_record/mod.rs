@@ -1,0 +1,173 @@
+//! `jsonl-record`: keeps everything that passes in a log, and changes nothing of it.
+
+mod log;
+mod rotation;
+
+use super::options::{LimitOptions, seconds, size};
+use super::{Command, Contract, needs_input};
+use crate::io::between::{Ends, between};
+use crate::io::child::{describe, exit_code};
+use crate::io::lines::{Limits, Piece};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::journal::{Direction, Part};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use log::{Log, Settings, Sync};
+use rotation::Rotation;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Record a stream, or both sides of a conversation, in a log
+///
+/// In a pipe, everything on stdin goes to stdout byte for byte and into FILE. With `-- CMD ARGS`, CMD is started, and what goes
+/// to it, what it says and what it says on stderr is passed on and recorded; neither side can tell. The log is NDJSON that stays greppable,
+/// one line a message: {"t":MICROSECONDS,"seq":N,"dir":"in|out|err","msg":THE RAW JSON}. A line is in the log before
+/// it is passed on. An existing log is continued. `replay` plays it, `jsonl-log` checks and counts it.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The log; `-` is no name for it, stdout carries the stream
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Which part CMD plays; `replay` needs to know it to play a side
+    #[arg(long, value_name = "PART", requires = "command")]
+    child: Option<Part>,
+    /// When the log is forced to the disk, for power loss: `each` time before anything is passed on, within so many SECONDS, `never`
+    #[arg(long, value_name = "WHEN", default_value = "1", value_parser = sync)]
+    sync: Sync,
+    /// Begin a new file where this one would become longer (K, M, G for powers of 1024); the full one becomes FILE.1
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    rotate: Option<usize>,
+    /// How many rotated files are kept
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    keep: usize,
+    /// Stop where something can't be recorded, before it is passed on; else the stream goes on and the loss is counted
+    #[arg(long)]
+    must_record: bool,
+    #[command(flatten)]
+    limits: LimitOptions,
+    /// What to wrap; without it, stdin is recorded
+    #[arg(last = true, value_name = "CMD ARGS")]
+    command: Vec<OsString>,
+}
+
+const NAME: &str = "jsonl-record";
+const AFTER_HELP: &str = "\
+Examples:
+  A bot's whole conversation, as the mod's command:
+    jsonl-record --child agent run.jsonl -- sts-proxy -- ./my-bot
+  An MCP server's, for any client that starts this instead of it:
+    jsonl-record --child world mcp.jsonl -- npx @playwright/mcp
+  One direction, in the middle of a pipe, in files of 100 MB:
+    calls | jsonl-record --rotate 100M --keep 20 calls.jsonl | mcp-pipe -- SERVER
+
+SIGHUP opens FILE anew, for logrotate. An over-long line is recorded in parts.
+
+Exit status:
+  CMD's where it isn't 0 (128+N for signal N); else 0 all well, 1 something was not recorded, 2 usage, or FILE can't be written,
+  3 CMD couldn't be started. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        arguments: &["/dev/null"],
+        sample: r#"{"type":"observation","source":"game","data":{}}"#,
+        is_filter: true,
+        takes_any_line: true,
+        reopens: true,
+    },
+};
+
+fn sync(text: &str) -> Result<Sync, String> {
+    match text {
+        "each" => Ok(Sync::Each),
+        "never" => Ok(Sync::Never),
+        _ => match seconds(text) {
+            Ok(Duration::ZERO) => Ok(Sync::Each),
+            Ok(time) => Ok(Sync::Within(time)),
+            Err(error) => Err(format!("each, never, or {error}")),
+        },
+    }
+}
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    if arguments.command.is_empty() {
+        needs_input("what is to be recorded")?;
+    }
+    let report = Arc::new(Report::new(NAME, false));
+    let limits = Limits::from(arguments.limits);
+    let settings = Settings {
+        path: arguments.file,
+        child: arguments.child,
+        command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        sync: arguments.sync,
+        rotation: arguments.rotate.map(|size| Rotation { size, keep: arguments.keep }),
+        must_record: arguments.must_record,
+        max_depth: limits.max_depth,
+    };
+    let wraps = !arguments.command.is_empty();
+    let log = Log::open(settings, Arc::clone(&report))?;
+    let ends =
+        Ends { far: wraps.then_some(arguments.command), hears_errors: wraps, reopens: true, limits, ..Ends::default() };
+    between(Box::new(Recorder { log }), ends, &report)
+}
+
+/// Writes down what passes.
+struct Recorder {
+    log: Log,
+}
+
+impl Recorder {
+    fn record(&mut self, side: Side, piece: &Piece<'_>) -> Result<(), Failure> {
+        let direction = match side {
+            Side::Near | Side::Person => Direction::In,
+            Side::Far => Direction::Out,
+            Side::FarError => Direction::Err,
+        };
+        self.log.push(direction, piece)
+    }
+
+    fn end(&mut self, how: &str, status: Option<u8>) {
+        self.log.push_end(how, status);
+        self.log.finish();
+    }
+}
+
+impl Stage for Recorder {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(side, piece) => {
+                self.record(side, &piece)?;
+                out.onward(side).extend_from_slice(piece.raw());
+            }
+            // Half-close: what the child still has to say is relayed and recorded to its end.
+            Event::Closed(Side::Near) if out.is_pipe() => self.end("stdin ended", None),
+            Event::Closed(Side::Near) => out.close_far(),
+            Event::Exited(status) => {
+                let code = exit_code(status);
+                self.end(&describe(status), Some(code));
+                out.stop(Status::Child(code));
+            }
+            Event::Broken(Side::Near, error) => self.end(&format!("stdout: {error}"), None),
+            Event::Signal(signal) => self.end(&signal.to_string(), None),
+            Event::Due => self.log.sync_aside(),
+            Event::Reopen => self.log.reopen(),
+            Event::Started | Event::Closed(_) | Event::Broken(..) => {}
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.log.commit()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.log.sync_by()
+    }
+}

@@ -1,0 +1,50 @@
+//! Rotation: a full log becomes `LOG.1`, that before it `LOG.2`, and so on; the oldest go.
+
+use crate::io::append::Appender;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// When to rotate, and what to keep.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rotation {
+    /// How long a file may become, in bytes; a single message may be longer.
+    pub(super) size: usize,
+    /// How many rotated files are kept, beside the one that is written.
+    pub(super) keep: usize,
+}
+
+impl Rotation {
+    /// Whether a message of `length` bytes is too much for a file that holds so many already.
+    pub(super) fn is_due(&self, held: u64, length: usize) -> bool {
+        // What stands around a message, and what escapes or base64 add to it.
+        let written = length + length / 3 + 100;
+        held + written as u64 > self.size as u64
+    }
+
+    /// Renames the files, and makes a new one at `log`.
+    ///
+    /// # Errors
+    /// Where a file can't be renamed; the log is at its place then.
+    pub(super) fn rotate(&self, log: &Path) -> io::Result<Appender> {
+        for number in (1..=self.keep).rev() {
+            let from = if number == 1 { log.to_owned() } else { rotated(log, number - 1) };
+            match fs::rename(from, rotated(log, number)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Appender::create(log)
+    }
+
+    /// The file that was rotated last.
+    pub(super) fn newest(&self, log: &Path) -> PathBuf {
+        rotated(log, 1)
+    }
+}
+
+fn rotated(log: &Path, number: usize) -> PathBuf {
+    let mut name = log.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    PathBuf::from(name)
+}

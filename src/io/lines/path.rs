@@ -1,0 +1,302 @@
+//! Paths to values in a line, and finding several of them in one pass over the bytes, without reading the rest into values.
+
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The value of an object's field.
+    Field(String),
+    /// An array's item, from 0.
+    Item(usize),
+    /// Every item of an array, and every value of an object.
+    Each,
+}
+
+/// A path in jq's own words: `.a.b`, `."a b"`, `.items[0]`, `.items[].id`; `.` alone is the whole value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// Reads a path; `None` where it is anything else (a filter, perhaps).
+    ///
+    /// ```
+    /// use pipewright::io::lines::Path;
+    /// assert!(Path::parse(".game_state.hand[0].name").is_some());
+    /// assert!(Path::parse(".a | length").is_none());
+    /// ```
+    pub fn parse(text: &str) -> Option<Path> {
+        let mut rest = text.trim();
+        if rest == "." {
+            return Some(Path(Vec::new()));
+        }
+        let mut steps = Vec::new();
+        while !rest.is_empty() {
+            let (step, after) = if let Some(inside) = rest.strip_prefix("[").or_else(|| rest.strip_prefix(".[")) {
+                let (index, after) = inside.split_once(']')?;
+                let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+                match index {
+                    "" => (Step::Each, after),
+                    _ if is_number => (Step::Item(index.parse().ok()?), after),
+                    _ => (Step::Field(serde_json::from_str(index).ok()?), after),
+                }
+            } else {
+                let name = rest.strip_prefix('.')?;
+                let (field, after) = if name.starts_with('"') { quoted(name)? } else { plain(name)? };
+                (Step::Field(field), after)
+            };
+            if steps.is_empty() && !text.trim().starts_with('.') {
+                return None;
+            }
+            steps.push(step);
+            rest = after;
+        }
+        if steps.is_empty() { None } else { Some(Path(steps)) }
+    }
+
+    /// Its steps, from the outside in.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+}
+
+fn quoted(name: &str) -> Option<(String, &str)> {
+    let mut values = serde_json::Deserializer::from_str(name).into_iter::<String>();
+    let field = values.next()?.ok()?;
+    Some((field, &name[values.byte_offset()..]))
+}
+
+fn plain(name: &str) -> Option<(String, &str)> {
+    let is_name = |character: char| character.is_alphanumeric() || character == '_';
+    let end = name.find(|character| !is_name(character)).unwrap_or(name.len());
+    let field = &name[..end];
+    let begins_well = field.chars().next().is_some_and(|first| !first.is_ascii_digit());
+    begins_well.then(|| (field.to_owned(), &name[end..]))
+}
+
+/// Several paths that are looked for together.
+#[derive(Debug, Clone, Default)]
+pub struct Paths {
+    root: Node,
+    count: usize,
+}
+
+/// What is looked for at and below one place.
+#[derive(Debug, Clone, Default)]
+struct Node {
+    /// The numbers of the paths that end here.
+    wanted: Vec<usize>,
+    below: Vec<(Step, Node)>,
+}
+
+impl Paths {
+    /// Takes them in the order in which their values are given. A path with `[]` finds the first value that it leads to.
+    pub fn new(paths: &[Path]) -> Paths {
+        let mut root = Node::default();
+        for (number, path) in paths.iter().enumerate() {
+            let mut node = &mut root;
+            for step in &path.0 {
+                let at = node.below.iter().position(|(known, _)| known == step).unwrap_or_else(|| {
+                    node.below.push((step.clone(), Node::default()));
+                    node.below.len() - 1
+                });
+                node = &mut node.below[at].1;
+            }
+            node.wanted.push(number);
+        }
+        Paths { root, count: paths.len() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Finds the values in one JSON text, as the bytes stand there; `found` has a place for each. Of a key that comes
+    /// twice, the last counts, as with jq.
+    ///
+    /// # Errors
+    /// Where `json` is not one JSON value.
+    pub fn find<'a>(&self, json: &'a str, found: &mut [Option<&'a str>]) -> Result<(), serde_json::Error> {
+        let mut parser = serde_json::Deserializer::from_str(json);
+        Seek { node: &self.root, found }.deserialize(&mut parser)?;
+        parser.end()
+    }
+}
+
+/// Looks for what a node wants in the value that comes next.
+struct Seek<'n, 'f, 'de> {
+    node: &'n Node,
+    found: &'f mut [Option<&'de str>],
+}
+
+impl<'de> DeserializeSeed<'de> for Seek<'_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        if self.node.wanted.is_empty() {
+            return from.deserialize_any(self);
+        }
+        let value = <&RawValue as de::Deserialize>::deserialize(from)?.get();
+        for &number in &self.node.wanted {
+            if let Some(place) = self.found.get_mut(number) {
+                *place = Some(value);
+            }
+        }
+        if !self.node.below.is_empty() {
+            let mut parser = serde_json::Deserializer::from_str(value);
+            parser.deserialize_any(self).map_err(de::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Seek<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("any JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let below = &self.node.below;
+        while let Some(at) = map.next_key_seed(Key(below))? {
+            match at {
+                Some(at) => map.next_value_seed(Seek { node: &below[at].1, found: &mut *self.found })?,
+                None => map.next_value::<IgnoredAny>().map(|_| ())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        for index in 0.. {
+            let wanted = self.node.below.iter().find(|(step, _)| match step {
+                Step::Item(item) => *item == index,
+                Step::Each => index == 0,
+                Step::Field(_) => false,
+            });
+            let there = match wanted {
+                Some((_, node)) => items.next_element_seed(Seek { node, found: &mut *self.found })?.is_some(),
+                None => items.next_element::<IgnoredAny>()?.is_some(),
+            };
+            if !there {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// Which of the steps a key is, whichever way it is escaped.
+struct Key<'n>(&'n [(Step, Node)]);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<usize>, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a key")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Option<usize>, E> {
+        let is_it = |step: &Step| match step {
+            Step::Field(field) => field == key,
+            Step::Each => true,
+            Step::Item(_) => false,
+        };
+        Ok(self.0.iter().position(|(step, _)| is_it(step)))
+    }
+}
+
+/// A JSON string's text; of anything else the JSON itself, and of `null` nothing.
+pub fn plain_text(json: &str) -> Cow<'_, str> {
+    match json.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(json).map_or(Cow::Borrowed(json), Cow::Owned),
+        _ if json == "null" => Cow::Borrowed(""),
+        _ => Cow::Borrowed(json),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn find<'a>(paths: &[&str], json: &'a str) -> Vec<Option<&'a str>> {
+        let paths: Vec<Path> = paths.iter().map(|path| Path::parse(path).unwrap()).collect();
+        let mut found = vec![None; paths.len()];
+        Paths::new(&paths).find(json, &mut found).unwrap();
+        found
+    }
+
+    #[test]
+    fn values_are_found_as_they_stand_there() {
+        let json = r#"{"a":{"b c":1.10,"d":[10,{"e":"x\n"}]},"big":12345678901234567890123, "n":null}"#;
+        let paths = [r#".a."b c""#, ".a.d[1].e", ".big", ".n", ".none", ".a", ".", ".a.d[]", ".[\"big\"]"];
+        let [b, e, big, n, none, a, all, first, also] = find(&paths, json).try_into().unwrap();
+        assert_eq!((b, e, big), (Some("1.10"), Some(r#""x\n""#), Some("12345678901234567890123")));
+        assert_eq!((n, none, also), (Some("null"), None, big));
+        assert_eq!(a, Some(r#"{"b c":1.10,"d":[10,{"e":"x\n"}]}"#));
+        assert_eq!((all, first), (Some(json), Some("10")));
+    }
+
+    #[test]
+    fn keys_are_compared_unescaped_and_the_last_counts() {
+        assert_eq!(find(&[".a"], r#"{"\u0061":1,"a":2}"#), [Some("2")]);
+        assert_eq!(find(&[".a.b"], r#"{"a":[1]}"#), [None]);
+        assert_eq!(find(&[".[0]"], r#"[7]"#), [Some("7")]);
+        assert!(Paths::new(&[]).find("{} {}", &mut []).is_err());
+        assert!(Paths::new(&[]).find("{\"a\":}", &mut []).is_err());
+    }
+
+    #[test]
+    fn what_is_no_path_is_left_to_others() {
+        for text in ["", "a", ".a |.b", ".a.", "..", ".a[", ".a[-1]", ".a[1:2]", ".1", ".a b", "$t", ".a?", "[0]"] {
+            assert_eq!(Path::parse(text), None, "{text}");
+        }
+        assert_eq!(Path::parse(" .a[\"b\"][].c ").unwrap().steps().len(), 4);
+        assert_eq!(Path::parse(".имя").unwrap().steps(), [Step::Field("имя".to_owned())]);
+    }
+
+    #[test]
+    fn texts_are_unquoted() {
+        assert_eq!(plain_text(r#""a\"b""#), "a\"b");
+        assert_eq!(plain_text("1.10"), "1.10");
+        assert_eq!(plain_text("null"), "");
+    }
+}

@@ -1,0 +1,168 @@
+//! Lines of a log.
+
+use super::{Direction, FORMAT, Part, VERSION};
+use crate::io::lines::{Piece, deeper_than};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use serde::de::IgnoredAny;
+
+/// What a header says.
+#[derive(Debug, Serialize)]
+pub struct Header<'a> {
+    format: &'static str,
+    version: u64,
+    seq: u64,
+    start: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    child: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    command: &'a [String],
+}
+
+impl<'a> Header<'a> {
+    /// `start` is when the session began, in ISO 8601 with microseconds; `command` what was wrapped, empty in a pipe.
+    pub fn new(seq: u64, start: &'a str, child: Option<Part>, command: &'a [String]) -> Header<'a> {
+        Header { format: FORMAT, version: VERSION, seq, start, child: child.map(Part::name), command }
+    }
+
+    /// Appends the header's line.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        write_json(self, out);
+        out.push(b'\n');
+    }
+}
+
+/// Where a message stands in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Microseconds since the session's start.
+    pub t: u64,
+    /// Its number.
+    pub seq: u64,
+    /// Which way it went.
+    pub direction: Direction,
+}
+
+/// Appends a message: a line, or a part of an over-long one, as it came. JSON that nests deeper than `max_depth` is
+/// written as text, so that every reader can read the log.
+pub fn message(stamp: Stamp, piece: &Piece<'_>, max_depth: usize, out: &mut Vec<u8>) {
+    let raw = piece.raw();
+    let more = matches!(piece, Piece::Part { last: false, .. });
+    let (body, ending) = if more { (raw, &b"\n"[..]) } else { split_ending(raw) };
+    begin(stamp, out);
+    if matches!(piece, Piece::Line(_)) && comes_back_as_json(body, max_depth) {
+        out.extend_from_slice(b",\"msg\":");
+        out.extend_from_slice(body);
+    } else {
+        write_text(body, out);
+    }
+    match ending {
+        b"\n" => {}
+        b"" => out.extend_from_slice(b",\"eol\":\"\""),
+        _ => out.extend_from_slice(b",\"eol\":\"\\r\\n\""),
+    }
+    if more {
+        out.extend_from_slice(b",\"more\":true");
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends a message with another content than it had: `json`, which is one JSON value.
+pub fn changed(stamp: Stamp, json: &[u8], out: &mut Vec<u8>) {
+    begin(stamp, out);
+    out.extend_from_slice(b",\"msg\":");
+    out.extend_from_slice(json);
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends a message without its content.
+pub fn withheld(stamp: Stamp, why: &str, out: &mut Vec<u8>) {
+    begin(stamp, out);
+    out.extend_from_slice(b",\"withheld\":");
+    write_json(why, out);
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends that `count` messages before this line could not be written.
+pub fn lost(t: u64, seq: u64, count: u64, out: &mut Vec<u8>) {
+    begin_line(t, seq, out);
+    out.extend_from_slice(b",\"lost\":");
+    write_number(count, out);
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends how the session ended; `status` is a child's.
+pub fn end(t: u64, seq: u64, how: &str, status: Option<u8>, out: &mut Vec<u8>) {
+    begin_line(t, seq, out);
+    out.extend_from_slice(b",\"end\":");
+    write_json(how, out);
+    if let Some(status) = status {
+        out.extend_from_slice(b",\"status\":");
+        write_number(u64::from(status), out);
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+fn begin(stamp: Stamp, out: &mut Vec<u8>) {
+    begin_line(stamp.t, stamp.seq, out);
+    out.extend_from_slice(match stamp.direction {
+        Direction::In => b",\"dir\":\"in\"".as_slice(),
+        Direction::Out => b",\"dir\":\"out\"",
+        Direction::Err => b",\"dir\":\"err\"",
+    });
+}
+
+fn begin_line(t: u64, seq: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"t\":");
+    write_number(t, out);
+    out.extend_from_slice(b",\"seq\":");
+    write_number(seq, out);
+}
+
+fn split_ending(raw: &[u8]) -> (&[u8], &[u8]) {
+    let body = raw.strip_suffix(b"\r\n").or_else(|| raw.strip_suffix(b"\n")).unwrap_or(raw);
+    raw.split_at(body.len())
+}
+
+/// Whether `body` is JSON that a reader of the log gets back byte for byte. (A carriage return within would end a line
+/// for some readers; white space around a value is not part of it.)
+fn comes_back_as_json(body: &[u8], max_depth: usize) -> bool {
+    let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    !is_space(body.first())
+        && !is_space(body.last())
+        && !deeper_than(body, max_depth)
+        && memchr::memchr(b'\r', body).is_none()
+        && std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+}
+
+/// As a string where that is the shorter way and possible, else in base64: no log line is much longer than what it holds.
+fn write_text(body: &[u8], out: &mut Vec<u8>) {
+    let base64_length = body.len().div_ceil(3) * 4;
+    let before = out.len();
+    if let Ok(text) = std::str::from_utf8(body) {
+        out.extend_from_slice(b",\"text\":");
+        let start = out.len();
+        write_json(text, out);
+        if out.len() - start <= base64_length + 64 {
+            return;
+        }
+        out.truncate(before);
+    }
+    out.extend_from_slice(b",\"b64\":\"");
+    let start = out.len();
+    out.resize(start + base64_length, 0);
+    // The room is what the encoding takes, so it fits.
+    let written = STANDARD.encode_slice(body, &mut out[start..]).unwrap_or_default();
+    out.truncate(start + written);
+    out.push(b'"');
+}
+
+fn write_json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    // It fails only where the writer or a map's key does: here neither can.
+    let _ = serde_json::to_writer(out, value);
+}
+
+fn write_number(number: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
