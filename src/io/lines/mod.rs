@@ -6,12 +6,14 @@
 
 mod depth;
 mod field;
+mod json;
 mod path;
 mod splitter;
 
 pub use depth::deeper_than;
 pub(crate) use field::range_in;
 pub use field::{FieldError, Place, find, set, set_at};
+pub use json::is_json;
 pub use path::{Path, Paths, Step, plain_text};
 pub use splitter::Splitter;
 

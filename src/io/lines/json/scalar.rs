@@ -1,0 +1,51 @@
+//! What is looked at byte by byte: numbers, `true`, `false`, `null`, and escapes.
+
+/// The position behind the number, `true`, `false` or `null` that the byte at `at` is of, where it is nothing else.
+/// Of a number with more than digits, `at` is the first that is none.
+#[inline]
+pub fn end_around(body: &[u8], at: usize) -> Option<usize> {
+    let digits = body.get(..at)?.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let text = &body[at - digits..];
+    let length = match text.first()? {
+        b't' if text.starts_with(b"true") => 4,
+        b'f' if text.starts_with(b"false") => 5,
+        b'n' if text.starts_with(b"null") => 4,
+        b'-' | b'0'..=b'9' => number_length(text)?,
+        _ => return None,
+    };
+    let ends = matches!(text.get(length), None | Some(b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r'));
+    (ends && length > digits).then_some(at - digits + length)
+}
+
+/// How long the number is that the text, which isn't empty, starts with.
+fn number_length(text: &[u8]) -> Option<usize> {
+    let mut at = usize::from(text[0] == b'-');
+    at = match text.get(at)? {
+        b'0' => at + 1,
+        _ => digits_end(text, at)?,
+    };
+    if text.get(at) == Some(&b'.') {
+        at = digits_end(text, at + 1)?;
+    }
+    if let Some(b'e' | b'E') = text.get(at) {
+        at += 1;
+        at += usize::from(matches!(text.get(at), Some(b'+' | b'-')));
+        at = digits_end(text, at)?;
+    }
+    Some(at)
+}
+
+/// The position behind the digits, at least one, that start at `at`.
+fn digits_end(text: &[u8], at: usize) -> Option<usize> {
+    let count = text.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (count > 0).then_some(at + count)
+}
+
+/// Whether what stands at `at`, behind a backslash, is an escape. Half a surrogate pair is one.
+pub fn is_escape(body: &[u8], at: usize) -> bool {
+    match body.get(at) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => true,
+        Some(b'u') => body.get(at + 1..at + 5).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
+        _ => false,
+    }
+}
