@@ -18,6 +18,12 @@ CALLS = [
 FIELDS = ['{}', ' { } \r\n', '{"a":1.10 } \n', '{"f" : {"f":2} ,"b":3}', '{"\\u0066":null}', '{"a":12345678901234567890}']
 
 
+TEXTS = FIELDS + [
+    '[-0.5e+7,0,false,"\\"\\\\\\u00e9",[[],{}]]', '"\u00e9\\ud800"', '[1, {"a": [true, null], "b": "c"}]',
+    '[{"a":' * 40 + '1' + '}]' * 40,
+]
+
+
 def main():
     fixtures, corpus = sys.argv[1:]
     messages = list(read_messages(fixtures))
@@ -26,6 +32,8 @@ def main():
     seed(corpus, "message", messages)
     seed(corpus, "field", first_lines + [b"\x00" + message for message in small])
     seed(corpus, "calls", [call.encode() for call in CALLS])
+    texts = [text.encode() for text in TEXTS + CALLS] + small
+    seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])
 
 
