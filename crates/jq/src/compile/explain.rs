@@ -1,0 +1,113 @@
+//! What is wrong with a filter, and where, as a person would want to be told.
+
+use crate::error::CompileError;
+use jaq_core::compile::Undefined;
+use jaq_core::load::lex;
+use jaq_core::load::parse;
+
+/// Where a part of the source begins.
+pub fn offset(source: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(source.as_ptr() as usize).min(source.len())
+}
+
+/// `at character 12`, or `at line 2, character 3` in a filter of several lines.
+pub fn place(source: &str, offset: usize) -> String {
+    let before = source.get(..offset).unwrap_or(source);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let character = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    if source.trim_end().contains('\n') {
+        format!("at line {}, character {character}", before.matches('\n').count() + 1)
+    } else {
+        format!("at character {character}")
+    }
+}
+
+/// The begin of what was found, short enough to be shown.
+fn shown(found: &str) -> String {
+    let short: String = found.chars().take(20).collect();
+    if short.len() < found.len() { format!("\"{short}…\"") } else { format!("\"{short}\"") }
+}
+
+/// Letters that make no words of the language.
+pub fn lexing(source: &str, errors: &[lex::Error<&str>]) -> CompileError {
+    let Some((expected, found)) = errors.first() else {
+        return CompileError::new("the filter is not readable");
+    };
+    let place = place(source, offset(source, found));
+    let next: String = found.chars().take(1).collect();
+    CompileError::new(match expected {
+        lex::Expect::Delim(open) => {
+            format!("the {} {} is never closed", shown(open), self::place(source, offset(source, open)))
+        }
+        lex::Expect::Escape => format!("unknown escape in a string {place}; a backslash is written \\\\"),
+        lex::Expect::Unicode => format!("\\u without four hexadecimal digits of a character {place}"),
+        lex::Expect::Ident => format!("a name is missing {place}"),
+        lex::Expect::Digit => format!("a digit is missing {place}"),
+        _ if next.is_empty() => "the filter ends too early".to_owned(),
+        _ => format!("unexpected \"{next}\" {place}"),
+    })
+}
+
+/// Words that make no filter.
+pub fn parsing(source: &str, errors: &[parse::TError<'_, &str>]) -> CompileError {
+    let Some((expected, found)) = errors.first() else {
+        return CompileError::new("the filter is not readable");
+    };
+    let expected = match expected {
+        parse::Expect::Just("") => "nothing more".to_owned(),
+        parse::Expect::Just(word) => format!("\"{word}\""),
+        parse::Expect::Term => "a filter".to_owned(),
+        parse::Expect::Nothing => "nothing more".to_owned(),
+        other => other.as_str().to_owned(),
+    };
+    match found {
+        Some(found) => {
+            let place = place(source, offset(source, found.as_str()));
+            CompileError::new(format_args!("unexpected {} {place}; expected {expected}", shown(found.as_str())))
+        }
+        None if source.trim().is_empty() => CompileError::new("the filter is empty; . gives its input"),
+        None => CompileError::new(format_args!("the filter ends where {expected} is expected")),
+    }
+}
+
+/// jq's functions that reach outside the filter.
+const OUTSIDE: [&str; 15] = [
+    "env",
+    "now",
+    "input",
+    "inputs",
+    "input_filename",
+    "input_line_number",
+    "debug",
+    "stderr",
+    "halt",
+    "halt_error",
+    "localtime",
+    "strflocaltime",
+    "get_search_list",
+    "modulemeta",
+    "input_string",
+];
+
+/// Names that nothing has.
+pub fn undefined<P>(source: &str, variables: &[&str], errors: &jaq_core::compile::Errors<&str, P>) -> CompileError {
+    let first = errors.iter().flat_map(|(_, errors)| errors).next();
+    let Some((name, what)) = first else {
+        return CompileError::new("the filter could not be compiled");
+    };
+    let place = place(source, offset(source, name));
+    CompileError::new(match what {
+        Undefined::Filter(arity) if OUTSIDE.contains(name) => {
+            format!("unknown function \"{name}\"/{arity} {place}: filters have no environment, clock, input or output")
+        }
+        Undefined::Filter(arity) => format!("unknown function \"{name}\"/{arity} {place}"),
+        Undefined::Var if *name == "$ENV" => {
+            format!("unknown variable {name} {place}: filters have no environment, clock, input or output")
+        }
+        Undefined::Var if variables.is_empty() => format!("unknown variable {name} {place}"),
+        Undefined::Var => format!("unknown variable {name} {place}; there are ${}", variables.join(", $")),
+        Undefined::Label => format!("no label {name} to break out of {place}"),
+        Undefined::Mod => format!("unknown module \"{name}\" {place}: filters have no modules"),
+        _ => format!("unknown name \"{name}\" {place}"),
+    })
+}

@@ -1,0 +1,81 @@
+//! A filter's text into something that can be run: parsed, checked, every loop made to pay, compiled.
+
+mod check;
+mod explain;
+mod rewrite;
+
+use crate::error::CompileError;
+use crate::natives;
+use crate::value::Value;
+use jaq_core::load::parse::Def;
+use jaq_core::load::{Arena, File, Lexer, Loader, Parser};
+use jaq_core::{Compiler, DataT, Lut};
+
+/// What our filters work on.
+pub struct Data;
+
+impl DataT for Data {
+    type V<'a> = Value;
+    type Data<'a> = &'a Lut<Self>;
+}
+
+/// A filter that can be run.
+pub type Program = jaq_core::Filter<Data>;
+
+/// The definition that the filter becomes. It is compiled with the others, so that it is rewritten as they are.
+const MAIN: &str = "pipewright_main";
+
+/// The definitions of jaq-core that ours take the place of.
+const REPLACED: [(&str, usize); 13] = [
+    ("empty", 0),
+    ("true", 0),
+    ("false", 0),
+    ("not", 0),
+    ("recurse", 0),
+    ("delpaths", 1),
+    ("del", 1),
+    ("join", 1),
+    ("to_entries", 0),
+    ("from_entries", 0),
+    ("with_entries", 1),
+    ("range", 3),
+    ("debug", 0),
+];
+
+/// The stack for parsing and compiling, which recurse over what [`check`] has found small enough.
+const COMPILE_STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 << 20 };
+
+/// Compiles a filter.
+///
+/// # Errors
+/// The text isn't one, calls what isn't there, or is too large.
+pub fn compile(source: &str, variables: &[&str]) -> Result<Program, CompileError> {
+    check::brackets(source)?;
+    stacker::grow(COMPILE_STACK, || compile_here(source, variables))
+}
+
+fn compile_here(source: &str, variables: &[&str]) -> Result<Program, CompileError> {
+    let tokens = Lexer::new(source).lex().map_err(|errors| explain::lexing(source, &errors))?;
+    check::tokens(source, &tokens)?;
+    let body =
+        Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parsing(source, &errors))?;
+    let mut definitions: Vec<Def<&str>> = prelude();
+    definitions.push(Def { name: MAIN, args: Vec::new(), body });
+    let names: Vec<String> = variables.iter().map(|name| format!("${name}")).collect();
+    let arena = Arena::default();
+    let modules = Loader::new(definitions.into_iter().map(rewrite::definition))
+        .load(&arena, File { code: MAIN, path: () })
+        .map_err(|_| CompileError::new("the filter could not be compiled"))?;
+    Compiler::default()
+        .with_funs(natives::all())
+        .with_global_vars(names.iter().map(String::as_str))
+        .compile(modules)
+        .map_err(|errors| explain::undefined(source, variables, &errors))
+}
+
+/// The definitions that come before any filter's.
+fn prelude() -> Vec<Def<&'static str>> {
+    let core = jaq_core::defs().filter(|def| !REPLACED.contains(&(def.name, def.args.len())));
+    let ours = jaq_core::load::parse(include_str!("../prelude.jq"), |parser| parser.defs()).unwrap_or_default();
+    core.chain(ours).collect()
+}

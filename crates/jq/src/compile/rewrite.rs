@@ -1,0 +1,232 @@
+//! Makes every loop of a filter pay.
+//!
+//! jaq is given no bound, so the program is rewritten before it is compiled: steps, which spend fuel and look at the
+//! stack, are put wherever a program can repeat itself, branch or go deeper. That is
+//!
+//! - before each definition's body (a recursion can't do without one), and each argument that calls something (arguments
+//!   that call arguments recurse without any definition);
+//! - behind each comma (a few of them in a row multiply), and in each round of `reduce` and `foreach`;
+//! - in whatever is nested, every few levels (each level is a frame of the stack).
+//!
+//! A definition that hands on arguments as it calls itself isn't made a loop of, as jaq does: the arguments would refer to
+//! one another in a chain that is dropped by recursion. So it can't become deeper than the stack, on which it is looked at.
+
+use jaq_core::load::lex::StrPart;
+use jaq_core::load::parse::{BinaryOp, Def, Pattern, Term};
+use jaq_core::ops::Math;
+use jaq_core::path::{Part, Path};
+
+/// How many levels there are without a step, and how many parts of a kind stay together.
+const LEVELS: usize = 8;
+
+type Node<'s> = Term<&'s str>;
+
+/// Puts steps into a definition.
+pub fn definition(def: Def<&str>) -> Def<&str> {
+    let arity = def.args.len();
+    let is_recursive = calls(&def.body, &|name, arguments| name == def.name && arguments == arity);
+    let step = if is_recursive { "!recursion" } else { "!step" };
+    let mut body = pipe(Term::Call(step, Vec::new()), inner(def.body, 0));
+    if is_recursive && def.args.iter().any(|argument| !argument.starts_with('$')) {
+        // What isn't last in a definition is called on the stack.
+        body = pipe(body, Term::Id);
+    }
+    Def { body, ..def }
+}
+
+fn pipe<'s>(left: Node<'s>, right: Node<'s>) -> Node<'s> {
+    Term::BinOp(Box::new(left), BinaryOp::Pipe(None), Box::new(right))
+}
+
+fn stepped(term: Node<'_>) -> Node<'_> {
+    pipe(Term::Call("!step", Vec::new()), term)
+}
+
+/// Whether a call that `is_wanted` is anywhere in the term.
+fn calls(term: &Node<'_>, is_wanted: &dyn Fn(&str, usize) -> bool) -> bool {
+    if let Term::Call(name, arguments) = term
+        && is_wanted(name, arguments.len())
+    {
+        return true;
+    }
+    children(term).into_iter().any(|child| calls(child, is_wanted))
+}
+
+fn children<'a, 's>(term: &'a Node<'s>) -> Vec<&'a Node<'s>> {
+    match term {
+        Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) | Term::Arr(None) => Vec::new(),
+        Term::Str(_, parts) => {
+            parts.iter().filter_map(|part| if let StrPart::Term(term) = part { Some(term) } else { None }).collect()
+        }
+        Term::Arr(Some(term)) | Term::Neg(term) | Term::Label(_, term) => vec![term],
+        Term::Obj(entries) => entries.iter().flat_map(|(key, value)| std::iter::once(key).chain(value)).collect(),
+        Term::BinOp(left, operator, right) => {
+            let mut all = vec![&**left, &**right];
+            if let BinaryOp::Pipe(Some(pattern)) = operator {
+                pattern_terms(pattern, &mut all);
+            }
+            all
+        }
+        Term::Fold(_, source, pattern, rounds) => {
+            let mut all: Vec<_> = std::iter::once(&**source).chain(rounds).collect();
+            pattern_terms(pattern, &mut all);
+            all
+        }
+        Term::TryCatch(term, catch) => std::iter::once(&**term).chain(catch.as_deref()).collect(),
+        Term::IfThenElse(cases, otherwise) => {
+            cases.iter().flat_map(|(condition, then)| [condition, then]).chain(otherwise.as_deref()).collect()
+        }
+        Term::Def(definitions, term) => definitions.iter().map(|def| &def.body).chain([&**term]).collect(),
+        Term::Call(_, arguments) => arguments.iter().collect(),
+        Term::Path(term, path) => {
+            let parts = path.0.iter().flat_map(|(part, _)| match part {
+                Part::Index(index) => vec![index],
+                Part::Range(from, to) => from.iter().chain(to).collect(),
+            });
+            std::iter::once(&**term).chain(parts).collect()
+        }
+    }
+}
+
+fn pattern_terms<'a, 's>(pattern: &'a Pattern<&'s str>, all: &mut Vec<&'a Node<'s>>) {
+    match pattern {
+        Pattern::Var(_) => {}
+        Pattern::Arr(parts) => parts.iter().for_each(|part| pattern_terms(part, all)),
+        Pattern::Obj(entries) => entries.iter().for_each(|(key, part)| {
+            all.push(key);
+            pattern_terms(part, all);
+        }),
+    }
+}
+
+/// Puts steps into a term that is `levels` below the last step.
+fn inner(term: Node<'_>, levels: usize) -> Node<'_> {
+    let is_leaf =
+        matches!(term, Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) | Term::Arr(None))
+            || matches!(&term, Term::Str(_, parts) if parts.len() <= 1)
+            || matches!(&term, Term::Call(_, arguments) if arguments.is_empty());
+    if levels >= LEVELS && !is_leaf { stepped(rewritten(term, 1)) } else { rewritten(term, levels + 1) }
+}
+
+fn rewritten<'s>(term: Node<'s>, levels: usize) -> Node<'s> {
+    let go = |term| inner(term, levels);
+    let boxed = |term: Box<Node<'s>>| Box::new(inner(*term, levels));
+    match term {
+        Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) | Term::Arr(None) => term,
+        Term::Str(format, parts) => {
+            let chunks = chunks(parts.into_iter().map(|part| match part {
+                StrPart::Term(term) => StrPart::Term(inner(term, levels)),
+                other => other,
+            }));
+            let strings = chunks.into_iter().map(|parts| Term::Str(format, parts)).collect();
+            balanced(strings, BinaryOp::Math(Math::Add)).unwrap_or_else(|| Term::Str(None, Vec::new()))
+        }
+        Term::Arr(Some(term)) => Term::Arr(Some(boxed(term))),
+        Term::Neg(term) => Term::Neg(boxed(term)),
+        Term::Label(name, term) => Term::Label(name, boxed(term)),
+        Term::Obj(entries) => {
+            let chunks = chunks(entries.into_iter().map(|(key, value)| (go(key), value.map(go))));
+            let objects = chunks.into_iter().map(Term::Obj).collect();
+            balanced(objects, BinaryOp::Math(Math::Add)).unwrap_or_else(|| Term::Obj(Vec::new()))
+        }
+        Term::BinOp(left, operator, right) => operation(*left, operator, *right, levels),
+        Term::Fold(name, source, pattern, rounds) => {
+            let rounds = rounds.into_iter().enumerate();
+            let rounds = rounds.map(|(index, term)| if index == 1 { stepped(inner(term, 0)) } else { go(term) });
+            Term::Fold(name, boxed(source), in_pattern(pattern, levels), rounds.collect())
+        }
+        Term::TryCatch(term, catch) => Term::TryCatch(boxed(term), catch.map(boxed)),
+        Term::IfThenElse(cases, otherwise) => {
+            let cases = cases.into_iter().map(|(condition, then)| (go(condition), go(then)));
+            choice(chunks(cases), otherwise.map(boxed))
+        }
+        Term::Def(definitions, term) => Term::Def(definitions.into_iter().map(definition).collect(), boxed(term)),
+        Term::Call(name, arguments) => {
+            Term::Call(name, arguments.into_iter().map(|term| argument(term, levels)).collect())
+        }
+        Term::Path(term, path) => {
+            let parts = path.0.into_iter().map(|(part, optional)| {
+                let part = match part {
+                    Part::Index(index) => Part::Index(inner(index, levels)),
+                    Part::Range(from, to) => Part::Range(from.map(go), to.map(go)),
+                };
+                (part, optional)
+            });
+            Term::Path(boxed(term), Path(parts.collect()))
+        }
+    }
+}
+
+fn argument(term: Node<'_>, levels: usize) -> Node<'_> {
+    if calls(&term, &|_, _| true) { stepped(inner(term, 0)) } else { inner(term, levels) }
+}
+
+fn operation<'s>(left: Node<'s>, operator: BinaryOp<&'s str>, right: Node<'s>, levels: usize) -> Node<'s> {
+    match operator {
+        BinaryOp::Comma => {
+            let mut terms = Vec::new();
+            let mut left = left;
+            let mut last = right;
+            // A list of constants is thousands of levels deep to the left.
+            while let Term::BinOp(before, BinaryOp::Comma, after) = left {
+                terms.push(inner(std::mem::replace(&mut last, *after), levels));
+                left = *before;
+            }
+            terms.push(inner(last, levels));
+            terms.push(inner(left, levels));
+            terms.reverse();
+            balanced(terms, BinaryOp::Comma).unwrap_or_default()
+        }
+        operator => {
+            let operator = match operator {
+                BinaryOp::Pipe(Some(pattern)) => BinaryOp::Pipe(Some(in_pattern(pattern, levels))),
+                other => other,
+            };
+            Term::BinOp(Box::new(inner(left, levels)), operator, Box::new(inner(right, levels)))
+        }
+    }
+}
+
+fn in_pattern(pattern: Pattern<&str>, levels: usize) -> Pattern<&str> {
+    match pattern {
+        Pattern::Var(name) => Pattern::Var(name),
+        Pattern::Arr(parts) => Pattern::Arr(parts.into_iter().map(|part| in_pattern(part, levels)).collect()),
+        Pattern::Obj(entries) => Pattern::Obj(
+            entries.into_iter().map(|(key, part)| (inner(key, levels), in_pattern(part, levels))).collect(),
+        ),
+    }
+}
+
+/// The cases of an `if`, a few in each. jaq nests them.
+fn choice<'s>(chunks: Vec<Vec<(Node<'s>, Node<'s>)>>, otherwise: Option<Box<Node<'s>>>) -> Node<'s> {
+    let mut otherwise = otherwise;
+    for cases in chunks.into_iter().rev() {
+        otherwise = Some(Box::new(stepped(Term::IfThenElse(cases, otherwise))));
+    }
+    match otherwise.map(|term| *term) {
+        // The first needs no step.
+        Some(Term::BinOp(_, _, first)) => *first,
+        other => other.unwrap_or_default(),
+    }
+}
+
+fn chunks<T>(items: impl Iterator<Item = T>) -> Vec<Vec<T>> {
+    let mut chunks: Vec<Vec<T>> = Vec::new();
+    for item in items {
+        match chunks.last_mut().filter(|chunk| chunk.len() < LEVELS) {
+            Some(chunk) => chunk.push(item),
+            None => chunks.push(vec![item]),
+        }
+    }
+    chunks
+}
+
+/// Joins terms two by two: a row of a thousand is ten levels deep. Each right side has a step.
+fn balanced<'s>(mut terms: Vec<Node<'s>>, operator: BinaryOp<&'s str>) -> Option<Node<'s>> {
+    if terms.len() < 2 {
+        return terms.pop();
+    }
+    let right = balanced(terms.split_off(terms.len() / 2), operator.clone())?;
+    let left = balanced(terms, operator.clone())?;
+    Some(Term::BinOp(Box::new(left), operator, Box::new(stepped(right))))
+}

@@ -1,0 +1,77 @@
+//! What can go wrong, said in a line.
+
+use std::fmt::{self, Display};
+
+/// What kind of thing went wrong in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input isn't exactly one JSON value in UTF-8.
+    Unreadable,
+    /// The filter failed on this input: jq's own errors, or more outputs than one.
+    Failed,
+    /// The filter took more steps than it may.
+    OutOfFuel,
+    /// The input, a value or a recursion is nested too deeply.
+    TooDeep,
+    /// The input or the output is too large.
+    TooLarge,
+}
+
+/// A run that gave no answer. Its text is one line: what happened, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Display) -> Error {
+        Error { kind, message: one_line(&message.to_string()) }
+    }
+
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A filter that can't be used. Its text is one line: what is wrong, where in the filter, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileError {
+    message: String,
+}
+
+impl CompileError {
+    pub(crate) fn new(message: impl Display) -> CompileError {
+        CompileError { message: one_line(&message.to_string()) }
+    }
+}
+
+impl Display for CompileError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// The longest message: a filter can make its errors of foreign text.
+const LONGEST: usize = 400;
+
+fn one_line(message: &str) -> String {
+    let mut line: String =
+        message.chars().take(LONGEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if message.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}

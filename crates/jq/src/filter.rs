@@ -1,0 +1,227 @@
+//! A compiled filter, and its runs.
+
+use crate::compile::{Data, Program, compile};
+use crate::error::{CompileError, Error, ErrorKind};
+use crate::fuel::{self, Stop};
+use crate::json::{Unreadable, Writer, read, write};
+use crate::value::Value;
+use crate::value::document::whole;
+use jaq_core::{Ctx, Exn, ValX, Vars};
+
+/// How far a run may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The steps that any run may take. A step is about a call, an element or sixteen bytes.
+    pub fuel: u64,
+    /// The steps that a run may take besides for each byte of its input.
+    pub fuel_per_byte: u64,
+    /// How many arrays and objects may be within each other, in the input and in what is made. No more than
+    /// [`Limits::DEEPEST`].
+    pub max_depth: usize,
+    /// The longest output, in bytes.
+    pub max_output: usize,
+}
+
+impl Limits {
+    /// The greatest depth there is: values are gone through by recursion.
+    pub const DEEPEST: usize = 512;
+}
+
+impl Default for Limits {
+    /// 100,000 steps and 32 more a byte, 512 levels, 64 MiB. Rewriting each string of a message takes some 10 steps a byte;
+    /// 100,000 steps take some 10 ms.
+    fn default() -> Limits {
+        Limits { fuel: 100_000, fuel_per_byte: 32, max_depth: Limits::DEEPEST, max_output: 64 << 20 }
+    }
+}
+
+/// What a filter is given.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// One JSON value, as text.
+    Json(&'a [u8]),
+    /// A string.
+    Text(&'a str),
+    /// A whole number.
+    Number(i64),
+    /// null.
+    Null,
+}
+
+/// A jq filter, compiled once and run on each line.
+pub struct Filter {
+    program: Program,
+    variables: usize,
+    limits: Limits,
+}
+
+impl std::fmt::Debug for Filter {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("Filter")
+            .field("variables", &self.variables)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Filter {
+    /// Compiles a filter. `variables` are the names, without `$`, of the variables that each run is given.
+    ///
+    /// # Errors
+    /// The text isn't a filter, is too large, or calls what isn't there.
+    pub fn compile(source: &str, variables: &[&str], limits: Limits) -> Result<Filter, CompileError> {
+        let limits = Limits { max_depth: limits.max_depth.min(Limits::DEEPEST), ..limits };
+        Ok(Filter { program: compile(source, variables)?, variables: variables.len(), limits })
+    }
+
+    /// Whether there is a first output, and it is neither false nor null.
+    ///
+    /// # Errors
+    /// The input is unreadable, or the run fails.
+    pub fn matches(&self, input: Input<'_>, variables: &[Input<'_>]) -> Result<bool, Error> {
+        self.run(input, variables, |outputs| match outputs.next() {
+            Some(first) => first.map(|first| first.is_true()).map_err(failed),
+            None => Ok(false),
+        })
+    }
+
+    /// Appends the output as compact JSON to `out`; false where there is none. After an error, `out` is as it was.
+    ///
+    /// # Errors
+    /// The input is unreadable, the run fails, or there is more than one output.
+    pub fn one(&self, input: Input<'_>, variables: &[Input<'_>], out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.append(input, variables, out, write)
+    }
+
+    /// Appends the output as a cell of a table: a string's text, nothing for null, anything else as JSON; false where
+    /// there is none. After an error, `out` is as it was.
+    ///
+    /// # Errors
+    /// The input is unreadable, the run fails, or there is more than one output.
+    pub fn cell(&self, input: Input<'_>, variables: &[Input<'_>], out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.append(input, variables, out, |value, to| match value {
+            Value::Null => {}
+            Value::Text(text) => to.push(text.as_str().as_bytes()),
+            other => write(other, to),
+        })
+    }
+
+    fn append(
+        &self,
+        input: Input<'_>,
+        variables: &[Input<'_>],
+        out: &mut Vec<u8>,
+        write: fn(&Value, &mut Writer<'_>),
+    ) -> Result<bool, Error> {
+        let before = out.len();
+        let wrote = self.run(input, variables, |outputs| {
+            let Some(first) = outputs.next() else {
+                return Ok(false);
+            };
+            let first = first.map_err(failed)?;
+            if let Some(second) = outputs.next() {
+                second.map_err(failed)?;
+                let advice = "one is wanted: put them in an array, as in [f], or take the first, as in first(f)";
+                return Err(Error::new(
+                    ErrorKind::Failed,
+                    format_args!("the filter gives more than one output; {advice}"),
+                ));
+            }
+            let mut writer = Writer::new(out, self.limits.max_output);
+            write(&first, &mut writer);
+            if writer.overflowed() {
+                let most = self.limits.max_output;
+                return Err(Error::new(
+                    ErrorKind::TooLarge,
+                    format_args!("the output has more than {most} bytes; give less"),
+                ));
+            }
+            Ok(true)
+        });
+        if wrote.is_err() {
+            out.truncate(before);
+        }
+        wrote
+    }
+
+    fn run<T>(
+        &self,
+        input: Input<'_>,
+        variables: &[Input<'_>],
+        take: impl FnOnce(&mut dyn Iterator<Item = ValX<'_, Value>>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let bytes = [input].iter().chain(variables).map(Input::len).fold(0, u64::saturating_add);
+        let fuel = self.limits.fuel.saturating_add(self.limits.fuel_per_byte.saturating_mul(bytes));
+        fuel::begin(fuel, self.limits.max_depth as u32);
+        let taken = stacker::maybe_grow(fuel::ENOUGH_STACK, fuel::RUN_STACK, || {
+            let given: Vec<Value> = variables.iter().map(|value| self.value(value)).collect::<Result<_, _>>()?;
+            if given.len() != self.variables {
+                let message = format_args!("{} variables were given, and {} are declared", given.len(), self.variables);
+                return Err(Error::new(ErrorKind::Failed, message));
+            }
+            let context = Ctx::<Data>::new(&self.program.lut, Vars::new(given));
+            let mut outputs = self.program.id.run((context, self.value(&input)?));
+            take(&mut outputs)
+        });
+        match fuel::stopped() {
+            None => taken,
+            // Whatever came of it, it isn't what the filter means.
+            Some(Stop::Fuel) => Err(out_of_fuel()),
+            Some(Stop::Depth) => Err(self.too_deep("a value or a recursion of the filter")),
+        }
+    }
+
+    fn value(&self, input: &Input<'_>) -> Result<Value, Error> {
+        match *input {
+            Input::Null => Ok(Value::Null),
+            Input::Number(number) => Ok(Value::from(number)),
+            Input::Text(text) if u32::try_from(text.len()).is_ok() => Ok(Value::from(text)),
+            Input::Json(json) => read(json, self.limits.max_depth as u32).map(whole).map_err(|error| match error {
+                Unreadable::Wrong(what, at) => {
+                    Error::new(ErrorKind::Unreadable, format_args!("not JSON: {what}, at byte {}", at + 1))
+                }
+                Unreadable::TooDeep => self.too_deep("the input"),
+                Unreadable::TooLarge => too_large(),
+            }),
+            Input::Text(_) => Err(too_large()),
+        }
+    }
+
+    fn too_deep(&self, what: &str) -> Error {
+        let most = self.limits.max_depth;
+        Error::new(ErrorKind::TooDeep, format_args!("{what} is nested too deeply; {most} levels are the most"))
+    }
+}
+
+impl Input<'_> {
+    fn len(&self) -> u64 {
+        match self {
+            Input::Json(json) => json.len() as u64,
+            Input::Text(text) => text.len() as u64,
+            Input::Number(_) | Input::Null => 0,
+        }
+    }
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorKind::TooLarge, "the input has 4 GiB or more; give less")
+}
+
+fn out_of_fuel() -> Error {
+    Error::new(ErrorKind::OutOfFuel, "the filter took too many steps and was stopped; does it come to an end?")
+}
+
+/// jq's own error.
+fn failed(exception: Exn<'_, Value>) -> Error {
+    match exception.get_err() {
+        Ok(error) => Error::new(
+            ErrorKind::Failed,
+            match error.into_val() {
+                Value::Text(text) => text.as_str().to_owned(),
+                other => format!("the filter failed with {other}"),
+            },
+        ),
+        Err(other) if other.clone().get_halt().is_ok() => out_of_fuel(),
+        Err(_) => Error::new(ErrorKind::Failed, "break without its label"),
+    }
+}

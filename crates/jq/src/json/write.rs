@@ -1,0 +1,151 @@
+//! A value into JSON text, no longer than it may become.
+
+use crate::fuel::{self, Stop};
+use crate::value::number::Number;
+use crate::value::{Value, array, object};
+
+/// Takes bytes until there are too many.
+pub struct Writer<'a> {
+    to: &'a mut Vec<u8>,
+    /// The length that `to` may have in the end.
+    most: usize,
+    overflowed: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// Adds to `to` no more than `room` bytes.
+    pub fn new(to: &'a mut Vec<u8>, room: usize) -> Writer<'a> {
+        let most = to.len().saturating_add(room);
+        Writer { to, most, overflowed: false }
+    }
+
+    /// Whether there was more than there is room for.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// Adds bytes; where there is no room for all, none.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.overflowed || self.to.len().saturating_add(bytes.len()) > self.most {
+            self.overflowed = true;
+        } else {
+            self.to.extend_from_slice(bytes);
+        }
+    }
+}
+
+/// Writes a value as compact JSON. Once there is no room left, nothing is gone through any more.
+pub fn write(value: &Value, to: &mut Writer<'_>) {
+    if to.overflowed {
+        return;
+    }
+    match value {
+        Value::Null => to.push(b"null"),
+        Value::Bool(true) => to.push(b"true"),
+        Value::Bool(false) => to.push(b"false"),
+        Value::Number(number) => write_number(number, to),
+        Value::Text(text) => write_text(text.as_str(), to),
+        _ if value.is_array() => {
+            to.push(b"[");
+            for (index, item) in array(value).items().iter().enumerate() {
+                if index > 0 {
+                    to.push(b",");
+                }
+                write(item, to);
+            }
+            to.push(b"]");
+        }
+        _ => {
+            to.push(b"{");
+            for (index, (key, field)) in object(value).fields().iter().enumerate() {
+                if index > 0 {
+                    to.push(b",");
+                }
+                write_text(key.as_str(), to);
+                to.push(b":");
+                write(field, to);
+            }
+            to.push(b"}");
+        }
+    }
+}
+
+fn write_number(number: &Number, to: &mut Writer<'_>) {
+    match number {
+        Number::Int(int) => to.push(int.to_string().as_bytes()),
+        Number::Written(text) => to.push(text.as_str().as_bytes()),
+        // JSON has neither; this is what jq writes.
+        Number::Float(float) if float.is_nan() => to.push(b"null"),
+        Number::Float(float) if float.is_infinite() => {
+            to.push(if *float > 0.0 { b"1.7976931348623157e+308" } else { b"-1.7976931348623157e+308" });
+        }
+        Number::Float(float) => to.push(
+            serde_json::Number::from_f64(*float).map_or_else(String::new, |number| number.to_string()).as_bytes(),
+        ),
+    }
+}
+
+fn write_text(text: &str, to: &mut Writer<'_>) {
+    let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    to.push(b"\"");
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|&byte| is_special(byte)) {
+        let (plain, special) = rest.split_at(at);
+        to.push(plain);
+        match special.first() {
+            Some(b'"') => to.push(b"\\\""),
+            Some(b'\\') => to.push(b"\\\\"),
+            Some(b'\n') => to.push(b"\\n"),
+            Some(b'\r') => to.push(b"\\r"),
+            Some(b'\t') => to.push(b"\\t"),
+            Some(byte) => to.push(format!("\\u{byte:04x}").as_bytes()),
+            None => {}
+        }
+        rest = special.get(1..).unwrap_or_default();
+        if to.overflowed {
+            return;
+        }
+    }
+    to.push(rest);
+    to.push(b"\"");
+}
+
+/// The value's JSON as a string. It is paid for first: what is shared is written as often as it is there.
+pub fn to_text(value: &Value) -> Value {
+    if !fuel::charge(value.weight()) {
+        return Value::Null;
+    }
+    let mut text = Vec::new();
+    let mut writer = Writer::new(&mut text, u32::MAX as usize / 2);
+    write(value, &mut writer);
+    if writer.overflowed() {
+        fuel::stop(Stop::Fuel);
+    }
+    Value::from(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// How much of a value is shown in a message.
+const SHOWN: usize = 60;
+
+/// The begin of a value's JSON, for messages.
+pub fn brief(value: &Value) -> String {
+    let mut shown = Vec::new();
+    match value {
+        // A writer takes all of a string or nothing.
+        Value::Text(text) => {
+            let begin: String = text.as_str().chars().take(SHOWN).collect();
+            write_text(&begin, &mut Writer::new(&mut shown, usize::MAX));
+            if begin.len() < text.as_str().len() {
+                shown.extend_from_slice("…".as_bytes());
+            }
+        }
+        _ => {
+            let mut writer = Writer::new(&mut shown, SHOWN);
+            write(value, &mut writer);
+            if writer.overflowed() {
+                shown.extend_from_slice("…".as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&shown).into_owned()
+}

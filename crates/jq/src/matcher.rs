@@ -1,0 +1,197 @@
+//! Regular expressions: Unicode, compiled once per thread, and never more work than is paid for.
+
+use crate::fuel;
+use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, HirKind};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A pattern with its flags, ready to be searched for.
+pub struct Matcher {
+    pub regex: Regex,
+    /// All matches are meant, not the first alone.
+    pub global: bool,
+    /// Empty matches don't count.
+    pub skip_empty: bool,
+    /// In how many places of the pattern a search can be at once: what a letter can cost.
+    places: u64,
+    /// No match is longer than this, and hardly anything beyond it is looked at.
+    longest: Option<usize>,
+}
+
+/// The most places of a pattern, repetitions written out.
+const MOST_PLACES: u64 = 5_000;
+/// The most memory of a compiled pattern, and of the tables that a search builds.
+const MOST_MEMORY: usize = 1 << 20;
+/// The longest pattern.
+const LONGEST_PATTERN: usize = 8 << 10;
+/// How many patterns a thread keeps.
+const KEPT: usize = 64;
+/// What a run pays for a pattern when it first uses it, however recently another run did: whether a line passes doesn't
+/// depend on the lines before it.
+const FIRST_USE: u64 = 2_000;
+
+struct Kept {
+    pattern: String,
+    flags: String,
+    matcher: Rc<Matcher>,
+    /// The run that used it last.
+    run: u64,
+}
+
+thread_local! {
+    /// The last one used is the last.
+    static CACHE: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The matcher of a pattern.
+///
+/// # Errors
+/// The pattern or a flag isn't one, or is too large.
+pub fn matcher(pattern: &str, flags: &str) -> Result<Rc<Matcher>, String> {
+    let run = fuel::run();
+    let found = CACHE.with_borrow_mut(|cache| {
+        let at = cache.iter().rposition(|kept| kept.pattern == pattern && kept.flags == flags)?;
+        let mut kept = cache.remove(at);
+        let is_first = std::mem::replace(&mut kept.run, run) != run;
+        let matcher = Rc::clone(&kept.matcher);
+        cache.push(kept);
+        Some((matcher, is_first))
+    });
+    if let Some((matcher, is_first)) = found {
+        if is_first {
+            fuel::charge(FIRST_USE);
+        }
+        return Ok(matcher);
+    }
+    if !fuel::charge(FIRST_USE) {
+        return Err("out of fuel".to_owned());
+    }
+    let matcher = Rc::new(Matcher::new(pattern, flags)?);
+    CACHE.with_borrow_mut(|cache| {
+        if cache.len() >= KEPT {
+            cache.remove(0);
+        }
+        let (pattern, flags) = (pattern.to_owned(), flags.to_owned());
+        cache.push(Kept { pattern, flags, matcher: Rc::clone(&matcher), run });
+    });
+    Ok(matcher)
+}
+
+#[derive(Default)]
+struct Flags {
+    global: bool,
+    skip_empty: bool,
+    any_case: bool,
+    extended: bool,
+    dot_all: bool,
+}
+
+impl Flags {
+    /// As jq documents them. `s` (`^` and `$` are the ends of the whole text) is what is meant without it too; `p` lets
+    /// a dot match a line feed. The engine has no `l`: it takes the alternative that comes first, not the longest.
+    fn read(text: &str) -> Result<Flags, String> {
+        let mut flags = Flags::default();
+        for flag in text.chars() {
+            match flag {
+                'g' => flags.global = true,
+                'i' => flags.any_case = true,
+                'n' => flags.skip_empty = true,
+                'p' => flags.dot_all = true,
+                's' => {}
+                'x' => flags.extended = true,
+                'l' => return Err("the flag l is not supported; put the longer alternative first".to_owned()),
+                other => return Err(format!("\"{other}\" is no flag of a pattern; there are g, i, n, p, s and x")),
+            }
+        }
+        Ok(flags)
+    }
+}
+
+impl Matcher {
+    fn new(pattern: &str, flags: &str) -> Result<Matcher, String> {
+        let flags = Flags::read(flags)?;
+        if pattern.len() > LONGEST_PATTERN {
+            return Err(format!("a pattern of {} bytes is too long; {LONGEST_PATTERN} may be", pattern.len()));
+        }
+        let too_large = || "the pattern is too large; write smaller repetitions".to_owned();
+        let (places, longest) = extent(pattern, &flags)?;
+        if places > MOST_PLACES {
+            return Err(too_large());
+        }
+        let regex = RegexBuilder::new(pattern)
+            .case_insensitive(flags.any_case)
+            .ignore_whitespace(flags.extended)
+            .dot_matches_new_line(flags.dot_all)
+            .nest_limit(NESTING)
+            .size_limit(MOST_MEMORY)
+            .dfa_size_limit(MOST_MEMORY)
+            .build()
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(_) => too_large(),
+                other => unreadable(&other),
+            })?;
+        Ok(Matcher { regex, global: flags.global, skip_empty: flags.skip_empty, places, longest })
+    }
+
+    /// Whether a search from `start` can be paid for, however far it goes.
+    pub fn can_search(&self, text: &str, start: usize) -> bool {
+        let can = fuel::can_charge(self.cost(text.len().saturating_sub(start)));
+        if !can {
+            fuel::stop(fuel::Stop::Fuel);
+        }
+        can
+    }
+
+    /// Pays for a search from `start` that ended at `end`. A pattern with a star may have looked at all that follows.
+    pub fn pay(&self, text: &str, start: usize, end: usize) -> bool {
+        let rest = text.len().saturating_sub(start);
+        let passed = end.saturating_sub(start);
+        let beyond = rest.min(self.longest.map_or(rest, |longest| passed.saturating_add(longest)));
+        fuel::charge(2 + self.cost(passed) + self.cost(beyond) / 8)
+    }
+
+    fn cost(&self, bytes: usize) -> u64 {
+        (bytes as u64).saturating_mul(4 + self.places) / 64
+    }
+}
+
+/// How deep the groups of a pattern may be.
+const NESTING: u32 = 50;
+
+fn extent(pattern: &str, flags: &Flags) -> Result<(u64, Option<usize>), String> {
+    let hir = ParserBuilder::new()
+        .case_insensitive(flags.any_case)
+        .ignore_whitespace(flags.extended)
+        .dot_matches_new_line(flags.dot_all)
+        .nest_limit(NESTING)
+        .build()
+        .parse(pattern)
+        .map_err(|error| unreadable(&error))?;
+    Ok((places(&hir), hir.properties().maximum_len()))
+}
+
+/// The parser draws the pattern in several lines and says what is wrong in the last.
+fn unreadable(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    format!("the pattern is wrong: {}", last.trim_start_matches("error: "))
+}
+
+/// The letters of a pattern with its repetitions written out.
+fn places(hir: &Hir) -> u64 {
+    match hir.kind() {
+        HirKind::Empty => 0,
+        HirKind::Look(_) | HirKind::Class(_) => 1,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Capture(capture) => 1 + places(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0, |sum: u64, part| sum.saturating_add(places(part)))
+        }
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min).max(1);
+            places(&repetition.sub).max(1).saturating_mul(u64::from(times))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What steers a filter, and what spends its fuel.
+
+use super::function;
+use crate::compile::Data;
+use crate::fuel::{self, Stop};
+use crate::value::number::Number;
+use crate::value::{Value, ValueResult, fail};
+use jaq_core::box_iter::box_once;
+use jaq_core::native::{Fun, v};
+use jaq_core::{Exn, Native, ValX};
+
+/// The longest path that `path(…)` follows. jaq's paths are lists that are dropped by recursion.
+const LONGEST_PATH: usize = 1_000;
+
+/// A step of a program: gives its input, or ends the run in a way that nothing catches. In a path or an update it is
+/// as if it weren't there.
+macro_rules! step {
+    ($name:literal, $cost:literal) => {
+        (
+            $name,
+            v(0),
+            Native::new(|call| box_once(if fuel::step($cost) { Ok(call.1) } else { Err(Exn::halt(1)) }))
+                .with_paths(|call| {
+                    let length = call.1.1.iter().take(LONGEST_PATH).count();
+                    if length == LONGEST_PATH {
+                        fuel::stop(Stop::Depth);
+                    }
+                    let paid = fuel::step($cost + length as u64 / 8);
+                    box_once(if paid { Ok(call.1) } else { Err(Exn::halt(1)) })
+                })
+                .with_update(
+                    |call, change| {
+                        if fuel::step($cost) { change(call.1) } else { box_once(Err(Exn::halt(1))) }
+                    },
+                ),
+        )
+    };
+}
+
+pub fn functions() -> Vec<Fun<Data>> {
+    let empty = Native::new(|_| Box::new(std::iter::empty()))
+        .with_paths(|_| Box::new(std::iter::empty()))
+        .with_update(|call, _| box_once(Ok(call.1)));
+    vec![
+        step!("!step", 1),
+        // A step of a recursion: jaq keeps something of each.
+        step!("!recursion", 8),
+        ("empty", v(0), empty),
+        function!("true", 0, |_| Ok(Value::Bool(true))),
+        function!("false", 0, |_| Ok(Value::Bool(false))),
+        function!("null", 0, |_| Ok(Value::Null)),
+        function!("not", 0, |value: Value| Ok(Value::Bool(!value.is_true()))),
+        function!("type", 0, |value: Value| Ok(Value::from(value.kind()))),
+        function!("nan", 0, |_| Ok(Value::from(f64::NAN))),
+        function!("infinite", 0, |_| Ok(Value::from(f64::INFINITY))),
+        function!("isnan", 0, |value: Value| value.number().map(|number| Value::Bool(number.as_f64().is_nan()))),
+        function!("isinfinite", 0, |value: Value| {
+            value.number().map(|number| Value::Bool(number.as_f64().is_infinite()))
+        }),
+        function!("isnormal", 0, |value: Value| value.number().map(|number| Value::Bool(number.as_f64().is_normal()))),
+        function!("abs", 0, absolute),
+        jaq_core::native::run(("range", v(3), |mut call| {
+            let by = call.0.pop_var();
+            let to = call.0.pop_var();
+            let from = call.0.pop_var();
+            match range(&from, &to, &by) {
+                Ok(numbers) => Box::new(numbers),
+                Err(error) => box_once(Err(Exn::from(error))),
+            }
+        })),
+    ]
+}
+
+fn absolute(value: Value) -> ValueResult {
+    match value.number()? {
+        Number::Int(int) if *int >= 0 => Ok(value),
+        number if number.as_f64() < 0.0 => -value,
+        _ => Ok(value),
+    }
+}
+
+/// The numbers from `from` to before `to`.
+fn range<'a>(
+    from: &Value,
+    to: &Value,
+    by: &Value,
+) -> Result<impl Iterator<Item = ValX<'a, Value>> + use<'a>, crate::value::Error> {
+    let number = |value: &Value| value.number().cloned().map_err(|_| fail("the bounds of a range must be numbers"));
+    let (mut next, to, by) = (number(from)?, number(to)?.as_f64(), number(by)?);
+    let step = by.as_f64();
+    // Nothing comes of steps of nothing.
+    let mut ended = step == 0.0 || step.is_nan();
+    Ok(std::iter::from_fn(move || {
+        let at = next.as_f64();
+        if ended || !(if step > 0.0 { at < to } else { at > to }) {
+            return None;
+        }
+        if !fuel::charge(1) {
+            ended = true;
+            return Some(Err(Exn::halt(1)));
+        }
+        let after = Value::Number(next.clone()) + Value::Number(by.clone());
+        let now = match after {
+            Ok(Value::Number(after)) => std::mem::replace(&mut next, after),
+            _ => next.clone(),
+        };
+        Some(Ok(Value::Number(now)))
+    }))
+}

@@ -1,0 +1,200 @@
+//! Arrays and objects that were made or changed.
+
+use super::document::Node;
+use super::text::Text;
+use super::{Measure, Value};
+use crate::fuel;
+use indexmap::IndexMap;
+use std::rc::Rc;
+
+/// The fields of an object, in the order in which they came to be.
+pub type Fields = IndexMap<Text, Value>;
+
+/// An array.
+#[derive(Clone)]
+pub struct Array {
+    items: Vec<Value>,
+    measure: Measure,
+}
+
+/// An object.
+#[derive(Clone)]
+pub struct Object {
+    fields: Fields,
+    measure: Measure,
+}
+
+impl Measure {
+    /// Of what holds nothing so far.
+    const EMPTY: Measure = Measure { weight: 1, depth: 1 };
+
+    /// Takes in the measure of what is put in.
+    fn add(&mut self, inner: Measure) {
+        self.weight = self.weight.saturating_add(inner.weight);
+        self.depth = self.depth.max(inner.depth + 1);
+    }
+
+    /// One value for another. The depth stays what it was, at least.
+    fn replace(&mut self, old: Measure, new: Measure) {
+        self.weight = self.weight.saturating_sub(old.weight);
+        self.add(new);
+    }
+}
+
+fn key_measure(key: &Text) -> Measure {
+    Measure { weight: fuel::of_bytes(key.as_str().len()), depth: 0 }
+}
+
+impl Array {
+    /// The array of these values. One that is too deep stops the run.
+    pub fn value(items: Vec<Value>) -> Value {
+        let mut measure = Measure::EMPTY;
+        items.iter().for_each(|item| measure.add(item.measure()));
+        fuel::charge(items.len() as u64 / 4);
+        if !fuel::allows_depth(measure.depth) {
+            return Value::Null;
+        }
+        Value::Array(Rc::new(Array { items, measure }))
+    }
+
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    pub fn items(&self) -> &[Value] {
+        &self.items
+    }
+
+    /// The elements, copied only where somebody else has them too.
+    pub fn into_items(array: Rc<Array>) -> Vec<Value> {
+        Rc::try_unwrap(array).unwrap_or_else(|shared| shared.copy()).items
+    }
+
+    fn copy(&self) -> Array {
+        fuel::charge(self.items.len() as u64);
+        self.clone()
+    }
+
+    /// The array, to be changed; nobody else sees it.
+    pub fn own(array: &mut Rc<Array>) -> &mut Array {
+        if Rc::get_mut(array).is_none() {
+            *array = Rc::new(array.copy());
+        }
+        Rc::make_mut(array)
+    }
+
+    /// Takes an element out, until [`Array::put`] fills its place.
+    pub fn take(&mut self, index: usize) -> Value {
+        let taken = self.items.get_mut(index).map(std::mem::take).unwrap_or_default();
+        self.measure.replace(taken.measure(), Measure::SMALL);
+        taken
+    }
+
+    /// Puts an element in an existing place; `None` closes the gap.
+    pub fn put(&mut self, index: usize, new: Option<Value>) {
+        match (self.items.get_mut(index), new) {
+            (Some(place), Some(new)) => {
+                self.measure.replace(place.measure(), new.measure());
+                fuel::allows_depth(self.measure.depth);
+                *place = new;
+            }
+            (Some(_), None) => {
+                fuel::charge((self.items.len() - index) as u64 / 16);
+                let removed = self.items.remove(index);
+                self.measure.weight = self.measure.weight.saturating_sub(removed.weight());
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// Puts values at the end.
+    pub fn extend(&mut self, more: Vec<Value>) {
+        fuel::charge(more.len() as u64);
+        more.iter().for_each(|item| self.measure.add(item.measure()));
+        fuel::allows_depth(self.measure.depth);
+        self.items.extend(more);
+    }
+}
+
+impl Object {
+    /// The object of these fields. One that is too deep stops the run.
+    pub fn value(fields: Fields) -> Value {
+        let mut measure = Measure::EMPTY;
+        for (key, value) in &fields {
+            measure.add(key_measure(key));
+            measure.add(value.measure());
+        }
+        fuel::charge(fields.len() as u64 / 2);
+        if !fuel::allows_depth(measure.depth) {
+            return Value::Null;
+        }
+        Value::Object(Rc::new(Object { fields, measure }))
+    }
+
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// The fields, copied only where somebody else has them too.
+    pub fn into_fields(object: Rc<Object>) -> Fields {
+        Rc::try_unwrap(object).unwrap_or_else(|shared| shared.copy()).fields
+    }
+
+    fn copy(&self) -> Object {
+        fuel::charge(2 * self.fields.len() as u64);
+        self.clone()
+    }
+
+    /// The object, to be changed; nobody else sees it.
+    pub fn own(object: &mut Rc<Object>) -> &mut Object {
+        if Rc::get_mut(object).is_none() {
+            *object = Rc::new(object.copy());
+        }
+        Rc::make_mut(object)
+    }
+
+    /// Takes a field's value out, until [`Object::put`] gives it another.
+    pub fn take(&mut self, key: &str) -> Option<Value> {
+        let taken = self.fields.get_mut(key).map(std::mem::take)?;
+        self.measure.replace(taken.measure(), Measure::SMALL);
+        Some(taken)
+    }
+
+    /// Sets a field; `None` takes it away, and the others keep their order.
+    pub fn put(&mut self, key: Text, new: Option<Value>) {
+        let Some(new) = new else {
+            fuel::charge(self.fields.len() as u64 / 4);
+            if let Some(removed) = self.fields.shift_remove(key.as_str()) {
+                let weight = removed.weight().saturating_add(key_measure(&key).weight);
+                self.measure.weight = self.measure.weight.saturating_sub(weight);
+            }
+            return;
+        };
+        fuel::charge(1);
+        let (inner, key_inner) = (new.measure(), key_measure(&key));
+        match self.fields.insert(key, new) {
+            Some(old) => self.measure.replace(old.measure(), inner),
+            None => {
+                self.measure.add(key_inner);
+                self.measure.add(inner);
+            }
+        }
+        fuel::allows_depth(self.measure.depth);
+    }
+}
+
+/// The fields of an object that was read: where one is there twice, its first place and its last value.
+pub fn fields_of(node: &Node) -> Fields {
+    let count = node.count() / 2;
+    fuel::charge(2 * count as u64);
+    let mut fields = Fields::with_capacity_and_hasher(count, Default::default());
+    let mut values = node.values();
+    while let (Some(Value::Text(key)), Some(value)) = (values.next(), values.next()) {
+        fields.insert(key, value);
+    }
+    fields
+}

@@ -1,0 +1,198 @@
+//! Read JSON: the text, and where everything in it is.
+//!
+//! A filter seldom looks at more than a few fields of a message. So the input is read in one pass into a flat list of
+//! spans, and becomes values where a filter looks, one level at a time.
+
+use super::number::Number;
+use super::text::Text;
+use super::{Measure, Value};
+use crate::fuel;
+use std::rc::Rc;
+
+/// What a span is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Null,
+    False,
+    True,
+    Number,
+    /// A string that means what is written.
+    Plain,
+    /// A string with escapes.
+    Escaped,
+    Array,
+    /// Its spans are a key and a value in turn.
+    Object,
+}
+
+/// A value in the text.
+#[derive(Clone, Copy)]
+pub struct Span {
+    /// Where its text begins and ends; a string's is without its quotes.
+    pub start: u32,
+    pub end: u32,
+    /// The first span that is not in it.
+    pub after: u32,
+    /// How deep it is: 0 for what holds nothing.
+    pub depth: u16,
+    pub kind: Kind,
+}
+
+/// A text and its spans. A string that was made has no spans.
+#[derive(Clone, Default)]
+pub struct Document {
+    pub text: String,
+    pub spans: Vec<Span>,
+}
+
+/// An array or an object that was read and not looked into so far.
+#[derive(Clone)]
+pub struct Node {
+    document: Rc<Document>,
+    at: u32,
+}
+
+impl Node {
+    fn span(&self) -> Option<&Span> {
+        self.document.spans.get(self.at as usize)
+    }
+
+    pub fn is_object(&self) -> bool {
+        self.span().is_some_and(|span| span.kind == Kind::Object)
+    }
+
+    pub fn measure(&self) -> Measure {
+        let Some(span) = self.span() else {
+            return Measure::SMALL;
+        };
+        let spans = u64::from(span.after - self.at);
+        Measure { weight: spans + u64::from(span.end - span.start) / 16, depth: u32::from(span.depth) }
+    }
+
+    /// The spans right below this one.
+    fn children(&self) -> Children<'_> {
+        let after = self.span().map_or(self.at, |span| span.after);
+        Children { document: &self.document, next: self.at + 1, after }
+    }
+
+    /// The values right below this one, an object's keys among them.
+    pub fn values(&self) -> impl Iterator<Item = Value> + '_ {
+        self.children().map(|at| value(&self.document, at))
+    }
+
+    /// How many values are right below.
+    pub fn count(&self) -> usize {
+        self.children().count()
+    }
+
+    /// The element of an array.
+    pub fn item(&self, index: usize) -> Option<Value> {
+        fuel::charge(index as u64 / 8);
+        self.children().nth(index).map(|at| value(&self.document, at))
+    }
+
+    /// The field of an object. Where it is there more than once, the last is meant.
+    pub fn field(&self, name: &str) -> Option<Value> {
+        let mut children = self.children();
+        let mut found = None;
+        let mut seen: u64 = 0;
+        while let (Some(key), Some(at)) = (children.next(), children.next()) {
+            seen += 1;
+            if is_named(&self.document, key, name) {
+                found = Some(at);
+            }
+        }
+        fuel::charge(seen / 8);
+        found.map(|at| value(&self.document, at))
+    }
+}
+
+struct Children<'a> {
+    document: &'a Document,
+    next: u32,
+    after: u32,
+}
+
+impl Iterator for Children<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        if self.next >= self.after {
+            return None;
+        }
+        let at = self.next;
+        self.next = self.document.spans.get(at as usize)?.after;
+        Some(at)
+    }
+}
+
+fn is_named(document: &Document, key: u32, name: &str) -> bool {
+    let Some(span) = document.spans.get(key as usize) else {
+        return false;
+    };
+    let written = document.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+    match span.kind {
+        Kind::Escaped => unescape(written) == name,
+        _ => written == name,
+    }
+}
+
+/// The whole of a document.
+pub fn whole(document: Document) -> Value {
+    value(&Rc::new(document), 0)
+}
+
+fn value(document: &Rc<Document>, at: u32) -> Value {
+    let Some(span) = document.spans.get(at as usize) else {
+        return Value::Null;
+    };
+    let text = || Text::part(document, span.start, span.end);
+    match span.kind {
+        Kind::Null => Value::Null,
+        Kind::False => Value::Bool(false),
+        Kind::True => Value::Bool(true),
+        Kind::Number => Value::Number(Number::written(text())),
+        Kind::Plain => Value::Text(text()),
+        Kind::Escaped => Value::from(unescape(text().as_str())),
+        Kind::Array | Kind::Object => Value::Node(Node { document: Rc::clone(document), at }),
+    }
+}
+
+/// What a string's text means. Half a surrogate pair means nothing; U+FFFD stands in for it, as in jq.
+fn unescape(written: &str) -> String {
+    let mut meant = String::with_capacity(written.len());
+    let mut rest = written;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        meant.push_str(plain);
+        let letter = escape.chars().next().unwrap_or_default();
+        rest = escape.get(letter.len_utf8()..).unwrap_or_default();
+        match letter {
+            'b' => meant.push('\u{8}'),
+            'f' => meant.push('\u{c}'),
+            'n' => meant.push('\n'),
+            'r' => meant.push('\r'),
+            't' => meant.push('\t'),
+            'u' => rest = unescape_code(rest, &mut meant),
+            other => meant.push(other),
+        }
+    }
+    meant.push_str(rest);
+    meant
+}
+
+/// Takes four hexadecimal digits, and the second half of a pair where there is one.
+fn unescape_code<'a>(rest: &'a str, meant: &mut String) -> &'a str {
+    let code = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let first = code(rest).unwrap_or(0xfffd);
+    let rest = rest.get(4..).unwrap_or_default();
+    if let Some(second) = rest.strip_prefix("\\u").and_then(code)
+        && (0xd800..0xdc00).contains(&first)
+        && (0xdc00..0xe000).contains(&second)
+    {
+        let pair = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        meant.push(char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER));
+        return rest.get(6..).unwrap_or_default();
+    }
+    meant.push(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+    rest
+}

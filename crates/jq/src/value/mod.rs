@@ -1,0 +1,217 @@
+//! The values that filters work on.
+//!
+//! Each array and object knows how deep it is and how much it holds, shared parts counted as often as they are there. So
+//! what printing, comparing or copying a value would cost is known before it is done and charged at once, and no value
+//! becomes deeper than recursion over it can bear.
+
+mod arithmetic;
+mod collection;
+pub mod document;
+pub mod number;
+mod order;
+mod path;
+pub mod text;
+
+pub use collection::{Array, Fields, Object};
+use document::Node;
+use number::Number;
+pub use order::{array, object, order};
+use std::rc::Rc;
+use text::Text;
+
+/// jq's own errors.
+pub type Error = jaq_core::Error<Value>;
+/// A value, or an error that a filter may catch.
+pub type ValueResult = Result<Value, Error>;
+
+/// A JSON value.
+#[derive(Clone, Default)]
+pub enum Value {
+    #[default]
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Text),
+    Array(Rc<Array>),
+    Object(Rc<Object>),
+    /// An array or object of the input, still in its text.
+    Node(Node),
+}
+
+/// How much there is to a value.
+#[derive(Clone, Copy)]
+pub struct Measure {
+    /// What going through all of it costs.
+    pub weight: u64,
+    /// How many arrays and objects are within each other.
+    pub depth: u32,
+}
+
+impl Measure {
+    /// A number's, or the like.
+    pub const SMALL: Measure = Measure { weight: 1, depth: 0 };
+}
+
+impl Value {
+    pub fn measure(&self) -> Measure {
+        match self {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Measure::SMALL,
+            Value::Text(text) => Measure { weight: crate::fuel::of_bytes(text.as_str().len()), depth: 0 },
+            Value::Array(array) => array.measure(),
+            Value::Object(object) => object.measure(),
+            Value::Node(node) => node.measure(),
+        }
+    }
+
+    /// What going through all of it costs.
+    pub fn weight(&self) -> u64 {
+        self.measure().weight
+    }
+
+    /// The name of its type.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::Text(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+            Value::Node(node) if node.is_object() => "object",
+            Value::Node(_) => "array",
+        }
+    }
+
+    /// Neither null nor false.
+    pub fn is_true(&self) -> bool {
+        !matches!(self, Value::Null | Value::Bool(false))
+    }
+
+    pub fn is_array(&self) -> bool {
+        self.kind() == "array"
+    }
+
+    /// Its text, if it is a string.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        }
+    }
+
+    /// Its text.
+    ///
+    /// # Errors
+    /// It is no string.
+    pub fn text(&self) -> Result<&str, Error> {
+        self.as_text().ok_or_else(|| self.wrong("a string"))
+    }
+
+    /// Its number.
+    ///
+    /// # Errors
+    /// It is no number.
+    pub fn number(&self) -> Result<&Number, Error> {
+        match self {
+            Value::Number(number) => Ok(number),
+            _ => Err(self.wrong("a number")),
+        }
+    }
+
+    /// Its elements.
+    ///
+    /// # Errors
+    /// It is no array.
+    pub fn into_items(self) -> Result<Vec<Value>, Error> {
+        match self {
+            Value::Array(array) => Ok(Array::into_items(array)),
+            Value::Node(node) if !node.is_object() => {
+                crate::fuel::charge(node.count() as u64);
+                Ok(node.values().collect())
+            }
+            other => Err(other.wrong("an array")),
+        }
+    }
+
+    /// Its fields, each once.
+    ///
+    /// # Errors
+    /// It is no object.
+    pub fn into_fields(self) -> Result<Fields, Error> {
+        match self {
+            Value::Object(object) => Ok(Object::into_fields(object)),
+            Value::Node(node) if node.is_object() => Ok(collection::fields_of(&node)),
+            other => Err(other.wrong("an object")),
+        }
+    }
+
+    /// The error that this isn't `wanted`.
+    pub fn wrong(&self, wanted: &str) -> Error {
+        fail(format_args!("{} ({}) is not {wanted}", self.kind(), crate::json::brief(self)))
+    }
+}
+
+/// An error that says `message`.
+pub fn fail(message: impl std::fmt::Display) -> Error {
+    Error::new(Value::from(message.to_string()))
+}
+
+/// The error of a run that was stopped. It may be caught, but then nothing goes on.
+pub fn spent() -> Error {
+    Error::new(Value::Null)
+}
+
+impl std::fmt::Display for Value {
+    /// For messages: shortened.
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(&crate::json::brief(self))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(int: i64) -> Value {
+        Value::Number(Number::Int(int))
+    }
+}
+
+impl From<isize> for Value {
+    fn from(int: isize) -> Value {
+        Value::from(int as i64)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(int: usize) -> Value {
+        Value::from(i64::try_from(int).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(float: f64) -> Value {
+        Value::Number(Number::from(float))
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(Text::from(text))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(Text::from(text))
+    }
+}
+
+impl FromIterator<Value> for Value {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Value {
+        Array::value(values.into_iter().collect())
+    }
+}
