@@ -23,7 +23,7 @@ _jsonl__record() {
 
     case "${cmd}" in
         jsonl__record)
-            opts="-h -V --child --sync --rotate --keep --must-record --max-line --max-depth --help --version"
+            opts="-h -V --child --sync --rotate --keep --must-record --where --redact --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -42,6 +42,14 @@ _jsonl__record() {
                     return 0
                     ;;
                 --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -6,6 +6,7 @@
 //! - [`cmd`]: the commands, one module each: arguments, wiring, and the stage that carries out decisions.
 //! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
+//! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
 //! - [`record`]: the vocabulary of records, and the one recogniser of calls.
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
@@ -13,4 +14,5 @@ pub mod cmd;
 pub mod io;
 pub mod journal;
 pub mod record;
+pub mod replay;
 pub mod spire;

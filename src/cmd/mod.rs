@@ -1,7 +1,16 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
+#[cfg(feature = "jq")]
+pub mod filter;
+#[cfg(feature = "jq")]
+pub mod jsonl_log;
+#[cfg(feature = "jq")]
 pub mod jsonl_record;
+pub mod log_file;
 pub mod options;
+#[cfg(feature = "jq")]
+pub mod replay;
+pub mod spread;
 pub mod sts_proxy;
 pub mod valid_actions;
 
@@ -43,7 +52,16 @@ pub struct Contract {
 }
 
 /// Every command.
-pub const ALL: &[Command] = &[jsonl_record::COMMAND, sts_proxy::COMMAND, valid_actions::COMMAND];
+pub const ALL: &[Command] = &[
+    #[cfg(feature = "jq")]
+    jsonl_log::COMMAND,
+    #[cfg(feature = "jq")]
+    jsonl_record::COMMAND,
+    #[cfg(feature = "jq")]
+    replay::COMMAND,
+    sts_proxy::COMMAND,
+    valid_actions::COMMAND,
+];
 
 /// Reads the arguments, runs the command, says what went wrong, and gives the exit status.
 pub fn main(command: &Command) -> ExitCode {

@@ -80,6 +80,7 @@ pub struct Report {
     command: &'static str,
     quiet: bool,
     faults: AtomicU64,
+    failed: AtomicBool,
     finished: AtomicBool,
 }
 
@@ -89,15 +90,34 @@ impl Report {
 
     /// A report in the name of `command`. `quiet` leaves out what is only good to know.
     pub fn new(command: &'static str, quiet: bool) -> Report {
-        Report { command, quiet, faults: AtomicU64::new(0), finished: AtomicBool::new(false) }
+        Report {
+            command,
+            quiet,
+            faults: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+        }
     }
 
     /// Something was refused, lost or failed, and the run goes on: told, and the exit status will tell.
     /// `place` is where: `stdin:42`, `agent:7`, a file.
     pub fn fault(&self, place: impl Display, message: impl Display) {
+        self.fault_with(place, message, &[]);
+    }
+
+    /// The same, with more lines about it.
+    pub fn fault_with(&self, place: impl Display, message: impl Display, details: &[String]) {
         if self.faults.fetch_add(1, Ordering::Relaxed) < Report::SHOWN {
             self.say(format_args!("{place}: {message}"));
+            for detail in details {
+                self.say(format_args!("  {detail}"));
+            }
         }
+    }
+
+    /// Something went wrong that is told in another way: the exit status will tell.
+    pub fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
     }
 
     /// Something good to know that is no fault.
@@ -126,6 +146,6 @@ impl Report {
         if faults > Report::SHOWN && !self.finished.swap(true, Ordering::Relaxed) {
             self.say(format_args!("and {} more", faults - Report::SHOWN));
         }
-        if faults > 0 { Status::Fault } else { Status::Well }
+        if faults > 0 || self.failed.load(Ordering::Relaxed) { Status::Fault } else { Status::Well }
     }
 }

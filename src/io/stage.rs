@@ -66,6 +66,9 @@ pub trait Stage: Send {
     }
 }
 
+/// So much is decided before it is sent.
+const FULL: usize = 1 << 20;
+
 /// What a stage wants done.
 #[derive(Debug, Default)]
 pub struct Out {
@@ -116,6 +119,11 @@ impl Out {
     /// Ends the run: what was sent is written, the child is ended.
     pub fn stop(&mut self, status: Status) {
         self.stop.get_or_insert(status);
+    }
+
+    /// Whether so much is waiting that it is better sent before more is decided.
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes.iter().map(Vec::len).sum::<usize>() >= FULL
     }
 
     /// Whether the run has been told to end.

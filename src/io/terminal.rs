@@ -62,7 +62,7 @@ impl Terminal {
         Err(Failure::new(
             Status::NotStarted,
             format_args!(
-                "no terminal to ask at: {path}: {why}; start the game from a terminal, or open one, \
+                "no terminal to ask at: {path}: {why}; start from a terminal, or open one, \
                  type `tty; sleep 1d` there, and give the path it prints with --tty"
             ),
         ))
@@ -102,7 +102,7 @@ impl Terminal {
         let path = self.path.display();
         if !may_borrow_from(foreground, &std::env::var(LENDERS).unwrap_or_default()) {
             let message = format_args!(
-                "{path}: we run in the background of this terminal; bring the game to the foreground (fg), or name another \
+                "{path}: we run in the background of this terminal; come to the foreground (fg), or name another \
                  terminal with --tty"
             );
             return Err(Failure::new(Status::NotStarted, message));

@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
+/// One thing that was found on a line, with the bytes of the record that says it; a problem has none.
+pub type Each<'e, 'a> = &'e mut dyn FnMut(&'a [u8], Found<'a>);
+
 /// One thing that was found on a line.
 #[derive(Debug)]
 pub enum Found<'a> {
@@ -106,6 +109,8 @@ pub struct End<'a> {
 pub enum Problem {
     /// A line that is no JSON.
     NotJson(String),
+    /// There is not one line.
+    Empty,
     /// The last line: whoever wrote it was stopped in the middle.
     Torn,
     /// Several records stand on one line. They were read.
@@ -139,6 +144,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::NotJson(error) => write!(to, "not JSON, left out: {error}"),
+            Problem::Empty => to.write_str("there is nothing in it"),
             Problem::Torn => to.write_str("the last line is torn, left out"),
             Problem::Fused => to.write_str("several records on one line; each was read"),
             Problem::TornByNext => to.write_str("a record is torn by the next, which was read"),
@@ -189,7 +195,7 @@ impl Reader {
     }
 
     /// Reads one line, and gives what is on it, in order. A blank line is nothing.
-    pub fn read<'a>(&mut self, line: &Line<'a>, each: &mut dyn FnMut(Found<'a>)) {
+    pub fn read<'a>(&mut self, line: &Line<'a>, each: Each<'_, 'a>) {
         let body = line.body().trim_ascii();
         if body.is_empty() {
             return;
@@ -206,60 +212,60 @@ impl Reader {
         };
         if !self.read_pieces(json, each) {
             let torn = line.after().is_empty();
-            each(Found::Problem(if torn { Problem::Torn } else { Problem::NotJson(error.to_string()) }));
+            each(b"", Found::Problem(if torn { Problem::Torn } else { Problem::NotJson(error.to_string()) }));
         }
     }
 
     /// Plain NDJSON that its writer made in another charset.
-    fn read_no_utf8<'a>(&mut self, body: &'a [u8], each: &mut dyn FnMut(Found<'a>)) {
+    fn read_no_utf8<'a>(&mut self, body: &'a [u8], each: Each<'_, 'a>) {
         let lossy = text(body);
         let mut found = [None];
         if self.format == Some(Format::Ours) || self.time_field.find(&lossy, &mut found).is_err() {
-            return each(Found::Problem(Problem::NotJson("no UTF-8".to_owned())));
+            return each(b"", Found::Problem(Problem::NotJson("no UTF-8".to_owned())));
         }
         let time = found[0].and_then(time::read);
         self.format = Some(Format::Plain);
-        each(Found::Problem(Problem::NotUtf8));
-        self.give_plain(time, Content::Bytes(Cow::Borrowed(body)), each);
+        each(b"", Found::Problem(Problem::NotUtf8));
+        self.give_plain(body, time, Content::Bytes(Cow::Borrowed(body)), each);
     }
 
     /// Says whether the line was understood as one of our format.
-    fn read_ours<'a>(&mut self, json: &'a str, each: &mut dyn FnMut(Found<'a>)) -> bool {
+    fn read_ours<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> bool {
         let record = if json.starts_with('{') { serde_json::from_str::<Record<'a>>(json).ok() } else { None };
         match record.and_then(Record::understand) {
             Some(understood) => {
                 self.format = Some(Format::Ours);
-                self.give(understood, each);
+                self.give(json.as_bytes(), understood, each);
                 true
             }
             None => false,
         }
     }
 
-    fn read_plain<'a>(&mut self, json: &'a str, each: &mut dyn FnMut(Found<'a>)) -> Result<(), serde_json::Error> {
+    fn read_plain<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> Result<(), serde_json::Error> {
         let mut found = [None];
         self.time_field.find(json, &mut found)?;
         if self.format == Some(Format::Ours) {
-            each(Found::Problem(Problem::NotARecord));
+            each(b"", Found::Problem(Problem::NotARecord));
             return Ok(());
         }
         self.format = Some(Format::Plain);
-        self.give_plain(found[0].and_then(time::read), Content::Json(json), each);
+        self.give_plain(json.as_bytes(), found[0].and_then(time::read), Content::Json(json), each);
         Ok(())
     }
 
-    fn give_plain<'a>(&mut self, time: Option<i64>, content: Content<'a>, each: &mut dyn FnMut(Found<'a>)) {
+    fn give_plain<'a>(&mut self, raw: &'a [u8], time: Option<i64>, content: Content<'a>, each: Each<'_, 'a>) {
         give_problem(self.see_time(time), each);
         let (t, seq, direction) = (None, None, None);
-        each(Found::Message(Message { time, t, seq, direction, content, ending: "\n", more: false }));
+        each(raw, Found::Message(Message { time, t, seq, direction, content, ending: "\n", more: false }));
     }
 
-    fn give<'a>(&mut self, understood: Understood<'a>, each: &mut dyn FnMut(Found<'a>)) {
+    fn give<'a>(&mut self, raw: &'a [u8], understood: Understood<'a>, each: Each<'_, 'a>) {
         let Understood { seq, t, what } = understood;
         if let What::Header { version, .. } = what
             && version > VERSION
         {
-            each(Found::Problem(Problem::NewerVersion(version)));
+            each(b"", Found::Problem(Problem::NewerVersion(version)));
         }
         let lost = if let What::Lost(count) = what { count } else { 0 };
         give_problem(self.see_seq(seq, lost), each);
@@ -267,16 +273,17 @@ impl Reader {
             What::Header { header, .. } => {
                 self.start = header.start.unwrap_or(0);
                 self.last_time = None;
-                each(Found::Header(header));
+                each(raw, Found::Header(header));
             }
             What::Message { direction, content, ending, more } => {
                 let time = i64::try_from(t).ok().and_then(|t| self.start.checked_add(t));
                 give_problem(self.see_time(time), each);
                 let direction = Some(direction);
-                each(Found::Message(Message { time, t: Some(t), seq: Some(seq), direction, content, ending, more }));
+                let (t, seq) = (Some(t), Some(seq));
+                each(raw, Found::Message(Message { time, t, seq, direction, content, ending, more }));
             }
-            What::Lost(count) => each(Found::Lost(count)),
-            What::End(end) => each(Found::End(end)),
+            What::Lost(count) => each(raw, Found::Lost(count)),
+            What::End(end) => each(raw, Found::End(end)),
         }
     }
 
@@ -298,14 +305,14 @@ impl Reader {
 
     /// Reads a line that is not one JSON value: several one after another, or a torn one with whole ones behind it. Says
     /// whether there was a whole one.
-    fn read_pieces<'a>(&mut self, json: &'a str, each: &mut dyn FnMut(Found<'a>)) -> bool {
+    fn read_pieces<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> bool {
         // Records of one file mostly begin with the same key, and so does the one behind a torn one.
         let key = json.find(':').filter(|_| json.starts_with("{\"")).map_or("{\"", |colon| &json[..=colon]);
         let mut starts = memchr::memmem::find_iter(json.as_bytes(), key).take(TRIES);
         let Some(first) = starts.find(|&start| ends_in_whole_values(&json[start..])) else {
             return false;
         };
-        each(Found::Problem(if first == 0 { Problem::Fused } else { Problem::TornByNext }));
+        each(b"", Found::Problem(if first == 0 { Problem::Fused } else { Problem::TornByNext }));
         let values = serde_json::Deserializer::from_str(&json[first..]).into_iter::<&'a RawValue>();
         for value in values.flatten() {
             let value = value.get();
@@ -322,9 +329,9 @@ impl Reader {
 /// So many places are tried at which a whole record may begin behind a torn one: each costs a look at the rest.
 const TRIES: usize = 100;
 
-fn give_problem<'a>(problem: Option<Problem>, each: &mut dyn FnMut(Found<'a>)) {
+fn give_problem<'a>(problem: Option<Problem>, each: Each<'_, 'a>) {
     if let Some(problem) = problem {
-        each(Found::Problem(problem));
+        each(b"", Found::Problem(problem));
     }
 }
 

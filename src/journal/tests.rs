@@ -21,7 +21,7 @@ fn read(file: &[u8]) -> All {
     let mut reader = Reader::new(Paths::new(&[ts]));
     let mut all = All::default();
     for (index, raw) in file.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        reader.read(&Line::new(raw, index as u64 + 1), &mut |found| match found {
+        reader.read(&Line::new(raw, index as u64 + 1), &mut |_, found| match found {
             Found::Header(header) => all.headers.push(header),
             Found::Message(message) => {
                 message.write(&mut all.bytes);
@@ -56,7 +56,8 @@ fn record(stream: &[u8], reads: &[usize], max_line: usize) -> Vec<u8> {
     let mut rest = stream;
     loop {
         let size = sizes.next().unwrap_or(1).min(rest.len());
-        let read = splitter.fill(&mut rest[..size].as_ref()).unwrap();
+        let mut from: &[u8] = &rest[..size];
+        let read = splitter.fill(&mut from).unwrap();
         rest = &rest[read..];
         while let Some(piece) = splitter.next() {
             write::message(Stamp { t: seq, seq, direction: Direction::In }, &piece, limits.max_depth, &mut log);

@@ -1,11 +1,10 @@
 //! Lines of a log.
 
 use super::{Direction, FORMAT, Part, VERSION};
-use crate::io::lines::{Piece, deeper_than};
+use crate::io::lines::{Piece, is_json};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
-use serde::de::IgnoredAny;
 
 /// What a header says.
 #[derive(Debug, Serialize)]
@@ -131,15 +130,16 @@ fn comes_back_as_json(body: &[u8], max_depth: usize) -> bool {
     let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
     !is_space(body.first())
         && !is_space(body.last())
-        && !deeper_than(body, max_depth)
         && memchr::memchr(b'\r', body).is_none()
-        && std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+        && is_json(body, max_depth)
 }
 
 /// As a string where that is the shorter way and possible, else in base64: no log line is much longer than what it holds.
 fn write_text(body: &[u8], out: &mut Vec<u8>) {
     let base64_length = body.len().div_ceil(3) * 4;
     let before = out.len();
+    // At once, so that a long line isn't copied from one place to the next as it grows.
+    out.reserve(body.len() + 128);
     if let Ok(text) = std::str::from_utf8(body) {
         out.extend_from_slice(b",\"text\":");
         let start = out.len();

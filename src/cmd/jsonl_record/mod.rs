@@ -3,6 +3,7 @@
 mod log;
 mod rotation;
 
+use super::filter::Filter;
 use super::options::{LimitOptions, seconds, size};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
@@ -46,6 +47,13 @@ pub struct Arguments {
     /// Stop where something can't be recorded, before it is passed on; else the stream goes on and the loss is counted
     #[arg(long)]
     must_record: bool,
+    /// Write only messages that this jq filter is true of; everything is passed on. It sees the message as `.`, and $dir
+    #[arg(long = "where", value_name = "JAQ")]
+    filter: Option<String>,
+    /// Write what this jq filter makes of each message, such as del(.params.password); what it makes nothing of is left out, and
+    /// where it fails, only that is written
+    #[arg(long, value_name = "JAQ")]
+    redact: Option<String>,
     #[command(flatten)]
     limits: LimitOptions,
     /// What to wrap; without it, stdin is recorded
@@ -112,15 +120,21 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         max_depth: limits.max_depth,
     };
     let wraps = !arguments.command.is_empty();
+    let filter = Filter::compile_some("--where", arguments.filter.as_ref())?;
+    let redact = Filter::compile_some("--redact", arguments.redact.as_ref())?;
     let log = Log::open(settings, Arc::clone(&report))?;
     let ends =
         Ends { far: wraps.then_some(arguments.command), hears_errors: wraps, reopens: true, limits, ..Ends::default() };
-    between(Box::new(Recorder { log }), ends, &report)
+    between(Box::new(Recorder { log, filter, redact, changed: Vec::new(), report: Arc::clone(&report) }), ends, &report)
 }
 
 /// Writes down what passes.
 struct Recorder {
     log: Log,
+    filter: Option<Filter>,
+    redact: Option<Filter>,
+    changed: Vec<u8>,
+    report: Arc<Report>,
 }
 
 impl Recorder {
@@ -130,7 +144,41 @@ impl Recorder {
             Side::Far => Direction::Out,
             Side::FarError => Direction::Err,
         };
-        self.log.push(direction, piece)
+        let Piece::Line(line) = piece else {
+            return self.record_part(direction, piece);
+        };
+        let place = || format!("{}:{}", direction.name(), line.number());
+        if let Some(filter) = &self.filter {
+            match filter.matches_line(line.body(), direction) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => self.report.fault(place(), format_args!("{error}; recorded")),
+            }
+        }
+        let Some(redact) = &self.redact else {
+            return self.log.push(direction, piece);
+        };
+        self.changed.clear();
+        match redact.change_line(line.body(), direction, &mut self.changed) {
+            Ok(true) => self.log.push_changed(direction, &self.changed),
+            Ok(false) => Ok(()),
+            Err(error) => {
+                self.report.fault(place(), format_args!("{error}; passed on, and not recorded"));
+                self.log.push_withheld(direction, &error)
+            }
+        }
+    }
+
+    /// An over-long line can't be looked into: it is recorded, but for what may have to be redacted.
+    fn record_part(&mut self, direction: Direction, piece: &Piece<'_>) -> Result<(), Failure> {
+        if self.redact.is_none() {
+            return self.log.push(direction, piece);
+        }
+        let Piece::Part { last: true, number, .. } = piece else { return Ok(()) };
+        let why = "longer than --max-line, so --redact can't look into it";
+        self.report
+            .fault(format_args!("{}:{number}", direction.name()), format_args!("{why}; passed on, and not recorded"));
+        self.log.push_withheld(direction, why)
     }
 
     fn end(&mut self, how: &str, status: Option<u8>) {

@@ -51,14 +51,22 @@ impl Hub {
                 if read.is_err() {
                     splitter.end();
                 }
-                hub.deliver(epoch, |stage, out| {
-                    while !out.stopped()
-                        && let Some(piece) = splitter.next()
-                    {
-                        stage.on(Event::Piece(side, piece), out)?;
-                    }
-                    Ok(())
-                });
+                let mut more = true;
+                while more {
+                    more = false;
+                    hub.deliver(epoch, |stage, out| {
+                        while !out.stopped()
+                            && let Some(piece) = splitter.next()
+                        {
+                            stage.on(Event::Piece(side, piece), out)?;
+                            more = out.is_full();
+                            if more {
+                                break;
+                            }
+                        }
+                        Ok(())
+                    });
+                }
                 match read {
                     Ok(0) => break,
                     Ok(_) => {}

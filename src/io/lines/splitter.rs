@@ -6,6 +6,8 @@ use std::io::{self, Read};
 
 /// One read asks for this much. Larger reads gain nothing on a pipe (64 KiB by default).
 const READ: usize = 64 << 10;
+/// A part of an over-long line is at most this long, so that whoever handles it needs little memory.
+const PART: usize = 256 << 10;
 /// A buffer that one long line has blown up beyond this is given back once it is empty.
 const KEEP: usize = 1 << 20;
 
@@ -90,8 +92,9 @@ impl Splitter {
             self.buffer = Vec::new();
         }
         if self.buffer.len() < self.end + READ {
-            // Doubling, so that a long line costs linear time.
-            self.buffer.resize((self.end + READ).max(self.end * 2), 0);
+            // Doubling, so that a long line costs linear time; but no line is held that is longer than the limit.
+            let longest = self.max_line.saturating_add(READ);
+            self.buffer.resize((self.end + READ).max((self.end * 2).min(longest)), 0);
         }
     }
 
@@ -118,11 +121,15 @@ impl Splitter {
     }
 
     /// Gives out everything up to `to`.
-    fn give(&mut self, to: usize, last: bool) -> Piece<'_> {
-        let bytes = &self.buffer[self.start..to];
+    fn give(&mut self, mut to: usize, mut last: bool) -> Piece<'_> {
         let number = self.number;
+        let bytes = &self.buffer[self.start..to];
         let content = bytes.strip_suffix(b"\n").unwrap_or(bytes).len();
         let part = self.in_parts || !last || content > self.max_line;
+        if part && bytes.len() > PART {
+            (to, last) = (self.start + PART, false);
+        }
+        let bytes = &self.buffer[self.start..to];
         self.start = to;
         self.scanned = to;
         self.in_parts = !last;

@@ -1,0 +1,173 @@
+//! Messages as rows of a table.
+
+use super::Work;
+use crate::cmd::filter::Filter;
+use crate::cmd::log_file::Entry;
+use crate::io::lines::{Path, Paths, plain_text};
+use crate::io::report::{Failure, Report, Status};
+use crate::journal::read::{Content, Found, Message};
+use crate::journal::time;
+use ::csv::{Writer, WriterBuilder};
+
+/// One column.
+enum Column {
+    /// A path in the message: its number among the paths.
+    Path(usize),
+    Time,
+    T,
+    Seq,
+    Direction,
+    File,
+    Line,
+    Filter(Box<Filter>),
+}
+
+/// Writes rows.
+pub(super) struct Csv {
+    titles: Vec<String>,
+    columns: Vec<Column>,
+    paths: Paths,
+    /// Which of the paths are the whole message.
+    whole: Vec<bool>,
+    filter: Option<Filter>,
+    rows: Writer<Vec<u8>>,
+    cell: Vec<u8>,
+}
+
+impl Csv {
+    /// # Errors
+    /// [`Status::Usage`] where a field is neither a path nor a filter.
+    pub(super) fn new(fields: &str, filter: Option<Filter>) -> Result<Csv, Failure> {
+        let (mut titles, mut columns, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+        for field in split(fields) {
+            let field = field.trim();
+            if field.is_empty() {
+                return Err(Failure::new(Status::Usage, format_args!("FIELDS: an empty field in {fields:?}")));
+            }
+            let column = match field {
+                "$time" => Column::Time,
+                "$t" => Column::T,
+                "$seq" => Column::Seq,
+                "$dir" => Column::Direction,
+                "$file" => Column::File,
+                "$line" => Column::Line,
+                _ => match Path::parse(field) {
+                    Some(path) if !field.contains("[]") => {
+                        paths.push(path);
+                        Column::Path(paths.len() - 1)
+                    }
+                    _ => Column::Filter(Box::new(Filter::compile("FIELDS", field)?)),
+                },
+            };
+            columns.push(column);
+            titles.push(field.trim_start_matches(['.', '$']).to_owned());
+        }
+        let whole = paths.iter().map(|path| path.steps().is_empty()).collect();
+        let rows = WriterBuilder::new().from_writer(Vec::new());
+        Ok(Csv { titles, columns, paths: Paths::new(&paths), whole, filter, rows, cell: Vec::new() })
+    }
+
+    fn write_row(&mut self, log: &str, line: u64, message: &Message<'_>, report: &Report) {
+        let mut found = vec![None; self.paths.len()];
+        let text = match &message.content {
+            Content::Json(json) => {
+                // What was read as JSON is JSON.
+                let _ = self.paths.find(json, &mut found);
+                None
+            }
+            _ => message.body().map(String::from_utf8_lossy),
+        };
+        for column in &self.columns {
+            self.cell.clear();
+            let mut put = |text: &str| self.cell.extend_from_slice(text.as_bytes());
+            match column {
+                Column::Path(number) => match (found[*number], &text) {
+                    (Some(json), _) => put(&plain_text(json)),
+                    (None, Some(text)) if self.whole[*number] => put(text),
+                    _ => {}
+                },
+                Column::Time => put(&message.time.map(time::write).unwrap_or_default()),
+                Column::T => put(&number(message.t)),
+                Column::Seq => put(&number(message.seq)),
+                Column::Direction => put(message.direction.map_or("", |direction| direction.name())),
+                Column::File => put(log),
+                Column::Line => put(&line.to_string()),
+                Column::Filter(filter) => {
+                    if let Err(error) = filter.cell(message, &mut self.cell) {
+                        self.cell.clear();
+                        report.fault(format_args!("{log}:{line}"), format_args!("{error}; its cell is empty"));
+                    }
+                }
+            }
+            // A vector takes everything.
+            let _ = self.rows.write_field(&self.cell);
+        }
+        let _ = self.rows.write_record(None::<&[u8]>);
+    }
+
+    fn give_rows(&mut self, out: &mut Vec<u8>) {
+        let rows = std::mem::replace(&mut self.rows, WriterBuilder::new().from_writer(Vec::new()));
+        out.extend(rows.into_inner().unwrap_or_default());
+    }
+}
+
+impl Work for Csv {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        let _ = self.rows.write_record(&self.titles);
+        self.give_rows(out);
+    }
+
+    fn take(&mut self, log: &str, entry: &Entry<'_>, report: &Report, _out: &mut Vec<u8>) {
+        let Found::Message(message) = &entry.found else { return };
+        if let Some(filter) = &self.filter {
+            match filter.matches(message) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => return report.fault(format_args!("{log}:{}", entry.line), error),
+            }
+        }
+        self.write_row(log, entry.line, message, report);
+    }
+
+    fn end_read(&mut self, out: &mut Vec<u8>) {
+        self.give_rows(out);
+    }
+}
+
+fn number(number: Option<u64>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
+}
+
+/// Splits at the commas that stand neither in brackets nor in a text.
+fn split(fields: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut escaped, mut start) = (0u32, false, false, 0);
+    let mut parts = Vec::new();
+    for (at, character) in fields.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&fields[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&fields[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_split_outside_brackets_and_texts() {
+        assert_eq!(split(r#".a,[.b,.c],"x,\",y",f(1;2)"#), [".a", "[.b,.c]", r#""x,\",y""#, "f(1;2)"]);
+        assert_eq!(split(""), [""]);
+    }
+}

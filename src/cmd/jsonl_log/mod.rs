@@ -1,0 +1,236 @@
+//! `jsonl-log`: what is in a log, and what has happened to it.
+
+mod check;
+mod csv;
+mod summary;
+mod table;
+
+use super::filter::Filter;
+use super::log_file::{Entry, LogFile, LogOptions, tell};
+use super::{Command, Contract};
+use crate::io::output::{Closed, Output};
+use crate::io::progress::Progress;
+use crate::io::report::{Failure, Report, Status};
+use crate::journal::read::{Found, Message};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+
+/// Check, recover, tabulate and sum up logs
+///
+/// Reads logs of jsonl-record, and plain NDJSON. What can't be read is told with its line on stderr; everything else is
+/// read all the same. With `-`, or no FILE, stdin is read.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Count records, sessions, gaps, torn lines and loss of each FILE, one JSON object a file
+    Check {
+        /// Logs; `-` is stdin
+        #[arg(value_name = "FILE", default_value = "-")]
+        files: Vec<OsString>,
+    },
+    /// Write every record that can be read, as it stands there
+    Recover {
+        /// Logs; `-` is stdin
+        #[arg(value_name = "FILE", default_value = "-")]
+        files: Vec<OsString>,
+    },
+    /// Write one row a message, with these columns
+    Csv {
+        /// Columns, with commas between: paths in the message (.params.total), $time, $t, $seq, $dir, $file, $line, or jq filters
+        #[arg(value_name = "FIELDS")]
+        fields: String,
+        /// Logs; `-` is stdin
+        #[arg(value_name = "FILE", default_value = "-")]
+        files: Vec<OsString>,
+        /// Only messages that this jq filter is true of; it sees the message as `.`, and $dir, $t and $seq
+        #[arg(long = "where", value_name = "JAQ")]
+        filter: Option<String>,
+    },
+    /// Counts, sizes and answer times, by direction and type, and by turn
+    Summary {
+        /// Logs; `-` is stdin
+        #[arg(value_name = "FILE", default_value = "-")]
+        files: Vec<OsString>,
+        /// How it is shown
+        #[arg(long, value_name = "FORMAT", default_value = "table")]
+        format: Format,
+    },
+}
+
+/// How a summary is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// For spreadsheets.
+    Csv,
+    /// For programs: one JSON object a row.
+    Json,
+}
+
+const NAME: &str = "jsonl-log";
+const AFTER_HELP: &str = "\
+Examples:
+  Is anything missing?
+    jsonl-log check run.jsonl
+  What a killed machine left, as a clean log:
+    jsonl-log recover run.jsonl > whole.jsonl
+  Hit points over time, for a spreadsheet:
+    jsonl-log csv '$time,.game_state.floor,.game_state.current_hp' --where .in_game run.jsonl > hp.csv
+  Which answers were slow?
+    jsonl-log summary run.jsonl
+
+Exit status:
+  0 all well; 1 something is wrong with a log, or missing from it; 2 usage, or a log can't be opened. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        arguments: &["recover"],
+        sample: r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#,
+        is_filter: false,
+        takes_any_line: false,
+        reopens: false,
+    },
+};
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let report = Report::new(NAME, false);
+    let options = &arguments.log;
+    match &arguments.task {
+        Task::Check { files } => work(files, options, &report, &mut check::Check::default()),
+        Task::Recover { files } => work(files, options, &report, &mut Recover),
+        Task::Csv { fields, files, filter } => {
+            let filter = Filter::compile_some("--where", filter.as_ref())?;
+            work(files, options, &report, &mut csv::Csv::new(fields, filter)?)
+        }
+        Task::Summary { files, format } => work(files, options, &report, &mut summary::Summary::new(*format)),
+    }
+}
+
+/// What is done with a log's entries. What it appends to `out` goes to stdout.
+trait Work {
+    fn begin(&mut self, _out: &mut Vec<u8>) {}
+    fn take(&mut self, log: &str, entry: &Entry<'_>, report: &Report, out: &mut Vec<u8>);
+    /// What was read has been taken; before the next read, everything is written.
+    fn end_read(&mut self, _out: &mut Vec<u8>) {}
+    /// A file has been read to its end.
+    fn end_file(&mut self, _log: &LogFile, _out: &mut Vec<u8>) {}
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+}
+
+fn work(files: &[OsString], options: &LogOptions, report: &Report, work: &mut dyn Work) -> Result<Status, Failure> {
+    let logs = LogFile::open_all(files, options)?;
+    let output = Output::open()?;
+    match work_through(logs, &output, report, work) {
+        Ok(Ok(())) => Ok(report.finish()),
+        Ok(Err(closed)) => closed.end(report),
+        Err(failure) => {
+            let _ = output.flush();
+            report.finish();
+            Err(failure)
+        }
+    }
+}
+
+fn work_through(
+    logs: Vec<LogFile>,
+    output: &Output,
+    report: &Report,
+    work: &mut dyn Work,
+) -> Result<Result<(), Closed>, Failure> {
+    let mut progress = Progress::begin();
+    let mut closed = output.write(|out| work.begin(out));
+    for mut log in logs {
+        let name = log.name.clone();
+        let mut more = true;
+        while more && closed.is_ok() {
+            if let Err(gone) = output.flush() {
+                return Ok(Err(gone));
+            }
+            let read = log.read(&mut |entry| {
+                if closed.is_err() {
+                    return;
+                }
+                match &entry.found {
+                    Found::Problem(problem) => tell(problem, &name, entry.line, report),
+                    Found::Lost(count) => {
+                        report.fault(
+                            format_args!("{name}:{}", entry.line),
+                            format_args!("{count} messages were not recorded"),
+                        );
+                    }
+                    _ => {}
+                }
+                closed = output.write(|out| work.take(&name, &entry, report, out));
+            });
+            more = read.map_err(|error| Failure::new(Status::Fault, format_args!("{name}: {error}")))?;
+            closed = closed.and_then(|()| output.write(|out| work.end_read(out)));
+            progress.show(&name, log.bytes_read, log.length);
+        }
+        closed = closed.and_then(|()| output.write(|out| work.end_file(&log, out)));
+    }
+    progress.clear();
+    Ok(closed.and_then(|()| output.write(|out| work.end(out))).and_then(|()| output.flush()))
+}
+
+/// Writes what can be read.
+struct Recover;
+
+impl Work for Recover {
+    fn take(&mut self, _log: &str, entry: &Entry<'_>, _report: &Report, out: &mut Vec<u8>) {
+        if !entry.raw.is_empty() {
+            out.extend_from_slice(entry.raw);
+            out.push(b'\n');
+        }
+    }
+}
+
+/// The kinds of messages, told from what they say: `type`, `method`, `cmd` or `tool`, else a text's first word.
+struct Kinds(crate::io::lines::Paths);
+
+impl Kinds {
+    fn new() -> Kinds {
+        let paths = [".type", ".method", ".cmd", ".tool", ".error", ".result"];
+        let paths: Vec<_> = paths.iter().filter_map(|path| crate::io::lines::Path::parse(path)).collect();
+        Kinds(crate::io::lines::Paths::new(&paths))
+    }
+
+    fn of(&self, message: &Message<'_>) -> String {
+        use crate::journal::read::Content;
+        match &message.content {
+            Content::Json(json) => {
+                let mut found = [None; 6];
+                // What was read as JSON is JSON.
+                let _ = self.0.find(json, &mut found);
+                let named = found[..4].iter().flatten().find(|value| value.starts_with('"'));
+                match (named, found[4], found[5]) {
+                    (Some(name), ..) => first_word(&crate::io::lines::plain_text(name)).unwrap_or("json").to_owned(),
+                    (None, Some(_), _) => "error".to_owned(),
+                    (None, None, Some(_)) => "result".to_owned(),
+                    (None, None, None) => "json".to_owned(),
+                }
+            }
+            Content::Text(text) => first_word(text).unwrap_or("text").to_owned(),
+            Content::Bytes(_) => "bytes".to_owned(),
+            Content::Withheld(_) => "withheld".to_owned(),
+        }
+    }
+}
+
+/// Long words are no names.
+fn first_word(text: &str) -> Option<&str> {
+    text.split_whitespace().next().filter(|word| word.len() <= 40)
+}

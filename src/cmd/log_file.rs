@@ -1,0 +1,189 @@
+//! Log files, read line by line; what is wrong with them is told with file and line.
+
+use crate::io::descriptor::{Descriptor, stdin};
+use crate::io::lines::{Limits, Path, Paths, Piece, Splitter, deeper_than};
+use crate::io::report::{Failure, Report, Status};
+use crate::journal::read::{Found, Problem, Reader};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// How logs are read, in all commands that read them.
+#[derive(Debug, Clone, clap::Args)]
+pub struct LogOptions {
+    /// Longest line that is read, in bytes (K, M, G for powers of 1024)
+    #[arg(long, value_name = "SIZE", default_value = "6M", value_parser = super::options::size, help_heading = "Limits", global = true)]
+    pub max_line: usize,
+    /// Deepest nesting of arrays and objects that is read
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().max_depth, help_heading = "Limits", global = true)]
+    pub max_depth: usize,
+    /// Where plain NDJSON has its time: a path such as .event.at, to an ISO 8601 text or a number since 1970
+    #[arg(long, value_name = "PATH", default_value = ".ts", value_parser = path, global = true)]
+    pub time: Path,
+}
+
+/// Reads a path.
+pub fn path(text: &str) -> Result<Path, String> {
+    let with_dot = if text.starts_with('.') { text.to_owned() } else { format!(".{text}") };
+    Path::parse(&with_dot).ok_or_else(|| "a path, such as .ts or .event.at".to_owned())
+}
+
+/// Something that was found in a log.
+pub struct Entry<'a> {
+    /// Its line, from 1; 0 for what concerns the whole file.
+    pub line: u64,
+    /// The record's own bytes; none for a problem.
+    pub raw: &'a [u8],
+    /// What it is.
+    pub found: Found<'a>,
+}
+
+impl<'a> Entry<'a> {
+    fn problem(line: u64, problem: Problem) -> Entry<'a> {
+        Entry { line, raw: b"", found: Found::Problem(problem) }
+    }
+}
+
+/// An open log.
+pub struct LogFile {
+    /// As it was named; `-` is stdin.
+    pub name: String,
+    path: Option<PathBuf>,
+    from: Descriptor,
+    identity: Option<(u64, u64)>,
+    splitter: Splitter,
+    reader: Reader,
+    max_line: usize,
+    max_depth: usize,
+    /// How many bytes were read.
+    pub bytes_read: u64,
+    /// How many there are, where that is known.
+    pub length: Option<u64>,
+    lines: u64,
+}
+
+impl LogFile {
+    /// Opens a file, or stdin for `-`.
+    ///
+    /// # Errors
+    /// [`Status::Usage`] where it can't be opened.
+    pub fn open(file: &OsStr, options: &LogOptions) -> Result<LogFile, Failure> {
+        let name = if file == "-" { "stdin".to_owned() } else { file.to_string_lossy().into_owned() };
+        let failed = |error: io::Error| Failure::new(Status::Usage, format_args!("{name}: {error}"));
+        let mut log = LogFile {
+            path: None,
+            from: if file == "-" { stdin().map_err(failed)? } else { open(file).map_err(failed)? },
+            identity: None,
+            splitter: Splitter::new(Limits { max_line: options.max_line, max_depth: options.max_depth }),
+            reader: Reader::new(Paths::new(std::slice::from_ref(&options.time))),
+            max_line: options.max_line,
+            max_depth: options.max_depth,
+            bytes_read: 0,
+            length: None,
+            lines: 0,
+            name: name.clone(),
+        };
+        if file != "-" {
+            let path = PathBuf::from(file);
+            let about = path.metadata().map_err(failed)?;
+            if about.is_dir() {
+                return Err(failed(io::ErrorKind::IsADirectory.into()));
+            }
+            log.identity = Some((about.dev(), about.ino()));
+            log.length = about.is_file().then_some(about.len());
+            log.path = Some(path);
+        }
+        Ok(log)
+    }
+
+    /// Whether it is in our own format, once that is known.
+    pub fn is_ours(&self) -> Option<bool> {
+        self.reader.is_ours()
+    }
+
+    /// Opens all of them.
+    ///
+    /// # Errors
+    /// As [`LogFile::open`]; and where stdin is named twice, or is a terminal.
+    pub fn open_all(files: &[OsString], options: &LogOptions) -> Result<Vec<LogFile>, Failure> {
+        match files.iter().filter(|file| *file == "-").count() {
+            0 => {}
+            1 => super::needs_input("a log")?,
+            _ => return Err(Failure::new(Status::Usage, "stdin (-) can be read once only")),
+        }
+        files.iter().map(|file| LogFile::open(file, options)).collect()
+    }
+
+    /// Reads once, and gives what is found. False at the end of the file.
+    ///
+    /// # Errors
+    /// Where the file can't be read.
+    pub fn read(&mut self, each: &mut dyn FnMut(Entry<'_>)) -> io::Result<bool> {
+        let read = self.splitter.fill(&mut self.from)?;
+        self.bytes_read += read as u64;
+        self.give(each);
+        if read == 0 && self.lines == 0 {
+            each(Entry::problem(0, Problem::Empty));
+        }
+        Ok(read > 0)
+    }
+
+    /// The same for a file that may still grow: at its end, a line without its line feed is waited for. A file that was
+    /// replaced by another is read to its end first.
+    ///
+    /// # Errors
+    /// As [`LogFile::read`].
+    pub fn follow(&mut self, each: &mut dyn FnMut(Entry<'_>)) -> io::Result<bool> {
+        let read = self.splitter.fill(&mut self.from)?;
+        self.bytes_read += read as u64;
+        if read > 0 {
+            self.give(each);
+        } else if let Some(path) = &self.path
+            && let Ok(about) = path.metadata()
+            && self.identity != Some((about.dev(), about.ino()))
+        {
+            let from = open(path.as_os_str())?;
+            self.give(each);
+            self.from = from;
+            self.identity = Some((about.dev(), about.ino()));
+            self.lines = 0;
+            self.splitter = Splitter::new(Limits { max_line: self.max_line, max_depth: self.max_depth });
+            return Ok(true);
+        }
+        Ok(read > 0)
+    }
+
+    fn give(&mut self, each: &mut dyn FnMut(Entry<'_>)) {
+        while let Some(piece) = self.splitter.next() {
+            match piece {
+                Piece::Line(line) if deeper_than(line.body(), self.max_depth) => {
+                    self.lines = line.number();
+                    each(Entry::problem(line.number(), Problem::TooDeep(self.max_depth)));
+                }
+                Piece::Line(line) => {
+                    self.lines = line.number();
+                    let number = line.number();
+                    self.reader.read(&line, &mut |raw, found| each(Entry { line: number, raw, found }));
+                }
+                Piece::Part { number, last, .. } => {
+                    self.lines = number;
+                    if last {
+                        each(Entry::problem(number, Problem::TooLong(self.max_line)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn open(file: &OsStr) -> io::Result<Descriptor> {
+    Ok(OwnedFd::from(File::open(file)?).into())
+}
+
+/// Tells what is wrong with a log, as a fault.
+pub fn tell(problem: &Problem, name: &str, line: u64, report: &Report) {
+    if line == 0 { report.fault(name, problem) } else { report.fault(format_args!("{name}:{line}"), problem) }
+}

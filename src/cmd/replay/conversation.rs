@@ -1,0 +1,183 @@
+//! One recorded conversation, read turn by turn: which of the logs' sessions it is, and who said what in it.
+
+use crate::cmd::log_file::{Entry, LogFile, LogOptions, tell};
+use crate::io::report::{Failure, Report, Status};
+use crate::journal::read::{Content, Found, Header};
+use crate::journal::{Direction, Part};
+use crate::replay::turns::{Said, Turn, Turns};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// Which conversation of the logs.
+pub struct Wanted<'a> {
+    pub files: &'a [OsString],
+    pub options: &'a LogOptions,
+    /// The part that we play.
+    pub part: Part,
+    /// What the recorded child played, where the log doesn't say.
+    pub child: Option<Part>,
+    /// From 1; the last where nothing is said.
+    pub session: Option<u64>,
+}
+
+/// A conversation, as far as it was read.
+pub struct Conversation {
+    logs: VecDeque<(usize, LogFile)>,
+    names: Vec<String>,
+    /// The session's start.
+    session: Option<i64>,
+    /// Whether what is read now belongs to it.
+    is_in: bool,
+    /// Which way our lines went.
+    ours: Direction,
+    /// Over-long lines that go on, of both sides.
+    open: [Vec<u8>; 2],
+    turns: Turns,
+    ready: VecDeque<Turn>,
+    /// How the recorded child ended, where it played what the other side plays now.
+    pub recorded_status: Option<u8>,
+    child_is_them: bool,
+    report: Arc<Report>,
+}
+
+impl Conversation {
+    /// Finds the conversation. The logs are looked through once for that.
+    ///
+    /// # Errors
+    /// [`Status::Usage`] where there is none, or it isn't known who played what.
+    pub fn open(wanted: &Wanted<'_>, report: &Arc<Report>) -> Result<Conversation, Failure> {
+        let usage = |message: String| Failure::new(Status::Usage, message);
+        if wanted.files.iter().any(|file| file == "-") {
+            return Err(usage("a side is played from files, not from stdin".to_owned()));
+        }
+        let names: Vec<String> = wanted.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let found = look_through(&mut LogFile::open_all(wanted.files, wanted.options)?)?;
+        let sessions = &found.sessions;
+        let number = wanted.session.unwrap_or(sessions.len() as u64);
+        let Some(header) = number.checked_sub(1).and_then(|at| sessions.get(at as usize)) else {
+            return Err(usage(match sessions.len() {
+                0 => format!("{}: no log of jsonl-record, so it doesn't say who said what", names.join(", ")),
+                count => format!("--session {number}: the log has {count}"),
+            }));
+        };
+        if sessions.len() > 1 && wanted.session.is_none() {
+            report.note(format_args!("the log has {number} sessions; the last is played (--session N for another)"));
+        }
+        if header.command.is_empty() {
+            let names = names.join(", ");
+            return Err(usage(format!("{names}: recorded in a pipe, so there is one side only (record with -- CMD)")));
+        }
+        let Some(child) = header.child.or(wanted.child) else {
+            let (names, command) = (names.join(", "), header.command.join(" "));
+            return Err(usage(format!(
+                "{names}: doesn't say which part `{command}` played; give --child agent or --child world"
+            )));
+        };
+        let logs = LogFile::open_all(wanted.files, wanted.options)?;
+        Ok(Conversation {
+            logs: in_order(logs, &found.first_seqs),
+            names,
+            session: header.start,
+            is_in: false,
+            ours: if child == wanted.part { Direction::Out } else { Direction::In },
+            open: [Vec::new(), Vec::new()],
+            turns: Turns::default(),
+            ready: VecDeque::new(),
+            recorded_status: None,
+            child_is_them: child != wanted.part,
+            report: Arc::clone(report),
+        })
+    }
+
+    /// The next turn; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Status::Fault`] where a log can't be read.
+    pub fn next(&mut self) -> Result<Option<Turn>, Failure> {
+        loop {
+            if let Some(turn) = self.ready.pop_front() {
+                return Ok(Some(turn));
+            }
+            let Some((place, mut log)) = self.logs.pop_front() else {
+                return Ok(self.turns.end());
+            };
+            let name = log.name.clone();
+            let more = log.read(&mut |entry| self.take((place, entry.line), entry.found));
+            if more.map_err(|error| Failure::new(Status::Fault, format_args!("{name}: {error}")))? {
+                self.logs.push_front((place, log));
+            }
+        }
+    }
+
+    /// Where a line stands, for people.
+    pub fn place(&self, said: &Said) -> String {
+        let (file, line) = said.place;
+        format!("{}:{line}", self.names.get(file).map_or("log", String::as_str))
+    }
+
+    fn take(&mut self, place: (usize, u64), found: Found<'_>) {
+        let name = self.names.get(place.0).map_or("log", String::as_str);
+        match found {
+            Found::Header(header) => self.is_in = header.start == self.session,
+            Found::Problem(problem) => tell(&problem, name, place.1, &self.report),
+            _ if !self.is_in => {}
+            Found::Message(message) => {
+                let is_ours = match message.direction {
+                    Some(Direction::Err) | None => return,
+                    Some(direction) => direction == self.ours,
+                };
+                if let Content::Withheld(why) = &message.content {
+                    return self
+                        .report
+                        .fault(format_args!("{name}:{}", place.1), format_args!("was not recorded: {why}"));
+                }
+                let open = &mut self.open[usize::from(is_ours)];
+                message.write(open);
+                if !message.more {
+                    let said = Said { bytes: std::mem::take(open), t: message.t.unwrap_or(0), place };
+                    self.ready.extend(self.turns.push(is_ours, said));
+                }
+            }
+            Found::Lost(count) => {
+                let message = format_args!("{count} messages were not recorded here");
+                self.report.fault(format_args!("{name}:{}", place.1), message);
+            }
+            Found::End(end) if self.child_is_them => self.recorded_status = end.status,
+            Found::End(_) => {}
+        }
+    }
+}
+
+/// What the logs hold.
+struct Overview {
+    /// The headers of the sessions, one each, in time.
+    sessions: Vec<Header>,
+    /// The first number in each log.
+    first_seqs: Vec<Option<u64>>,
+}
+
+fn look_through(logs: &mut [LogFile]) -> Result<Overview, Failure> {
+    let mut sessions: Vec<Header> = Vec::new();
+    let mut first_seqs = Vec::new();
+    for log in logs {
+        let mut first_seq = None;
+        let mut each = |entry: Entry<'_>| match entry.found {
+            Found::Header(header) if sessions.iter().all(|known| known.start != header.start) => sessions.push(header),
+            Found::Message(message) => first_seq = first_seq.or(message.seq),
+            _ => {}
+        };
+        while log.read(&mut each).map_err(|error| Failure::new(Status::Fault, format_args!("{}: {error}", log.name)))? {
+        }
+        first_seqs.push(first_seq);
+    }
+    sessions.sort_by_key(|header| header.start);
+    Ok(Overview { sessions, first_seqs })
+}
+
+/// Rotated logs may be named in any order: their numbers tell which comes first.
+fn in_order(logs: Vec<LogFile>, first_seqs: &[Option<u64>]) -> VecDeque<(usize, LogFile)> {
+    let mut logs: Vec<(usize, LogFile)> = logs.into_iter().enumerate().collect();
+    logs.sort_by_key(|(place, _)| first_seqs.get(*place).copied().flatten());
+    logs.into()
+}

@@ -1,0 +1,175 @@
+//! The messages of several logs, merged by time. What is held in memory is one read of each.
+
+use super::select::{Place, Position};
+use crate::cmd::filter::Filter;
+use crate::cmd::log_file::{Entry, LogFile, tell};
+use crate::io::output::Closed;
+use crate::io::report::{Failure, Report, Status};
+use crate::journal::Direction;
+use crate::journal::read::{Content, Found, Message};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is chosen of each message.
+pub struct Choice {
+    /// Messages of our own format of these directions.
+    pub directions: Vec<Direction>,
+    /// Messages that this is true of.
+    pub filter: Option<Filter>,
+    /// Messages at which to stop.
+    pub breaks: Option<Filter>,
+    pub from: Option<Place>,
+    pub to: Option<Place>,
+}
+
+/// A message that is to be played.
+#[derive(Debug, Clone)]
+pub struct Item {
+    pub time: Option<i64>,
+    pub direction: Option<Direction>,
+    pub line: u64,
+    /// It goes on in the next of its direction.
+    pub more: bool,
+    /// It is one to stop at.
+    pub is_break: bool,
+    number: u64,
+    bytes: Range<usize>,
+}
+
+/// One log, as far as it was read.
+struct Feed {
+    log: LogFile,
+    bytes: Vec<u8>,
+    items: VecDeque<Item>,
+    /// The time of the message before: one without a time, or with an earlier one, is played with it.
+    latest: Option<i64>,
+    ended: bool,
+}
+
+/// All logs.
+pub struct Feeds {
+    feeds: Vec<Feed>,
+    choice: Choice,
+    follow: bool,
+    report: Arc<Report>,
+    first: Option<i64>,
+}
+
+/// Why there is no next message.
+pub enum Stop {
+    /// There is none any more; or, where the logs are followed, not yet.
+    Drained,
+    Failed(Failure),
+    Closed(Closed),
+}
+
+impl Feeds {
+    pub fn new(logs: Vec<LogFile>, choice: Choice, follow: bool, report: Arc<Report>) -> Feeds {
+        let feed = |log| Feed { log, bytes: Vec::new(), items: VecDeque::new(), latest: None, ended: false };
+        Feeds { feeds: logs.into_iter().map(feed).collect(), choice, follow, report, first: None }
+    }
+
+    /// The next message in time, and which log it is from. `before_reading` is called before anything is read.
+    pub fn next(&mut self, before_reading: &mut dyn FnMut() -> Result<(), Closed>) -> Result<(usize, Item), Stop> {
+        loop {
+            for at in 0..self.feeds.len() {
+                while self.feeds[at].items.is_empty() && !self.feeds[at].ended {
+                    before_reading().map_err(Stop::Closed)?;
+                    if !self.fill(at).map_err(Stop::Failed)? && self.follow {
+                        break;
+                    }
+                }
+            }
+            let earliest = self.feeds.iter().enumerate().filter_map(|(at, feed)| Some((at, feed.items.front()?)));
+            // Of two at one time, the log that was named first.
+            let earliest = earliest.min_by_key(|(_, item)| item.time).map(|(at, _)| at);
+            let Some((at, item)) = earliest.and_then(|at| Some((at, self.feeds[at].items.pop_front()?))) else {
+                return Err(Stop::Drained);
+            };
+            self.first = self.first.or(item.time);
+            let position = Position { number: item.number, time: item.time, first: self.first };
+            if self.choice.to.is_some_and(|to| position.is_behind(to)) {
+                self.feeds[at].ended = true;
+                self.feeds[at].items.clear();
+            } else if !self.choice.from.is_some_and(|from| position.is_before(from)) {
+                return Ok((at, item));
+            }
+        }
+    }
+
+    /// A message's bytes; valid until the next is asked for.
+    pub fn bytes(&self, at: usize, item: &Item) -> &[u8] {
+        &self.feeds[at].bytes[item.bytes.clone()]
+    }
+
+    /// A log's name.
+    pub fn name(&self, at: usize) -> &str {
+        &self.feeds[at].log.name
+    }
+
+    /// Reads one log once; says whether there was something.
+    fn fill(&mut self, at: usize) -> Result<bool, Failure> {
+        let Feed { log, bytes, items, latest, ended } = &mut self.feeds[at];
+        let (choice, report) = (&self.choice, &self.report);
+        bytes.clear();
+        let name = log.name.clone();
+        let mut each = |Entry { line, found, .. }: Entry<'_>| match found {
+            Found::Message(message) => {
+                *latest = message.time.max(*latest);
+                let item = |is_break, bytes| Item {
+                    time: *latest,
+                    direction: message.direction,
+                    line,
+                    more: message.more,
+                    is_break,
+                    number: message.seq.unwrap_or(line),
+                    bytes,
+                };
+                if let Some(is_break) = choice.takes(&message, &name, line, report) {
+                    let start = bytes.len();
+                    message.write(bytes);
+                    items.push_back(item(is_break, start..bytes.len()));
+                }
+            }
+            Found::Problem(problem) => tell(&problem, &name, line, report),
+            Found::Lost(count) => {
+                report.fault(format_args!("{name}:{line}"), format_args!("{count} messages were not recorded here"));
+            }
+            Found::Header(_) | Found::End(_) => {}
+        };
+        let read = if self.follow { log.follow(&mut each) } else { log.read(&mut each) };
+        match read {
+            Ok(more) => {
+                *ended = !more && !self.follow;
+                Ok(more)
+            }
+            Err(error) => Err(Failure::new(Status::Fault, format_args!("{name}: {error}"))),
+        }
+    }
+}
+
+impl Choice {
+    /// `None` where the message isn't to be played; else whether to stop at it.
+    fn takes(&self, message: &Message<'_>, name: &str, line: u64, report: &Report) -> Option<bool> {
+        if message.direction.is_some_and(|direction| !self.directions.contains(&direction)) {
+            return None;
+        }
+        let place = || format!("{name}:{line}");
+        if let Content::Withheld(why) = &message.content {
+            report.fault(place(), format_args!("was not recorded: {why}"));
+            return None;
+        }
+        let is_true = |filter: &Filter| match filter.matches(message) {
+            Ok(is_true) => is_true,
+            Err(error) => {
+                report.fault(place(), error);
+                false
+            }
+        };
+        if !self.filter.as_ref().is_none_or(is_true) {
+            return None;
+        }
+        Some(self.breaks.as_ref().is_some_and(is_true))
+    }
+}

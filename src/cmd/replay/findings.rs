@@ -1,0 +1,342 @@
+//! What a comparison found: told to people as it is found, written for programs, summed up at the end.
+
+use super::conversation::Conversation;
+use crate::cmd::spread::{Percentiles, Spread};
+use crate::io::report::{Failure, Report, Status};
+use crate::replay::alignment::{Finding, Heard};
+use crate::replay::compare::{Comparison, Difference};
+use crate::replay::turns::Said;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// So many places of one line are shown to people, each so long.
+const SHOWN: usize = 8;
+const WIDTH: usize = 200;
+
+/// Everything that was found so far.
+pub struct Findings {
+    comparison: Comparison,
+    report: Arc<Report>,
+    quiet: bool,
+    file: Option<(BufWriter<File>, PathBuf)>,
+    turns: u64,
+    different_turns: u64,
+    first: Option<u64>,
+    /// The last turns that something was found in.
+    different: VecDeque<u64>,
+    /// The last turn: what is found in the next may still concern it.
+    ended: Option<EndedTurn>,
+    counts: Counts,
+    recorded: Spread,
+    now: Spread,
+}
+
+/// So many turns are remembered: one is found to differ one turn later at most, or, skipped, with its neighbours.
+const REMEMBERED: usize = 32;
+
+struct EndedTurn {
+    turn: u64,
+    recorded_us: Option<u64>,
+    now_us: Option<u64>,
+}
+
+/// How many lines fared how.
+#[derive(Debug, Default, Serialize)]
+struct Counts {
+    same: u64,
+    differs: u64,
+    missing: u64,
+    extra: u64,
+    unsaid: u64,
+}
+
+/// A line of the report for programs.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    Difference {
+        turn: u64,
+        kind: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        log: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recorded: Option<Box<RawValue>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        now: Option<Box<RawValue>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        differences: Vec<Place>,
+    },
+    Turn {
+        turn: u64,
+        same: bool,
+        recorded_us: Option<u64>,
+        now_us: Option<u64>,
+    },
+    Ended {
+        turn: u64,
+        how: &'a str,
+        missing: u64,
+    },
+    Summary {
+        turns: u64,
+        different_turns: u64,
+        first: Option<u64>,
+        lines: &'a Counts,
+        recorded_us: Percentiles,
+        now_us: Percentiles,
+    },
+}
+
+#[derive(Serialize)]
+struct Place {
+    path: String,
+    recorded: Option<Box<RawValue>>,
+    now: Option<Box<RawValue>>,
+}
+
+impl Findings {
+    /// `file` is where the report for programs goes.
+    ///
+    /// # Errors
+    /// [`Status::Usage`] where that can't be made.
+    pub fn new(
+        comparison: Comparison,
+        file: Option<&Path>,
+        quiet: bool,
+        report: &Arc<Report>,
+    ) -> Result<Findings, Failure> {
+        let open = |path: &Path| match File::create(path) {
+            Ok(file) => Ok((BufWriter::new(file), path.to_owned())),
+            Err(error) => Err(Failure::new(Status::Usage, format_args!("{}: {error}", path.display()))),
+        };
+        Ok(Findings {
+            comparison,
+            report: Arc::clone(report),
+            quiet,
+            file: file.map(open).transpose()?,
+            turns: 0,
+            different_turns: 0,
+            first: None,
+            different: VecDeque::new(),
+            ended: None,
+            counts: Counts::default(),
+            recorded: Spread::default(),
+            now: Spread::default(),
+        })
+    }
+
+    /// Whether a live line is as it was recorded.
+    pub fn is_same(&self, recorded: &[u8], now: &[u8]) -> bool {
+        self.comparison.differences(recorded, now).is_empty()
+    }
+
+    /// Takes one finding of a turn.
+    pub fn take(&mut self, turn: u64, finding: Finding, conversation: &Conversation) {
+        let (kind, said, heard) = match &finding {
+            Finding::Same(_) => {
+                self.counts.same += 1;
+                return;
+            }
+            Finding::Differs(said, heard) => ("differs", Some(said), Some(heard)),
+            Finding::Missing(said) => ("missing", Some(said), None),
+            Finding::Extra(heard) => ("extra", None, Some(heard)),
+            Finding::Unsaid(said) => ("unsaid", Some(said), None),
+        };
+        *match finding {
+            Finding::Differs(..) => &mut self.counts.differs,
+            Finding::Missing(_) => &mut self.counts.missing,
+            Finding::Extra(_) => &mut self.counts.extra,
+            _ => &mut self.counts.unsaid,
+        } += 1;
+        self.differs_in(turn);
+        let differences = match (said, heard) {
+            (Some(said), Some(heard)) => self.comparison.differences(said.body(), heard.body()),
+            _ => Vec::new(),
+        };
+        let log = said.map(|said| conversation.place(said));
+        self.tell(turn, kind, log.as_deref(), said, heard, &differences);
+        self.write(&Line::Difference {
+            turn,
+            kind,
+            log,
+            recorded: said.map(|said| json(said.body())),
+            now: heard.map(|heard| json(heard.body())),
+            differences: differences.iter().filter(|one| !one.path.is_empty()).map(place).collect(),
+        });
+    }
+
+    fn differs_in(&mut self, turn: u64) {
+        self.first.get_or_insert(turn);
+        if !self.different.contains(&turn) {
+            self.different_turns += 1;
+            self.different.push_back(turn);
+            if self.different.len() > REMEMBERED {
+                self.different.pop_front();
+            }
+        }
+        self.report.fail();
+    }
+
+    fn tell(
+        &self,
+        turn: u64,
+        kind: &str,
+        log: Option<&str>,
+        said: Option<&Said>,
+        heard: Option<&Heard>,
+        differences: &[Difference],
+    ) {
+        if self.quiet {
+            return;
+        }
+        let what = match kind {
+            "differs" => "another answer than was recorded",
+            "missing" => "this was recorded and did not come",
+            "extra" => "this came and was not recorded",
+            _ => "not said, the other side was past it",
+        };
+        let mut details = Vec::new();
+        if let [Difference { path, .. }, ..] = differences
+            && !path.is_empty()
+        {
+            for Difference { path, recorded, now } in differences.iter().take(SHOWN) {
+                details.extend(recorded.as_ref().map(|value| format!("- {path} {}", shortened(value))));
+                details.extend(now.as_ref().map(|value| format!("+ {path} {}", shortened(value))));
+            }
+            if differences.len() > SHOWN {
+                details.push(format!("and {} more places", differences.len() - SHOWN));
+            }
+        } else {
+            let text = |bytes: &[u8]| shortened(&String::from_utf8_lossy(bytes));
+            details.extend(said.map(|said| format!("- {}", text(said.body()))));
+            details.extend(heard.map(|heard| format!("+ {}", text(heard.body()))));
+        }
+        let turn = format!("turn {turn}");
+        let place = log.map_or_else(|| turn.clone(), |log| format!("{log}: {turn}"));
+        self.report.fault_with(place, what, &details);
+    }
+
+    /// A turn has come to its end; with how long the first answer took, then and now.
+    pub fn end_turn(&mut self, turn: u64, recorded: Option<Duration>, now: Option<Duration>) {
+        self.turns += 1;
+        let us = |time: Option<Duration>| time.map(|time| time.as_micros() as u64);
+        let (recorded_us, now_us) = (us(recorded), us(now));
+        for (latencies, us) in [(&mut self.recorded, recorded_us), (&mut self.now, now_us)] {
+            if let Some(us) = us {
+                latencies.add(us);
+            }
+        }
+        self.write_ended_turn();
+        self.ended = Some(EndedTurn { turn, recorded_us, now_us });
+    }
+
+    fn write_ended_turn(&mut self) {
+        if let Some(EndedTurn { turn, recorded_us, now_us }) = self.ended.take() {
+            let same = !self.different.contains(&turn);
+            self.write(&Line::Turn { turn, same, recorded_us, now_us });
+        }
+    }
+
+    /// The other side ended before the recording did.
+    pub fn ended_early(&mut self, turn: u64, how: &str, missing: u64) {
+        self.counts.missing += missing;
+        self.differs_in(turn);
+        let lines = if missing == 1 { "one recorded line" } else { "recorded lines" };
+        let count = if missing == 1 { String::new() } else { format!("{missing} ") };
+        self.complain(turn, format_args!("{how}; {count}{lines} did not come"));
+        self.write(&Line::Ended { turn, how, missing });
+    }
+
+    /// The other side ended with the recording, but not as it was recorded.
+    pub fn ended_otherwise(&mut self, turn: u64, how: &str) {
+        self.differs_in(turn);
+        self.complain(turn, how);
+        self.write(&Line::Ended { turn, how, missing: 0 });
+    }
+
+    fn complain(&self, turn: u64, message: impl std::fmt::Display) {
+        if !self.quiet {
+            self.report.fault(format_args!("turn {turn}"), message);
+        }
+    }
+
+    /// Sums up.
+    pub fn finish(&mut self) {
+        self.write_ended_turn();
+        let Counts { same, differs, missing, extra, unsaid } = self.counts;
+        let first = self.first.map(|turn| format!(", first at turn {turn}")).unwrap_or_default();
+        let turns = if self.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.turns) };
+        let mut sum = format!("{turns}, {} different{first}; lines: {same} the same", self.different_turns);
+        for (count, word) in [(differs, "differ"), (missing, "missing"), (extra, "extra"), (unsaid, "not said")] {
+            if count > 0 {
+                sum.push_str(&format!(", {count} {word}"));
+            }
+        }
+        self.report.say(sum);
+        let (then, now) = (self.recorded.percentiles(), self.now.percentiles());
+        if now.count > 0 {
+            self.report.say(format_args!(
+                "answers took {} (median; p99 {}), recorded {} (p99 {})",
+                milliseconds(now.p50),
+                milliseconds(now.p99),
+                milliseconds(then.p50),
+                milliseconds(then.p99)
+            ));
+        }
+        let counts = std::mem::take(&mut self.counts);
+        self.write(&Line::Summary {
+            turns: self.turns,
+            different_turns: self.different_turns,
+            first: self.first,
+            lines: &counts,
+            recorded_us: then,
+            now_us: now,
+        });
+        if let Some((mut file, path)) = self.file.take()
+            && let Err(error) = file.flush()
+        {
+            self.report.fault(path.display(), error);
+        }
+    }
+
+    fn write(&mut self, line: &Line<'_>) {
+        if let Some((file, path)) = &mut self.file {
+            let written = serde_json::to_writer(&mut *file, line).map_err(std::io::Error::from);
+            if let Err(error) = written.and_then(|()| file.write_all(b"\n")) {
+                self.report.fault(path.display(), format_args!("{error}; the report ends here"));
+                self.file = None;
+            }
+        }
+    }
+}
+
+fn milliseconds(us: u64) -> String {
+    format!("{}.{:02} ms", us / 1000, us % 1000 / 10)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(WIDTH) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+fn place(difference: &Difference) -> Place {
+    let value = |text: &Option<String>| text.as_ref().map(|text| json(text.as_bytes()));
+    Place { path: difference.path.clone(), recorded: value(&difference.recorded), now: value(&difference.now) }
+}
+
+/// A line as JSON: itself where it is that, else a string.
+fn json(body: &[u8]) -> Box<RawValue> {
+    let text = String::from_utf8_lossy(body);
+    RawValue::from_string(text.trim().to_owned())
+        .or_else(|_| to_raw_value(&text))
+        // A string always becomes JSON.
+        .unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

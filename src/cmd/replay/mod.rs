@@ -1,0 +1,195 @@
+//! `replay`: plays a recording, to stdout at its times, or one side of it against live code.
+
+mod conversation;
+mod feed;
+mod findings;
+mod play;
+mod role;
+mod select;
+mod step;
+
+use super::filter::Filter;
+use super::log_file::{LogFile, LogOptions, path};
+use super::options::seconds;
+use super::{Command, Contract};
+use crate::io::keys::Keys;
+use crate::io::lines::Path;
+use crate::io::output::Output;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::terminal::Terminal;
+use crate::journal::{Direction, Part};
+use crate::replay::schedule::{Schedule, Speed};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use feed::{Choice, Feeds};
+use play::Player;
+use select::Place;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use step::Stepper;
+
+/// Play a recording: to stdout at its times, or one side of it against live code
+///
+/// Reads logs of jsonl-record, and plain NDJSON with a time in each record (sts-proxy's records, other tools' logs). Several
+/// files are merged by time.
+///
+/// With `--as world LOG -- AGENT ARGS`, AGENT is started and played the recorded world, and its answers are held against the
+/// recorded ones; with `--as agent LOG -- WORLD ARGS`, WORLD gets the recorded answers, and what it says is compared. Without
+/// `--`, the other side is on stdin and stdout, so that this can be the mod's command, or the program that a client starts.
+/// No ids are needed: turns are aligned, and aligned again after a difference.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Logs; `-` is stdin
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<OsString>,
+    /// Times as fast as recorded, or `max` for no waiting; 1 by default, and max when a side is played
+    #[arg(long, value_name = "N|max", value_parser = speed)]
+    speed: Option<Speed>,
+    /// Cut pauses that are longer than so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    idle_limit: Option<Duration>,
+    #[command(flatten)]
+    log: LogOptions,
+    #[command(flatten)]
+    choose: ChooseOptions,
+    #[command(flatten)]
+    role: RoleOptions,
+    /// The other side, to be started
+    #[arg(last = true, value_name = "CMD ARGS", requires = "part")]
+    command: Vec<OsString>,
+}
+
+/// What is played to stdout.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Playing to stdout")]
+struct ChooseOptions {
+    /// Only messages of these directions of a log: in, out, err
+    #[arg(long, value_name = "DIR", value_delimiter = ',', default_values = ["in", "out"])]
+    dir: Vec<Direction>,
+    /// Begin here: a seq (120; in plain NDJSON a line), a time since the first message (90s, 1.5m), or a time of day in ISO 8601
+    #[arg(long, value_name = "PLACE")]
+    from: Option<Place>,
+    /// End behind this
+    #[arg(long, value_name = "PLACE")]
+    to: Option<Place>,
+    /// Only messages that this jq filter is true of; it sees the message as `.`, and $dir, $t and $seq
+    #[arg(long = "where", value_name = "JAQ")]
+    filter: Option<String>,
+    /// Stop before messages that this filter is true of, and ask at the terminal
+    #[arg(long = "break", value_name = "JAQ")]
+    breaks: Option<String>,
+    /// Ask at the terminal before every message: n next, r run on, q quit
+    #[arg(long)]
+    step: bool,
+    /// The terminal to ask at
+    #[arg(long, value_name = "PATH", default_value = "/dev/tty")]
+    tty: PathBuf,
+    /// Wait for more at the end of the files
+    #[arg(long, short = 'f')]
+    follow: bool,
+}
+
+/// How a side is played.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Playing a side")]
+struct RoleOptions {
+    /// The side to play
+    #[arg(long = "as", value_name = "PART", conflicts_with_all = ["filter", "breaks", "step", "follow", "from", "to", "dir"])]
+    part: Option<Part>,
+    /// Which part the recorded child played, where the log doesn't say
+    #[arg(long, value_name = "PART", requires = "part")]
+    child: Option<Part>,
+    /// Which session of the log, from 1; the last by default
+    #[arg(long, value_name = "N", requires = "part", value_parser = clap::value_parser!(u64).range(1..))]
+    session: Option<u64>,
+    /// Differences at this path don't count, such as .ts or .items[].id; may be given more than once
+    #[arg(long, value_name = "PATH", requires = "part", value_parser = path)]
+    ignore: Vec<Path>,
+    /// What both sides' lines go through before they are compared; a line that it gives nothing for is compared as it is
+    #[arg(long, value_name = "JAQ", requires = "part")]
+    normalise: Option<String>,
+    /// Write what was found, turn by turn, as NDJSON
+    #[arg(long, value_name = "FILE", requires = "part")]
+    report: Option<PathBuf>,
+    /// How long a turn waits for what was recorded before it goes on without
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    timeout: Duration,
+    /// How long a line that differs waits for another that explains it
+    #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
+    settle: Duration,
+    /// Don't show each difference, only how many there were
+    #[arg(long, short, requires = "part")]
+    quiet: bool,
+}
+
+const NAME: &str = "replay";
+const AFTER_HELP: &str = "\
+Examples:
+  Last night's game as it went, without the pauses:
+    replay --idle-limit 2 --dir in run.jsonl
+  Does today's bot still answer the same? It exits 1 and names the turn where it doesn't:
+    replay --as world run.jsonl -- sts-proxy -- ./my-bot
+  The recorded game back into the game, as the mod's command:
+    replay --as agent run.jsonl
+  All orders over 100 that were recorded, at once:
+    replay --speed max --where '.method == \"order\" and .params.total > 100' shop.jsonl
+
+Exit status:
+  0 all well; 1 something differed, or part of a log couldn't be read; 2 usage, or a log can't be opened or doesn't say who
+  played which part; 3 the other side couldn't be started. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        arguments: &["-"],
+        sample: r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#,
+        is_filter: false,
+        takes_any_line: false,
+        reopens: false,
+    },
+};
+
+fn speed(text: &str) -> Result<Speed, String> {
+    if text == "max" {
+        return Ok(Speed::Max);
+    }
+    let times = text.parse::<f64>().ok().filter(|times| times.is_finite() && *times > 0.0);
+    times.map(Speed::Times).ok_or_else(|| "a number above 0, such as 1 or 0.5, or max".to_owned())
+}
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let report = Arc::new(Report::new(NAME, arguments.role.quiet));
+    match arguments.role.part {
+        Some(part) => role::run(arguments, part, report),
+        None => play(&arguments, report),
+    }
+}
+
+fn play(arguments: &Arguments, report: Arc<Report>) -> Result<Status, Failure> {
+    let choose = &arguments.choose;
+    let choice = Choice {
+        directions: choose.dir.clone(),
+        filter: Filter::compile_some("--where", choose.filter.as_ref())?,
+        breaks: Filter::compile_some("--break", choose.breaks.as_ref())?,
+        from: choose.from,
+        to: choose.to,
+    };
+    let logs = LogFile::open_all(&arguments.files, &arguments.log)?;
+    let output = Output::open()?;
+    let stepper = if choose.step || choose.breaks.is_some() {
+        let keys = Keys::read_from(Terminal::open(&choose.tty)?)?;
+        output.on_signal(keys.restorer().map_err(|error| Failure::new(Status::NotStarted, error))?);
+        Some(Stepper { keys, report: Arc::clone(&report), every: choose.step })
+    } else {
+        None
+    };
+    let schedule = Schedule::new(arguments.speed.unwrap_or(Speed::Times(1.0)), arguments.idle_limit);
+    let mut feeds = Feeds::new(logs, choice, choose.follow, Arc::clone(&report));
+    Player { output, schedule, stepper, follow: choose.follow, report: &report }.play(&mut feeds)
+}

@@ -1,0 +1,328 @@
+//! One side of a recorded conversation, played against live code on the other.
+
+use super::conversation::{Conversation, Wanted};
+use super::findings::Findings;
+use super::{Arguments, RoleOptions};
+use crate::cmd::filter::Filter;
+use crate::io::between::{Ends, Manner, between};
+use crate::io::child::{describe, exit_code};
+use crate::io::lines::{Limits, Piece};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::journal::Part;
+use crate::replay::alignment::{Alignment, Heard, Need};
+use crate::replay::compare::{Comparison, Normalise};
+use crate::replay::schedule::{Speed, scaled};
+use crate::replay::turns::Turn;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A world that goes on by itself is looked for among so many turns.
+const AHEAD: usize = 16;
+
+/// What is said at once; more is said when that has been passed on.
+const MOST: usize = 4 << 20;
+
+/// A live line is held up to this; the rest of a longer one is not compared.
+const LONGEST: usize = 64 << 20;
+
+/// A side that is behind owes its lines soon: so many times the time to settle.
+const BEHIND: u32 = 5;
+
+pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Status, Failure> {
+    let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
+    let RoleOptions { child, session, ignore, normalise, report: file, timeout, settle, quiet, .. } = role;
+    let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
+    let wanted = Wanted { files: &files, options: &log, part, child, session };
+    let conversation = Conversation::open(&wanted, &report)?;
+    let findings = Findings::new(Comparison { ignored: ignore, normalise }, file.as_deref(), quiet, &report)?;
+    let wraps = !command.is_empty();
+    let stage = Role {
+        part,
+        peer: if wraps { Side::Far } else { Side::Near },
+        conversation,
+        alignment: Alignment::default(),
+        findings,
+        pace: match speed {
+            Some(Speed::Times(times)) => Some((times, idle_limit)),
+            Some(Speed::Max) | None => None,
+        },
+        timeout,
+        settle,
+        turn: Turn::default(),
+        // A child is spoken to once it has started.
+        state: if wraps { State::Starting } else { State::Sending(Instant::now()) },
+        sent_at: Instant::now(),
+        first_heard: None,
+        heard: 0,
+        line: Vec::new(),
+        report: Arc::clone(&report),
+    };
+    let ends = Ends {
+        far: wraps.then_some(command),
+        without_near: wraps,
+        limits: Limits { max_line: log.max_line, max_depth: log.max_depth },
+        manner: Manner::Session,
+        ..Ends::default()
+    };
+    between(Box::new(stage), ends, &report)
+}
+
+/// A line that the filter gives nothing for, or fails on, stays as it is.
+fn normaliser(filter: Filter) -> Normalise {
+    Box::new(move |line| {
+        let mut changed = Vec::new();
+        filter.change(line, &mut changed).unwrap_or(false).then_some(changed)
+    })
+}
+
+/// Plays a side.
+struct Role {
+    part: Part,
+    peer: Side,
+    conversation: Conversation,
+    alignment: Alignment,
+    findings: Findings,
+    /// With the recorded pauses, so many times as fast, none longer than that.
+    pace: Option<(f64, Option<Duration>)>,
+    timeout: Duration,
+    settle: Duration,
+    turn: Turn,
+    state: State,
+    sent_at: Instant,
+    /// How long the turn's first line took to come.
+    first_heard: Option<Duration>,
+    heard: u64,
+    /// An over-long line that is still coming.
+    line: Vec<u8>,
+    report: Arc<Report>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Starting,
+    /// The turn's lines are said then.
+    Sending(Instant),
+    /// Until then, something is to come.
+    Waiting(Instant),
+    /// Until then, a line is to come that explains the one before.
+    Settling(Instant),
+    /// Everything has been played; the other side is to end by then.
+    Ending(Instant),
+}
+
+impl Role {
+    /// Goes to the next turn, and on while nothing is to be waited for.
+    fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let next = match self.alignment.next_ahead() {
+            Some(turn) => Some(turn),
+            None => self.conversation.next()?,
+        };
+        // Only a world can go on by itself: an agent hears nothing but what we say.
+        while self.part == Part::Agent
+            && self.alignment.ahead() < AHEAD
+            && let Some(turn) = self.conversation.next()?
+        {
+            self.alignment.look_ahead(turn);
+        }
+        match next {
+            Some(turn) => {
+                let pause = match self.pace {
+                    Some((times, limit)) if !turn.ours.is_empty() => {
+                        let think = Duration::from_micros(turn.think);
+                        scaled(limit.map_or(think, |limit| think.min(limit)), times)
+                    }
+                    _ => Duration::ZERO,
+                };
+                self.turn = turn;
+                self.state = State::Sending(Instant::now() + pause);
+                if pause.is_zero() && out.to(self.peer).len() < MOST { self.send(out) } else { Ok(()) }
+            }
+            None => {
+                self.end(out);
+                Ok(())
+            }
+        }
+    }
+
+    fn send(&mut self, out: &mut Out) -> Result<(), Failure> {
+        for said in &self.turn.ours {
+            out.to(self.peer).extend_from_slice(&said.bytes);
+        }
+        self.sent_at = Instant::now();
+        self.first_heard = None;
+        let need = self.alignment.begin(&self.turn);
+        self.state = State::Waiting(self.sent_at + self.timeout);
+        self.follow(need, out)
+    }
+
+    /// Does what the comparison needs.
+    fn follow(&mut self, need: Need, out: &mut Out) -> Result<(), Failure> {
+        self.take_findings();
+        let now = Instant::now();
+        match (need, self.state) {
+            (_, State::Starting | State::Sending(_)) | (Need::Next, State::Ending(_)) => Ok(()),
+            (Need::Next, _) => {
+                self.end_turn();
+                self.go_on(out)
+            }
+            (Need::Explanation, State::Ending(_)) => Ok(()),
+            (Need::Explanation, _) => {
+                self.state = State::Settling(now + self.settle);
+                Ok(())
+            }
+            (Need::Line, _) => {
+                let patience = if self.alignment.is_behind() { self.settle * BEHIND } else { self.timeout };
+                self.state = State::Waiting(now + patience);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_findings(&mut self) {
+        for (turn, finding) in self.alignment.findings() {
+            self.findings.take(turn, finding, &self.conversation);
+        }
+    }
+
+    fn end_turn(&mut self) {
+        let recorded = match (self.turn.ours.last(), self.turn.theirs.first()) {
+            (Some(ours), Some(theirs)) => Some(Duration::from_micros(theirs.t.saturating_sub(ours.t))),
+            _ => None,
+        };
+        self.findings.end_turn(self.turn.number, recorded, self.first_heard);
+    }
+
+    /// Everything has been played.
+    fn end(&mut self, out: &mut Out) {
+        let grace = if self.peer == Side::Far { self.timeout } else { self.settle };
+        self.state = State::Ending(Instant::now() + grace);
+        if self.peer == Side::Far {
+            out.close_far();
+        }
+    }
+
+    fn hear(&mut self, piece: Piece<'_>, out: &mut Out) -> Result<(), Failure> {
+        let room = LONGEST.saturating_sub(self.line.len());
+        self.line.extend_from_slice(&piece.raw()[..piece.raw().len().min(room)]);
+        if matches!(piece, Piece::Part { last: false, .. }) {
+            return Ok(());
+        }
+        self.heard += 1;
+        self.first_heard.get_or_insert_with(|| self.sent_at.elapsed());
+        let heard = Heard { bytes: std::mem::take(&mut self.line), number: self.heard };
+        let findings = &self.findings;
+        let need = self.alignment.hear(heard, &|recorded, now| findings.is_same(recorded, now));
+        self.follow(need, out)
+    }
+
+    fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let now = Instant::now();
+        match self.state {
+            State::Sending(at) if at <= now => {
+                if self.turn.number == 0 {
+                    self.go_on(out)
+                } else {
+                    self.send(out)
+                }
+            }
+            State::Settling(at) if at <= now => {
+                let need = self.alignment.settle();
+                // What is still to come has the turn's whole time.
+                self.state = State::Waiting(now + self.timeout);
+                self.follow(need, out)
+            }
+            State::Waiting(at) if at <= now => {
+                if !self.alignment.is_behind() {
+                    let seconds = self.timeout.as_secs_f64();
+                    let turn = self.turn.number;
+                    self.report.note(format_args!("turn {turn}: nothing came for {seconds} s (--timeout), going on"));
+                }
+                let need = self.alignment.give_up();
+                self.follow(need, out)
+            }
+            State::Ending(at) if at <= now => {
+                if self.peer == Side::Far {
+                    self.findings.ended_otherwise(self.turn.number, "didn't end, though its stdin was closed");
+                }
+                self.finish(out);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The other side is gone.
+    fn gone(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
+        if !matches!(self.state, State::Ending(_)) {
+            let mut missing = 0;
+            while let Some(turn) = self.next_turn()? {
+                missing += turn.theirs.len() as u64;
+            }
+            self.alignment.give_up();
+            self.take_findings();
+            self.end_turn();
+            self.findings.ended_early(self.turn.number, how, missing);
+            self.state = State::Ending(Instant::now());
+        }
+        self.finish(out);
+        Ok(())
+    }
+
+    fn next_turn(&mut self) -> Result<Option<Turn>, Failure> {
+        match self.alignment.next_ahead() {
+            Some(turn) => Ok(Some(turn)),
+            None => self.conversation.next(),
+        }
+    }
+
+    fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
+        let how = describe(status);
+        let code = exit_code(status);
+        let recorded = self.conversation.recorded_status;
+        if matches!(self.state, State::Ending(_)) {
+            match recorded {
+                Some(recorded) if recorded != code => {
+                    let how = format!("ended with {how}, recorded was exit status {recorded}");
+                    self.findings.ended_otherwise(self.turn.number, &how);
+                }
+                None if code != 0 => self.report.note(format_args!("the other side ended with {how}")),
+                _ => {}
+            }
+        }
+        self.gone(&format!("the other side ended with {how}"), out)
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        self.alignment.give_up();
+        self.take_findings();
+        self.findings.finish();
+        out.stop(self.report.finish());
+    }
+}
+
+impl Stage for Role {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Started => self.go_on(out),
+            Event::Piece(side, piece) if side == self.peer => self.hear(piece, out),
+            Event::Due => self.due(out),
+            Event::Exited(status) => self.exited(status, out),
+            Event::Closed(Side::Near) if self.peer == Side::Near => self.gone("stdin ended", out),
+            Event::Broken(Side::Near, _) if self.peer == Side::Near => self.gone("the reader of stdout has gone", out),
+            Event::Signal(_) => {
+                self.finish(out);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match self.state {
+            State::Starting => None,
+            State::Sending(at) | State::Waiting(at) | State::Settling(at) | State::Ending(at) => Some(at),
+        }
+    }
+}

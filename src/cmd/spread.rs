@@ -1,0 +1,70 @@
+//! How numbers are spread, in memory that doesn't grow with how many there are.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// Counts numbers, each to within a thousandth of its size.
+#[derive(Debug, Clone, Default)]
+pub struct Spread {
+    /// Made with the first number.
+    histogram: Option<Histogram<u64>>,
+    sum: u64,
+}
+
+/// What is told of them; 0 where there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Percentiles {
+    /// How many.
+    pub count: u64,
+    /// Half of them are at most this.
+    pub p50: u64,
+    /// Nine in ten are at most this.
+    pub p90: u64,
+    /// All but one in a hundred are at most this.
+    pub p99: u64,
+    /// The greatest.
+    pub max: u64,
+}
+
+impl Spread {
+    /// Takes a number.
+    pub fn add(&mut self, number: u64) {
+        self.sum = self.sum.saturating_add(number);
+        if self.histogram.is_none() {
+            // Three digits are within the library's bounds.
+            self.histogram = Histogram::new(3).ok();
+        }
+        if let Some(histogram) = &mut self.histogram {
+            // It grows with the greatest number, by some kilobytes a doubling; it fails beyond 64 bits alone.
+            let _ = histogram.record(number);
+        }
+    }
+
+    /// The sum of all.
+    pub fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    /// How they are spread.
+    pub fn percentiles(&self) -> Percentiles {
+        let Some(histogram) = &self.histogram else { return Percentiles::default() };
+        let at = |quantile| histogram.value_at_quantile(quantile).min(histogram.max());
+        Percentiles { count: histogram.len(), p50: at(0.5), p90: at(0.9), p99: at(0.99), max: histogram.max() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_near_the_truth() {
+        let mut spread = Spread::default();
+        assert_eq!(spread.percentiles(), Percentiles::default());
+        (1..=1000).for_each(|number| spread.add(number * 1000));
+        let Percentiles { count, p50, p90, max, .. } = spread.percentiles();
+        assert_eq!(count, 1000);
+        assert!(p50.abs_diff(500_000) < 1000 && p90.abs_diff(900_000) < 2000 && max.abs_diff(1_000_000) < 2000);
+        assert_eq!(spread.sum(), 500_500_000);
+    }
+}

@@ -1,0 +1,220 @@
+//! In what a live line differs from the recorded one.
+
+use crate::io::lines::{Path, Step, deeper_than};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// Deeper lines are compared as text.
+const DEEPEST: usize = 512;
+
+/// So many differences of one line are told.
+const MOST: usize = 50;
+
+/// Changes a line before it is compared; `None` where it can't.
+pub type Normalise = Box<dyn Fn(&[u8]) -> Option<Vec<u8>> + Send>;
+
+/// What counts as the same.
+#[derive(Default)]
+pub struct Comparison {
+    /// Places that may differ.
+    pub ignored: Vec<Path>,
+    /// What both sides go through first.
+    pub normalise: Option<Normalise>,
+}
+
+/// One place in which two lines differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The place, in jq's words; empty where the whole line differs.
+    pub path: String,
+    /// What was recorded there; `None` where nothing was.
+    pub recorded: Option<String>,
+    /// What came.
+    pub now: Option<String>,
+}
+
+impl Comparison {
+    /// Says in what two lines (without their ends) differ; nothing where they are the same. JSON is compared as values:
+    /// neither white space nor the order of keys makes a difference, nor how a string is escaped.
+    pub fn differences(&self, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
+        if recorded == now {
+            return Vec::new();
+        }
+        let (changed_recorded, changed_now);
+        let (mut recorded, mut now) = (recorded, now);
+        if let Some(normalise) = &self.normalise {
+            (changed_recorded, changed_now) = (normalise(recorded), normalise(now));
+            recorded = changed_recorded.as_deref().unwrap_or(recorded);
+            now = changed_now.as_deref().unwrap_or(now);
+        }
+        let mut walk = Walk { path: String::new(), found: Vec::new() };
+        match (json(recorded), json(now)) {
+            (Some(recorded), Some(now)) => {
+                let ignored: Vec<&[Step]> = self.ignored.iter().map(Path::steps).collect();
+                walk.value(recorded, now, &ignored);
+            }
+            _ if recorded == now => {}
+            _ => walk.differ(Some(&lossy(recorded)), Some(&lossy(now))),
+        }
+        walk.found
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(line: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(line).ok().filter(|_| !deeper_than(line, DEEPEST))?;
+    serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get)
+}
+
+struct Walk {
+    path: String,
+    found: Vec<Difference>,
+}
+
+type Object<'a> = BTreeMap<String, &'a RawValue>;
+type Array<'a> = Vec<&'a RawValue>;
+
+impl Walk {
+    fn differ(&mut self, recorded: Option<&str>, now: Option<&str>) {
+        if self.found.len() < MOST {
+            let own = |text: Option<&str>| text.map(str::to_owned);
+            self.found.push(Difference { path: self.path.clone(), recorded: own(recorded), now: own(now) });
+        }
+    }
+
+    fn value(&mut self, recorded: &str, now: &str, ignored: &[&[Step]]) {
+        if recorded == now || ignored.iter().any(|steps| steps.is_empty()) || self.found.len() >= MOST {
+            return;
+        }
+        let first = |json: &str| json.as_bytes().first().copied().unwrap_or(b' ');
+        let both = |kind: u8| first(recorded) == kind && first(now) == kind;
+        if both(b'{')
+            && let (Ok(recorded), Ok(now)) = (serde_json::from_str::<Object<'_>>(recorded), serde_json::from_str(now))
+        {
+            self.objects(&recorded, &now, ignored);
+        } else if both(b'[')
+            && let (Ok(recorded), Ok(now)) =
+                (serde_json::from_str::<Array<'_>>(recorded), serde_json::from_str::<Array<'_>>(now))
+        {
+            self.arrays(&recorded, &now, ignored);
+        } else if !is_same_scalar(recorded, now) {
+            self.differ(Some(recorded), Some(now));
+        }
+    }
+
+    fn objects(&mut self, recorded: &Object<'_>, now: &Object<'_>, ignored: &[&[Step]]) {
+        let added = now.keys().filter(|key| !recorded.contains_key(*key));
+        for key in recorded.keys().chain(added) {
+            let below = below(ignored, |step| matches!(step, Step::Field(field) if field == key));
+            self.at(&field(key), |walk| walk.maybe(recorded.get(key), now.get(key), &below));
+        }
+    }
+
+    fn arrays(&mut self, recorded: &[&RawValue], now: &[&RawValue], ignored: &[&[Step]]) {
+        for index in 0..recorded.len().max(now.len()) {
+            let below = below(ignored, |step| *step == Step::Item(index));
+            self.at(&format!("[{index}]"), |walk| walk.maybe(recorded.get(index), now.get(index), &below));
+        }
+    }
+
+    fn maybe(&mut self, recorded: Option<&&RawValue>, now: Option<&&RawValue>, ignored: &[&[Step]]) {
+        let text = |value: &&RawValue| value.get().to_owned();
+        match (recorded, now) {
+            (Some(recorded), Some(now)) => self.value(recorded.get(), now.get(), ignored),
+            _ if ignored.iter().any(|steps| steps.is_empty()) => {}
+            (recorded, now) => self.differ(recorded.map(text).as_deref(), now.map(text).as_deref()),
+        }
+    }
+
+    fn at(&mut self, step: &str, act: impl FnOnce(&mut Walk)) {
+        let before = self.path.len();
+        if before == 0 && step.starts_with('[') {
+            self.path.push('.');
+        }
+        self.path.push_str(step);
+        act(self);
+        self.path.truncate(before);
+    }
+}
+
+/// What is left of the ignored paths one step further in.
+fn below<'i>(ignored: &[&'i [Step]], is_it: impl Fn(&Step) -> bool) -> Vec<&'i [Step]> {
+    let one_in = |steps: &&'i [Step]| steps.split_first().filter(|(step, _)| **step == Step::Each || is_it(step));
+    ignored.iter().filter_map(one_in).map(|(_, rest)| rest).collect()
+}
+
+fn field(key: &str) -> String {
+    let is_plain = key.chars().all(|character| character.is_alphanumeric() || character == '_')
+        && key.chars().next().is_some_and(|first| !first.is_ascii_digit());
+    // A string always becomes JSON.
+    if is_plain { format!(".{key}") } else { format!(".{}", serde_json::to_string(key).unwrap_or_default()) }
+}
+
+/// Whether two scalars are the same in spite of other bytes: a string that is escaped otherwise, a number such as 1.0 and 1.
+/// Numbers that a float can't hold are the same only where their digits are.
+fn is_same_scalar(recorded: &str, now: &str) -> bool {
+    if recorded.starts_with('"') && now.starts_with('"') {
+        let text = |json: &str| serde_json::from_str::<String>(json).ok();
+        return text(recorded).is_some_and(|recorded| Some(recorded) == text(now));
+    }
+    let number = |json: &str| json.parse::<f64>().ok().filter(|number| number.is_finite() && json.len() <= 15);
+    number(recorded).is_some_and(|recorded| Some(recorded) == number(now))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn differences(ignored: &[&str], recorded: &str, now: &str) -> Vec<String> {
+        let ignored = ignored.iter().map(|path| Path::parse(path).unwrap()).collect();
+        let comparison = Comparison { ignored, normalise: None };
+        let all = comparison.differences(recorded.as_bytes(), now.as_bytes());
+        let show = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        all.into_iter().map(|one| format!("{}: {} {}", one.path, show(one.recorded), show(one.now))).collect()
+    }
+
+    #[test]
+    fn values_are_compared_and_not_bytes() {
+        for (recorded, now) in [
+            ("choose 0", "choose 0"),
+            (r#"{"a":1,"b":[1.0,"\u0041"]}"#, r#"{ "b":[1, "A"], "a":1 }"#),
+            ("12345678901234567890123", "12345678901234567890123"),
+        ] {
+            assert!(differences(&[], recorded, now).is_empty(), "{recorded} {now}");
+        }
+        assert_eq!(differences(&[], "choose 0", "choose 1"), [": choose 0 choose 1"]);
+        assert_eq!(differences(&[], "12345678901234567890123", "12345678901234567890124").len(), 1);
+        assert_eq!(
+            differences(&[], r#"{"a":{"b c":1,"d":[1,2]},"e":1}"#, r#"{"a":{"b c":2,"d":[1]},"f":null}"#),
+            [r#".a."b c": 1 2"#, ".a.d[1]: 2 -", ".e: 1 -", ".f: - null"]
+        );
+        assert_eq!(differences(&[], "[1]", "[2]"), [".[0]: 1 2"]);
+        assert_eq!(differences(&[], "{}", "[]"), [": {} []"]);
+    }
+
+    #[test]
+    fn what_is_ignored_makes_no_difference() {
+        let (recorded, now) = (r#"{"ts":1,"a":[{"id":1,"v":1},{"id":2,"v":2}]}"#, r#"{"a":[{"id":7,"v":1},{"v":3}]}"#);
+        assert_eq!(differences(&[".ts", ".a[].id"], recorded, now), [".a[1].v: 2 3"]);
+        assert_eq!(differences(&[".ts", ".a[0]", ".a[1]"], recorded, now), [""; 0]);
+        assert_eq!(differences(&["."], recorded, now), [""; 0]);
+    }
+
+    #[test]
+    fn what_nests_too_deep_is_text() {
+        let deep = "[".repeat(100_000);
+        assert_eq!(differences(&[], &deep, "[]").len(), 1);
+    }
+
+    #[test]
+    fn both_sides_are_normalised() {
+        let normalise: Normalise = Box::new(|line| line.starts_with(b"id").then(|| b"id".to_vec()));
+        let comparison = Comparison { ignored: Vec::new(), normalise: Some(normalise) };
+        assert!(comparison.differences(b"id 1", b"id 2").is_empty());
+        assert_eq!(comparison.differences(b"x 1", b"x 2").len(), 1);
+    }
+}

@@ -1,0 +1,11 @@
+//! Playing a recording: when each message is due, and, against live code, what is to be said next and whether what came is
+//! what was recorded. Pure: no stream, file or clock.
+//!
+//! A recorded conversation is a sequence of [`turns::Turn`]s: what our side says, then what the other side answered.
+//! [`alignment`] holds the live answers against the recorded ones, [`compare`] says in what two lines differ,
+//! [`schedule`] keeps the recorded times.
+
+pub mod alignment;
+pub mod compare;
+pub mod schedule;
+pub mod turns;
