@@ -229,6 +229,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        // Each waits for the disk three times.
+        #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
         fn whole_lines_stay_and_the_rest_is_set_aside(
             before in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..9000),
