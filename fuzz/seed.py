@@ -42,7 +42,7 @@ def read_messages(fixtures):
     for name in ("real_combat", "real_screens", "made", "demo_session"):
         with open(os.path.join(fixtures, f"{name}.jsonl"), "rb") as lines:
             for line in lines:
-                key = b'"mod":' if name == "demo_session" else b'"message":'
+                key = b',"msg":' if name == "demo_session" else b'"message":'
                 message = line.partition(key)[2].rstrip()[:-1]
                 if message:
                     json.loads(message)

@@ -4,6 +4,7 @@
 //! `UPDATE_DOCUMENTS=1 cargo test documents` writes the man pages and completions anew.
 
 use crate::process::{binary, pipe, text};
+use crate::spire::{Step, demo_session};
 use clap_complete::Shell;
 use pipewright::cmd::{ALL, Command};
 use std::path::{Path, PathBuf};
@@ -217,19 +218,21 @@ fn the_readmes_one_line_bot_plays_the_recorded_game() {
     }
     let readme = std::fs::read_to_string(at("README.md")).unwrap();
     let bot = readme.lines().find(|line| line.starts_with("echo ready; valid-actions | jq")).expect("the bot");
-    let session = include_str!("../fixtures/spire/demo_session.jsonl").lines();
-    let steps: Vec<serde_json::Value> = session.map(|line| serde_json::from_str(line).unwrap()).collect();
-    let messages: String =
-        steps.iter().filter(|step| step["mod"].is_object()).map(|step| format!("{}\n", step["mod"])).collect();
+    let (mut messages, mut recorded) = (String::new(), vec!["ready".to_owned()]);
+    for step in demo_session() {
+        match step {
+            Step::Mod(message) => messages += &format!("{message}\n"),
+            // The recorded player took the first legal action as well; it also started the run.
+            Step::Command(command) if command.starts_with("start") => {}
+            Step::Command(command) => recorded.push(command),
+        }
+    }
     let output = pipe(
         std::process::Command::new("sh").args(["-c", bot]).env("PATH", path_with_our_programs()),
         messages.as_bytes(),
     );
     let said = text(&output.stdout);
-    // The recorded player took the first legal action as well; it also started the run.
-    let recorded =
-        steps.iter().filter_map(|step| step["child"].as_str()).filter(|command| !command.starts_with("start"));
-    assert_eq!(said.lines().collect::<Vec<_>>(), ["ready"].into_iter().chain(recorded).collect::<Vec<_>>());
+    assert_eq!(said.lines().collect::<Vec<_>>(), recorded);
 }
 
 #[test]

@@ -78,6 +78,89 @@ fn twenty_games_by_a_random_legal_agent() {
     assert!(seeds.iter().all(|&seed| seed > 1 << 53), "beyond what a float holds");
 }
 
+/// An agent without chance: what it answers follows from what it is asked, and how often it was asked before. With CHANGE=N
+/// it answers the Nth question otherwise.
+const AGENT: &str = "\
+import json, os, sys
+change = int(os.environ.get('CHANGE', 0))
+for number, line in enumerate(sys.stdin, 1):
+    actions = json.loads(line)['valid_actions']
+    choice = (sum(map(ord, actions[0]['label'])) + number + (number == change)) % len(actions)
+    print(actions[choice]['action_id'], flush=True)
+";
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn recorded_games_are_played_again_by_either_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("agent.py"), AGENT).unwrap();
+    let play = |child: &mut Command, name: &str| {
+        let mut game = launcher();
+        game.args(["--seed", "11", "--games", "3", "--report"])
+            .arg(at(name))
+            .arg("--stderr")
+            .arg(at("stderr"))
+            .arg("--");
+        let output = game.arg(child.get_program()).args(child.get_args()).output().unwrap();
+        let stderr = std::fs::read_to_string(at("stderr")).unwrap();
+        assert!(output.status.success(), "{}\n{stderr}", text(&output.stderr));
+        assert_eq!(report(&at(name))["rejected"], 0);
+        stderr
+    };
+    let proxy_and_agent = |command: &mut Command| {
+        command.arg("--").arg(binary("sts-proxy")).args([
+            "--no-record",
+            "--start",
+            "SILENT",
+            "0",
+            "--games",
+            "3",
+            "--",
+        ]);
+        command.arg("python3").arg(at("agent.py"));
+    };
+    let mut recorder = Command::new(binary("jsonl-record"));
+    recorder.args(["--child", "agent"]).arg(at("run.jsonl"));
+    proxy_and_agent(&mut recorder);
+    play(&mut recorder, "recorded");
+
+    let replay = |change: &str| {
+        let mut world = Command::new(binary("replay"));
+        world.args(["--as", "world"]).arg(at("run.jsonl")).arg("--report").arg(at("found")).env("CHANGE", change);
+        proxy_and_agent(&mut world);
+        let output = world.output().unwrap();
+        let found = std::fs::read_to_string(at("found")).unwrap();
+        let found: Vec<Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        (output.status.code(), text(&output.stderr), found)
+    };
+    let (status, told, _) = replay("0");
+    assert_eq!(status, Some(0), "{told}");
+    assert!(told.contains(" 0 different; ") && !told.contains("recorded and"), "{told}");
+
+    // The turn of the hundredth question: `ready` and the three starts come before it, the first of them alone in a turn.
+    let (status, told, found) = replay("100");
+    assert_eq!(status, Some(1), "{told}");
+    let differences: Vec<&Value> = found.iter().filter(|one| one["type"] == "difference").collect();
+    let [difference] = differences[..] else { panic!("{told}") };
+    let log = std::fs::read_to_string(at("run.jsonl")).unwrap();
+    let answers =
+        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|line| line["dir"] == "out");
+    let hundredth = answers
+        .enumerate()
+        .filter(|(_, line)| line["text"] != "ready" && !line["text"].as_str().unwrap().starts_with("start"))
+        .nth(99);
+    let (answer, line) = hundredth.unwrap();
+    assert_eq!(difference["turn"], answer as u64 + 1, "each answer ends a turn\n{told}");
+    assert_eq!(difference["recorded"], line["text"]);
+
+    let mut agent = Command::new(binary("replay"));
+    agent.args(["--as", "agent"]).arg(at("run.jsonl"));
+    let told = play(&mut agent, "replayed");
+    assert!(told.contains(" 0 different; "), "{told}");
+    assert_eq!(report(&at("recorded"))["screens"], report(&at("replayed"))["screens"]);
+}
+
 #[test]
 #[ignore = "needs the engine: scripts/test installs it"]
 fn a_person_plays_a_whole_game_at_a_terminal() {

@@ -1,7 +1,7 @@
 //! `sts-proxy` with a person: a real pseudo-terminal, scripted keys, and a game that the test plays through pipes.
 
 use crate::process::{binary, command, example, pipe, text};
-use crate::spire::{ERROR, rest_site, the};
+use crate::spire::{ERROR, Step, demo_session, rest_site, the};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use rexpect::session::{PtySession, spawn_command};
@@ -107,10 +107,12 @@ fn a_person_sees_the_state_and_chooses() {
 
 #[test]
 fn the_readme_shows_what_a_person_sees() {
-    let session = include_str!("../fixtures/spire/demo_session.jsonl");
-    let step: serde_json::Value = serde_json::from_str(session.lines().nth(10).unwrap()).unwrap();
+    let states = demo_session().into_iter().filter_map(|step| match step {
+        Step::Mod(state) => Some(state),
+        Step::Command(_) => None,
+    });
     let mut table = Table::lay("", "--color never", "");
-    table.state(&step["mod"].to_string());
+    table.state(&states.skip(5).next().unwrap());
     let menu = table.menu().replace('\r', "");
     let readme = include_str!("../../README.md");
     let shown = readme.split("```text\n").nth(1).unwrap().split(PROMPT.trim_end()).next().unwrap();
@@ -334,24 +336,24 @@ fn another_terminal_can_be_named() {
 /// the prompt, as when the person also clicks in the game.
 #[test]
 fn a_whole_recorded_game_is_played_at_the_terminal() {
-    let session = include_str!("../fixtures/spire/demo_session.jsonl");
     let mut table = Table::lay("", "--start SILENT 20 --games 1", "echo status $?");
     let (mut chosen, mut state) = (0, String::new());
-    for line in session.lines() {
-        let step: serde_json::Value = serde_json::from_str(line).unwrap();
-        if step["mod"].is_object() {
-            state = step["mod"].to_string();
-            table.state(&state);
-            continue;
-        }
-        let recorded = step["child"].as_str().unwrap();
+    for step in demo_session() {
+        let recorded = match step {
+            Step::Mod(message) => {
+                state = message;
+                table.state(&state);
+                continue;
+            }
+            Step::Command(command) => command,
+        };
         if !recorded.starts_with("start") {
             table.menu();
             if chosen % 10 == 9 {
                 table.state(&state.replacen("\"gold\":", "\"gold\":1", 1));
                 assert!(table.menu().contains("takes the place of the one above"));
             }
-            table.types(recorded);
+            table.types(&recorded);
             chosen += 1;
         }
         assert_eq!(table.command(), recorded);

@@ -73,4 +73,25 @@ pub fn menu() -> String {
     the("the menu: no state")
 }
 
+/// A line of the recorded game.
+pub enum Step {
+    /// The mod's message.
+    Mod(String),
+    /// The command that was given to it.
+    Command(String),
+}
+
+/// The recorded game, from the mod's first message on; a log of `jsonl-record --child agent`.
+pub fn demo_session() -> Vec<Step> {
+    let lines = include_str!("../fixtures/spire/demo_session.jsonl").lines();
+    let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let step = |line: Value| match (line["dir"].as_str()?, line["text"].as_str()) {
+        ("in", None) => Some(Step::Mod(line["msg"].to_string())),
+        ("out", Some("ready")) => None,
+        ("out", Some(command)) => Some(Step::Command(command.to_owned())),
+        _ => panic!("{line}"),
+    };
+    lines.filter_map(step).collect()
+}
+
 pub const ERROR: &str = r#"{"error":"Invalid command: choose. Possible commands: [state]","ready_for_command":true}"#;

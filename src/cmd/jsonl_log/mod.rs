@@ -11,6 +11,7 @@ use super::{Command, Contract};
 use crate::io::output::{Closed, Output};
 use crate::io::progress::Progress;
 use crate::io::report::{Failure, Report, Status};
+use crate::journal::Direction;
 use crate::journal::read::{Found, Message};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -223,7 +224,11 @@ impl Kinds {
                     (None, None, None) => "json".to_owned(),
                 }
             }
-            Content::Text(text) => first_word(text).unwrap_or("text").to_owned(),
+            // What is said on stderr is for people.
+            Content::Text(text) if message.direction != Some(Direction::Err) => {
+                first_word(text).unwrap_or("text").to_owned()
+            }
+            Content::Text(_) => "text".to_owned(),
             Content::Bytes(_) => "bytes".to_owned(),
             Content::Withheld(_) => "withheld".to_owned(),
         }
