@@ -5,6 +5,8 @@ mod between;
 mod contract;
 mod documents;
 mod engine;
+mod jsonl_record;
+mod log;
 mod person;
 mod process;
 mod spire;
