@@ -1,9 +1,11 @@
 //! `sts-proxy` with a person: a real pseudo-terminal, scripted keys, and a game that the test plays through pipes.
 
+use crate::log::Log;
 use crate::process::{binary, command, example, pipe, text};
 use crate::spire::{ERROR, Step, demo_session, rest_site, the};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
+use pipewright::journal::Direction;
 use rexpect::session::{PtySession, spawn_command};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -209,6 +211,29 @@ fn a_person_can_answer_through_three_wrappers() {
     // The foreground is back where it was: the shell may read the terminal.
     table.types("hello");
     table.person.exp_string("the shell read hello").unwrap();
+}
+
+#[test]
+fn a_person_can_answer_through_two_recorders() {
+    let logs = tempfile::tempdir().unwrap();
+    let recorder = binary("jsonl-record");
+    let [outer, inner] = ["outer", "inner"].map(|name| logs.path().join(name));
+    let before = format!("{0} {1} -- {0} {2} --", recorder.display(), outer.display(), inner.display());
+    let mut table = Table::lay(&before, "", "read -r word </dev/tty; echo the shell read $word");
+    for floor in 1..4 {
+        table.state(&rest_site(1, floor));
+        table.menu();
+        table.types("110");
+        assert_eq!(table.command(), "choose 0");
+    }
+    table.types("quit");
+    table.types("hello");
+    table.person.exp_string("the shell read hello").unwrap();
+    for file in [outer, inner] {
+        let log = Log::read(&file).is_clean();
+        assert_eq!(text(&log.stream(Direction::Out)), "ready\nchoose 0\nchoose 0\nchoose 0\n");
+        assert_eq!(log.end(), ("exit status 0", Some(0)));
+    }
 }
 
 #[test]
