@@ -17,6 +17,19 @@ CALLS = [
 ]
 FIELDS = ['{}', ' { } \r\n', '{"a":1.10 } \n', '{"f" : {"f":2} ,"b":3}', '{"\\u0066":null}', '{"a":12345678901234567890}']
 
+LOG = [
+    '{"format":"pipewright-log","version":1,"seq":0,"start":"2026-11-22T01:00:00.000000Z","child":"agent","command":["bot"]}',
+    '{"t":10,"seq":1,"dir":"in","msg":{"n":[1.10,null]}}',
+    '{"t":20,"seq":2,"dir":"out","text":"go\\u0000","eol":"\\r\\n"}',
+    '{"t":20,"seq":3,"dir":"err","b64":"tPI=","more":true}',
+    '{"t":25,"seq":4,"dir":"err","withheld":"secret","eol":""}',
+    '{"t":30,"seq":7,"lost":2}',
+    '{"t":30,"seq":8,"end":"exit status 0","status":0}',
+]
+PLAIN = ['{"ts":"2026-11-22T01:00:00Z","status":"ok"}', '{"ts":1763773201.5}', '[7]', '{"ts":1,"a":"\xb4"}']
+# What read_pieces has to look at: whole records, torn ones, and what only begins like one.
+PIECES = ['{"t":1,"seq":1,"lost":1}', '{"t":1', '{"t":', '{"a":{"a":', '{"t":"\\', '[[[', '{"":[']
+
 
 TEXTS = FIELDS + [
     '[-0.5e+7,0,false,"\\"\\\\\\u00e9",[[],{}]]', '"\u00e9\\ud800"', '[1, {"a": [true, null], "b": "c"}]',
@@ -35,6 +48,20 @@ def main():
     texts = [text.encode() for text in TEXTS + CALLS] + small
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])
+    seed(corpus, "journal", [bytes([meaning]) + content for meaning, content in journal(small)])
+
+
+def journal(messages):
+    """What is meant, and the limits, reads and bytes."""
+    log, plain = "\n".join(LOG).encode(), "\n".join(PLAIN).encode("latin-1")
+    for meaning in (0, 1):
+        for content in (log, plain, log.replace(b"\n", b""), log[:-9] + log, log.replace(b'"t":2', b'"t":')):
+            yield meaning, b"\xff\x08\x00" + content
+    for piece in PIECES:
+        yield 2, b"\xff\x08\x00" + piece.encode()
+    lines = b"\xef\xbb\xbf" + messages[0] + b"\r\n\n \n\xb4\xf2\n[[[[]]]]\n\x00\x01\n" + log + b"\nno line feed"
+    for most in (0, 1, 40, 255):
+        yield 3, bytes([most, 3, 5, 1, 2, 3, 200, 7]) + lines
 
 
 def read_messages(fixtures):
