@@ -62,6 +62,8 @@ pub(super) struct Log {
     /// When what was written has to be on the disk.
     sync_by: Option<Instant>,
     ended: bool,
+    /// What must be recorded couldn't be: nothing of this read may be passed on.
+    stopped: bool,
 }
 
 /// Messages that could not be written.
@@ -102,6 +104,7 @@ impl Log {
             loss: Loss::default(),
             sync_by: None,
             ended: false,
+            stopped: false,
         };
         log.begin_batch();
         log.commit().map_err(|failure| Failure { status: Status::Usage, ..failure })?;
@@ -196,6 +199,10 @@ impl Log {
     /// [`Status::Fault`] where it must be recorded and can't be.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
         self.write()?;
+        if self.stopped {
+            // Told already, by the rotation that was in the middle of this read.
+            return Err(Failure::new(Status::Fault, self.settings.path.display()));
+        }
         self.batch_t = None;
         if self.ended && self.settings.sync != Sync::Never { self.sync() } else { Ok(()) }
     }
@@ -227,6 +234,7 @@ impl Log {
         self.seq = self.written_seq;
         let path = self.settings.path.display();
         if self.settings.must_record {
+            self.stopped = true;
             let message = format_args!("{path}: {error}; stopped, because everything must be recorded (--must-record)");
             return Err(Failure::new(Status::Fault, message));
         }

@@ -114,6 +114,17 @@ fn what_must_be_recorded_is_not_passed_on_where_it_cannot_be() {
 }
 
 #[test]
+fn what_must_be_recorded_is_not_passed_on_where_a_rotation_finds_the_disk_full() {
+    let (_folder, file) = new_log();
+    let mut recorder = record_on_a_small_disk(8, &file);
+    let input: String = (0..200).map(|number| line(number) + "\n").collect();
+    let output = pipe(recorder.args(["--must-record", "--rotate", "16K"]), input.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    let log = Log::read(&file).is_clean();
+    assert!(log.stream(Direction::In).starts_with(&output.stdout), "{}", text(&output.stdout));
+}
+
+#[test]
 fn what_must_be_recorded_is_not_even_begun_where_nothing_can_be() {
     let output = pipe(record(Path::new("/dev/full")).args(["--must-record", "--", "echo", "started"]), b"");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
