@@ -143,16 +143,25 @@ impl Log {
         length: usize,
         write: impl FnOnce(Stamp, &mut Vec<u8>),
     ) -> Result<(), Failure> {
-        let held = self.file.len() + self.batch.len() as u64;
-        if !self.is_fresh && self.settings.rotation.as_ref().is_some_and(|rotation| rotation.is_due(held, length)) {
-            self.rotate()?;
+        if self.is_full(length) {
+            self.write()?;
+            // What couldn't be written fills no file: those that hold something aren't rotated away for it.
+            if self.is_full(length) {
+                self.rotate();
+            }
         }
         self.begin_batch();
         let stamp = Stamp { t: self.t(), seq: self.next_seq(), direction };
         write(stamp, &mut self.batch);
         self.messages += 1;
-        self.is_fresh = false;
         Ok(())
+    }
+
+    /// Whether a message of `length` bytes belongs into the next file.
+    fn is_full(&self, length: usize) -> bool {
+        let held = self.file.len() + self.batch.len() as u64;
+        let holds_any = !self.is_fresh || self.messages > 0;
+        holds_any && self.settings.rotation.as_ref().is_some_and(|rotation| rotation.is_due(held, length))
     }
 
     /// Takes how the session ended, once.
@@ -219,6 +228,7 @@ impl Log {
         }
         self.written_seq = self.seq;
         self.needs_header = false;
+        self.is_fresh &= messages == 0;
         self.loss.untold = 0;
         match self.settings.sync {
             Sync::Each => self.sync()?,
@@ -295,8 +305,7 @@ impl Log {
     }
 
     /// Ends this file and begins the next; where that fails, the file grows on.
-    fn rotate(&mut self) -> Result<(), Failure> {
-        self.write()?;
+    fn rotate(&mut self) {
         if let Some(rotation) = &self.settings.rotation {
             match rotation.rotate(&self.settings.path) {
                 Ok(file) => self.go_on_in(file),
@@ -307,7 +316,6 @@ impl Log {
                 }
             }
         }
-        Ok(())
     }
 
     /// Tells how much was lost.

@@ -125,6 +125,21 @@ fn what_must_be_recorded_is_not_passed_on_where_a_rotation_finds_the_disk_full()
 }
 
 #[test]
+fn a_full_disk_does_not_rotate_what_is_kept_away() {
+    let (folder, file) = new_log();
+    let rotation = ["--rotate", "16K", "--keep", "3"];
+    let input: String = (0..500).map(|number| line(number) + "\n").collect();
+    pipe(record(&file).args(rotation), input.as_bytes());
+    let before: Vec<String> = (1..=3).map(|number| std::fs::read_to_string(rotated(&file, number)).unwrap()).collect();
+    // No file takes anything any more.
+    let output = pipe(record_on_a_small_disk(0, &file).args(rotation), input.as_bytes());
+    assert_eq!((output.status.code(), text(&output.stdout) == input), (Some(1), true));
+    let after: Vec<String> = (1..=3).map(|number| std::fs::read_to_string(rotated(&file, number)).unwrap()).collect();
+    assert!(before == after, "files that hold something gave way to files that hold nothing");
+    drop(folder);
+}
+
+#[test]
 fn what_must_be_recorded_is_not_even_begun_where_nothing_can_be() {
     let output = pipe(record(Path::new("/dev/full")).args(["--must-record", "--", "echo", "started"]), b"");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
