@@ -27,7 +27,9 @@ impl Rotation {
     /// # Errors
     /// Where a file can't be renamed; the log is at its place then.
     pub(super) fn rotate(&self, log: &Path) -> io::Result<Appender> {
-        for number in (1..=self.keep).rev() {
+        // A gap takes the last that moves; there may be far fewer than are kept.
+        let last = (1..self.keep).find(|&number| !rotated(log, number).exists()).unwrap_or(self.keep);
+        for number in (1..=last).rev() {
             let from = if number == 1 { log.to_owned() } else { rotated(log, number - 1) };
             match fs::rename(from, rotated(log, number)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),

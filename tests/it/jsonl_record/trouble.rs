@@ -140,6 +140,16 @@ fn a_full_disk_does_not_rotate_what_is_kept_away() {
 }
 
 #[test]
+fn all_may_be_kept() {
+    let (_folder, file) = new_log();
+    let input: String = (0..200).map(|number| line(number) + "\n").collect();
+    let keep = usize::MAX.to_string();
+    let output = pipe(record(&file).args(["--rotate", "8K", "--keep", &keep]), input.as_bytes());
+    assert!(text(&output.stdout) == input);
+    assert_eq!(text(&read_with_rotated(&file).is_clean().stream(Direction::In)), input);
+}
+
+#[test]
 fn what_must_be_recorded_is_not_even_begun_where_nothing_can_be() {
     let output = pipe(record(Path::new("/dev/full")).args(["--must-record", "--", "echo", "started"]), b"");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
