@@ -17,8 +17,8 @@ pub(super) struct Rotation {
 impl Rotation {
     /// Whether a message of `length` bytes is too much for a file that holds so many already.
     pub(super) fn is_due(&self, held: u64, length: usize) -> bool {
-        // What stands around a message, and what escapes or base64 add to it.
-        let written = length + length / 3 + 100;
+        // What escapes or base64 add to a message, and the most that stands around it.
+        let written = length + length / 3 + 200;
         held + written as u64 > self.size as u64
     }
 
