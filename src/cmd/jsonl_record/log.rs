@@ -286,7 +286,11 @@ impl Log {
             return;
         }
         match open_file(&self.settings.path, &self.report) {
-            Ok(file) => self.go_on_in(file),
+            Ok(file) => {
+                self.go_on_in(file);
+                // At once: whoever continues the log finds its number there.
+                self.begin_batch();
+            }
             Err(why) => {
                 let path = self.settings.path.display();
                 self.report

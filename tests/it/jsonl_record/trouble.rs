@@ -275,6 +275,21 @@ fn logrotate_renames_and_hups_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_recorder_that_is_killed_after_a_hup_is_continued_with_the_next_number() {
+    let (_folder, file) = new_log();
+    let mut talk = Talk::start(&mut record(&file));
+    talk.ask("{\"n\":1}");
+    std::fs::rename(&file, rotated(&file, 1)).unwrap();
+    talk.signal(Signal::SIGHUP);
+    eventually("the new file has its header", || std::fs::metadata(&file).is_ok_and(|file| file.len() > 0));
+    talk.signal(Signal::SIGKILL);
+    talk.end();
+    pipe(&mut record(&file), b"{\"n\":2}\n");
+    let log = read_with_rotated(&file).is_clean();
+    assert_eq!(text(&log.stream(Direction::In)), "{\"n\":1}\n{\"n\":2}\n");
+}
+
+#[test]
 fn a_hup_without_a_new_file_changes_nothing() {
     let (folder, file) = new_log();
     let mut talk = Talk::start(&mut record(&file));
