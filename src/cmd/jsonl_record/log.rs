@@ -367,7 +367,8 @@ fn seq_behind(path: &Path) -> Result<u64, String> {
         let lines = last_lines(path, most).map_err(|error| error.to_string())?;
         let found = lines.split(|&byte| byte == b'\n').rev().find_map(seq_of);
         if let Some(seq) = found {
-            return Ok(seq + 1);
+            let next = seq.checked_add(1).filter(|&next| next < u64::MAX / 2);
+            return next.ok_or_else(|| format!("its last number is {seq}, it can't be counted on; give another file"));
         }
     }
     Err("it is no log of jsonl-record: the end of it can't be read as one; give another file".to_owned())

@@ -118,3 +118,13 @@ fn a_place_where_no_file_can_be_is_2_and_nothing_is_started() {
     }
     assert!(!mark.exists());
 }
+
+#[test]
+fn a_log_whose_last_number_is_the_last_there_is_is_refused() {
+    let (_folder, file) = new_log();
+    let content = "{\"t\":1,\"seq\":18446744073709551615,\"end\":\"here\"}\n";
+    std::fs::write(&file, content).unwrap();
+    let output = pipe(&mut record(&file), b"{}\n");
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+}
