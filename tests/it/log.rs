@@ -84,7 +84,7 @@ impl Log {
 
     /// That there is nothing wrong with it.
     #[track_caller]
-    pub fn is_clean(self) -> Log {
+    pub fn clean(self) -> Log {
         assert_eq!(self.problems, Vec::<String>::new());
         self
     }

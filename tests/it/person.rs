@@ -230,7 +230,7 @@ fn a_person_can_answer_through_two_recorders() {
     table.types("hello");
     table.person.exp_string("the shell read hello").unwrap();
     for file in [outer, inner] {
-        let log = Log::read(&file).is_clean();
+        let log = Log::read(&file).clean();
         assert_eq!(text(&log.stream(Direction::Out)), "ready\nchoose 0\nchoose 0\nchoose 0\n");
         assert_eq!(log.end(), ("exit status 0", Some(0)));
     }

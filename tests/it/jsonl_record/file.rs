@@ -11,7 +11,7 @@ fn the_header_says_what_was_wrapped_and_which_part_it_plays() {
     let (_folder, file) = new_log();
     let before = now();
     pipe(record(&file).args(["--child", "world", "--", "cat", "-u", "-"]), b"");
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     let header = &log.headers[0];
     assert_eq!(
         (header.child, header.command.as_slice()),
@@ -24,7 +24,7 @@ fn the_header_says_what_was_wrapped_and_which_part_it_plays() {
 
     let (_folder, file) = new_log();
     pipe(&mut record(&file), b"");
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert_eq!((log.headers[0].child, log.headers[0].command.len()), (None, 0), "a pipe wraps nothing");
     let output = pipe(record(&file).args(["--child", "agent"]), b"");
     assert_eq!(output.status.code(), Some(2), "and has no part");
@@ -42,7 +42,7 @@ fn a_log_is_continued_with_a_second_header_and_numbers_that_go_on() {
     pipe(record(&file).args(["--", "cat"]), b"{\"n\":3}\n");
     let output = pipe(&mut record(&file), b"{\"n\":4}\n");
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert_eq!(text(&log.stream(Direction::In)), "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n{\"n\":4}\n");
     assert_eq!((log.headers.len(), log.ends.len()), (3, 3));
     assert_eq!(log.messages.iter().map(|message| message.seq).collect::<Vec<_>>(), [1, 2, 5, 6, 9]);
@@ -64,7 +64,7 @@ fn a_torn_tail_is_set_aside_told_and_never_fused() {
     assert_eq!((text(&output.stderr), text(&output.stdout)), (told, "{\"n\":3}\n".to_owned()));
     let set_aside = std::fs::read(&aside).unwrap();
     assert_eq!(set_aside, [&whole[kept..torn_at], b"\n"].concat(), "{}", text(torn));
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert_eq!(text(&log.stream(Direction::In)), "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
 }
 
@@ -79,7 +79,7 @@ fn two_recorders_never_share_a_file() {
     assert_eq!(text(&output.stderr), told);
     first.ask("{\"n\":3}");
     first.end_after_close();
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert_eq!(text(&log.stream(Direction::In)), "{\"n\":1}\n{\"n\":3}\n");
 }
 

@@ -1,7 +1,6 @@
 //! Whoever is killed, and whenever: no line that the other side has seen is missing from the log, and the log goes on.
 
-use super::trouble::read_with_rotated;
-use super::{new_log, record};
+use super::{new_log, read_with_rotated, record};
 use crate::log::Log;
 use crate::process::{eventually, is_running, pipe, text};
 use nix::sys::signal::{Signal, kill};
@@ -61,7 +60,7 @@ fn kill_once(number: usize, torn: &AtomicUsize) -> usize {
     let (folder, file) = new_log();
     let victim = [Victim::Recorder, Victim::Recorder, Victim::Reader, Victim::Child][number % 4];
     let wraps = victim == Victim::Child || number % 8 < 3;
-    let rotates = number % 3 == 0;
+    let rotates = number.is_multiple_of(3);
     let seen_by_child = folder.path().join("seen");
     let mut recorder = record(&file);
     recorder.args(["--sync", "never"]);

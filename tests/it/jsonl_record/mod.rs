@@ -2,12 +2,14 @@
 //! kill does to it.
 
 mod file;
+mod full_disk;
 mod killed;
 mod pipe;
-mod trouble;
+mod rotation;
 mod wrapped;
 
-use crate::process::command;
+use crate::log::Log;
+use crate::process::{binary, command};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -49,3 +51,28 @@ const ODD: &[&[u8]] = &[
     b"null\n",
     b"\"no line feed at the end\"",
 ];
+
+/// A recorder whose files may become no longer than so many blocks of 512 bytes: to it, that is a full disk.
+fn record_on_a_small_disk(blocks: u32, file: &Path) -> Command {
+    let mut shell = Command::new("sh");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+    shell.args(["-c", &script, "sh"]).arg(binary("jsonl-record")).arg(file);
+    shell
+}
+
+fn line(number: usize) -> String {
+    format!("{{\"number\":{number},\"pad\":\"{}\"}}", "x".repeat(400))
+}
+
+/// `FILE.N`.
+fn rotated(file: &Path, number: usize) -> PathBuf {
+    PathBuf::from(format!("{}.{number}", file.display()))
+}
+
+/// A log with those of its rotated files that are there.
+fn read_with_rotated(file: &Path) -> Log {
+    let mut files: Vec<PathBuf> = (1..).map(|number| rotated(file, number)).take_while(|file| file.exists()).collect();
+    files.reverse();
+    files.push(file.to_owned());
+    Log::read_all(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>())
+}

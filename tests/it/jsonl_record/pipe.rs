@@ -17,7 +17,7 @@ fn everything_on_stdin_goes_to_stdout_and_into_the_log_byte_for_byte() {
         let output = pipe(record(&file).args(["--max-line", limit]), &input);
         assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
         assert!(output.stdout == input, "--max-line {limit}: {}", text(&output.stdout));
-        let log = Log::read(&file).is_clean();
+        let log = Log::read(&file).clean();
         assert!(log.stream(Direction::In) == input, "--max-line {limit}: {:?}", log.messages);
         assert_eq!(log.end(), ("stdin ended", None));
     }
@@ -46,7 +46,7 @@ fn an_over_long_line_is_recorded_in_parts() {
     let input = [b"{\"pad\":\"".as_slice(), &vec![b'x'; 10 << 20], b"\"}\n{\"next\":1}\n"].concat();
     let output = pipe(record(&file).args(["--max-line", "64K"]), &input);
     assert!(output.stdout == input);
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert!(log.stream(Direction::In) == input);
     assert_eq!(log.messages.last().unwrap().kind, "msg", "the line behind it is whole");
 }
@@ -57,7 +57,7 @@ fn a_hundred_thousand_brackets_are_text_that_every_reader_can_read() {
     let deep = format!("{}{}\n", "[".repeat(100_000), "]".repeat(100_000));
     let output = pipe(&mut record(&file), deep.as_bytes());
     assert!(output.stdout == deep.as_bytes());
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert_eq!(log.messages[0].kind, "text");
     assert!(log.stream(Direction::In) == deep.as_bytes());
 }
@@ -66,7 +66,7 @@ fn a_hundred_thousand_brackets_are_text_that_every_reader_can_read() {
 fn a_stream_without_a_line_is_a_log_too() {
     let (_folder, file) = new_log();
     assert_eq!(pipe(&mut record(&file), b"").status.code(), Some(0));
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert_eq!((log.headers.len(), log.messages.len(), log.end()), (1, 0, ("stdin ended", None)));
 }
 
@@ -91,7 +91,7 @@ fn a_signal_ends_the_log_in_order() {
             talk.signal(signal);
             let ended = talk.end();
             assert_eq!((ended.status.signal(), ended.stderr.as_str()), (Some(signal as i32), ""));
-            let log = Log::read(&file).is_clean();
+            let log = Log::read(&file).clean();
             assert_eq!(log.end(), (name, None));
             assert_eq!(text(&log.stream(Direction::In)), "{\"n\":1}\n");
         }
@@ -113,7 +113,7 @@ fn a_reader_that_goes_is_a_quiet_end_with_the_log_complete() {
         let output = shell.wait_with_output().unwrap();
         assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{child}");
         assert_eq!(text(&output.stdout), "{\"n\":1}\n");
-        let log = Log::read(&file).is_clean();
+        let log = Log::read(&file).clean();
         assert!(log.end().0.starts_with("stdout: Broken pipe"), "{:?}", log.ends);
         assert!(log.stream(Direction::In).starts_with(b"{\"n\":1}\n"));
     }

@@ -19,7 +19,7 @@ fn what_goes_to_the_child_and_what_it_says_is_relayed_and_recorded() {
     let said = [b"{\"ready\":true}\n".as_slice(), &input, b"no line feed"].concat();
     assert!(output.stdout == said, "{}", text(&output.stdout));
     assert_eq!(text(&output.stderr), "warning\ntorn");
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert!(log.stream(Direction::In) == input);
     assert!(log.stream(Direction::Out) == said);
     assert_eq!(text(&log.stream(Direction::Err)), "warning\ntorn");
@@ -39,7 +39,7 @@ fn the_childs_exit_status_is_ours_and_stands_in_the_log() {
         let output = pipe(&mut wrap(&file, script), b"");
         assert_eq!((output.status.code(), output.status.signal()), (Some(code), None), "{script}");
         assert_eq!(text(&output.stderr), "", "{script}");
-        let log = Log::read(&file).is_clean();
+        let log = Log::read(&file).clean();
         assert_eq!(log.end(), (how, Some(code as u8)), "{script}");
     }
 }
@@ -57,7 +57,7 @@ fn a_line_is_in_the_log_before_the_other_side_has_it() {
         }
     }
     assert_eq!(talk.end_after_close().status.code(), Some(0));
-    assert_eq!(Log::read(&file).is_clean().messages.len(), 400);
+    assert_eq!(Log::read(&file).clean().messages.len(), 400);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn lines_as_big_as_a_browsers_pages_come_through_a_conversation() {
         sent.push('\n');
     }
     assert_eq!(talk.end_after_close().status.code(), Some(0));
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert!(log.stream(Direction::In) == sent.as_bytes() && log.stream(Direction::Out) == sent.as_bytes());
     assert!(log.messages.iter().all(|message| message.kind == "msg"));
 }
@@ -83,7 +83,7 @@ fn half_close_relays_and_records_to_the_end() {
     let (_folder, file) = new_log();
     let output = pipe(&mut wrap(&file, "cat; sleep 0.3; echo late; echo later >&2; exit 3"), b"one\ntwo");
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("one\ntwolate\n", Some(3)));
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert_eq!(text(&log.stream(Direction::Out)), "one\ntwolate\n");
     assert_eq!(text(&log.stream(Direction::Err)), "later\n");
 }
@@ -94,7 +94,7 @@ fn two_floods_and_a_noisy_stderr_are_recorded_whole() {
     let noise = "seq 20000 >&2 & seq 20001 40000; cat; wait";
     let input: String = (0..20_000).map(|number| format!("{{\"number\":{number}}}\n")).collect();
     let output = pipe(&mut wrap(&file, noise), input.as_bytes());
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert!(log.stream(Direction::In) == input.as_bytes());
     assert!(log.stream(Direction::Out) == output.stdout);
     assert!(log.stream(Direction::Err) == output.stderr);
@@ -112,7 +112,7 @@ fn a_child_that_is_not_there_is_3_and_says_so() {
         "{}",
         text(&output.stderr)
     );
-    assert_eq!(Log::read(&file).is_clean().messages.len(), 0);
+    assert_eq!(Log::read(&file).clean().messages.len(), 0);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_wrapped_proxy_is_recorded_as_it_plays() {
     }
     let ended = talk.end_after_close();
     assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     let passed: Vec<(&str, String)> =
         log.messages.iter().map(|message| (message.direction.name(), text(&message.bytes))).collect();
     let (command, line) = ("choose 0\n".to_owned(), |state: &String| format!("{state}\n"));
@@ -159,7 +159,7 @@ fn a_signal_in_a_flood_loses_nothing_that_was_seen() {
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(recorder.id() as i32), Signal::SIGTERM).unwrap();
     assert_eq!(recorder.wait().unwrap().signal(), Some(15));
     let seen = reader.join().unwrap();
-    let log = Log::read(&file).is_clean();
+    let log = Log::read(&file).clean();
     assert!(log.stream(Direction::Out).starts_with(&seen));
     assert_eq!(log.end().0, "SIGTERM");
 }
