@@ -213,7 +213,8 @@ impl Log {
             return Err(Failure::new(Status::Fault, self.settings.path.display()));
         }
         self.batch_t = None;
-        if self.ended && self.settings.sync != Sync::Never { self.sync() } else { Ok(()) }
+        // (With `each`, it has been forced already.)
+        if self.ended && matches!(self.settings.sync, Sync::Within(_)) { self.sync() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), Failure> {
