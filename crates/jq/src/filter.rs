@@ -7,6 +7,7 @@ use crate::json::{Unreadable, Writer, read, write};
 use crate::value::Value;
 use crate::value::document::whole;
 use jaq_core::{Ctx, Exn, ValX, Vars};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How far a run may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,10 +29,11 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// 100,000 steps and 32 more a byte, 512 levels, 64 MiB. Rewriting each string of a message takes some 10 steps a byte;
-    /// 100,000 steps take some 10 ms.
+    /// 100,000 steps and 8 more a byte, 512 levels, 64 MiB. Rewriting each string of a message takes one or two steps a
+    /// byte, and four where nearly every byte is a value; 100,000 steps take some 10 ms. A step keeps some 50 bytes of
+    /// memory at worst.
     fn default() -> Limits {
-        Limits { fuel: 100_000, fuel_per_byte: 32, max_depth: Limits::DEEPEST, max_output: 64 << 20 }
+        Limits { fuel: 100_000, fuel_per_byte: 8, max_depth: Limits::DEEPEST, max_output: 64 << 20 }
     }
 }
 
@@ -153,15 +155,12 @@ impl Filter {
         let bytes = [input].iter().chain(variables).map(Input::len).fold(0, u64::saturating_add);
         let fuel = self.limits.fuel.saturating_add(self.limits.fuel_per_byte.saturating_mul(bytes));
         fuel::begin(fuel, self.limits.max_depth as u32);
-        let taken = stacker::maybe_grow(fuel::ENOUGH_STACK, fuel::RUN_STACK, || {
-            let given: Vec<Value> = variables.iter().map(|value| self.value(value)).collect::<Result<_, _>>()?;
-            if given.len() != self.variables {
-                let message = format_args!("{} variables were given, and {} are declared", given.len(), self.variables);
-                return Err(Error::new(ErrorKind::Failed, message));
-            }
-            let context = Ctx::<Data>::new(&self.program.lut, Vars::new(given));
-            let mut outputs = self.program.id.run((context, self.value(&input)?));
-            take(&mut outputs)
+        // Nothing panics that we know of, but jaq's interpreter is not ours, and a line must not end the process.
+        let taken = catch_unwind(AssertUnwindSafe(|| {
+            stacker::maybe_grow(fuel::ENOUGH_STACK, fuel::RUN_STACK, || self.run_here(input, variables, take))
+        }));
+        let taken = taken.unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Failed, "the filter failed as it should not; please report it with this line"))
         });
         match fuel::stopped() {
             None => taken,
@@ -169,6 +168,22 @@ impl Filter {
             Some(Stop::Fuel) => Err(out_of_fuel()),
             Some(Stop::Depth) => Err(self.too_deep("a value or a recursion of the filter")),
         }
+    }
+
+    fn run_here<T>(
+        &self,
+        input: Input<'_>,
+        variables: &[Input<'_>],
+        take: impl FnOnce(&mut dyn Iterator<Item = ValX<'_, Value>>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if variables.len() != self.variables {
+            let message = format_args!("{} variables were given, and {} are declared", variables.len(), self.variables);
+            return Err(Error::new(ErrorKind::Failed, message));
+        }
+        let given: Vec<Value> = variables.iter().map(|value| self.value(value)).collect::<Result<_, _>>()?;
+        let context = Ctx::<Data>::new(&self.program.lut, Vars::new(given));
+        let mut outputs = self.program.id.run((context, self.value(&input)?));
+        take(&mut outputs)
     }
 
     fn value(&self, input: &Input<'_>) -> Result<Value, Error> {

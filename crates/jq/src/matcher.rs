@@ -2,8 +2,10 @@
 
 use crate::fuel;
 use regex::{Regex, RegexBuilder};
+use regex_automata::dfa::onepass;
+use regex_automata::nfa::thompson::NFA;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -16,8 +18,10 @@ pub struct Matcher {
     pub skip_empty: bool,
     /// In how many places of the pattern a search can be at once: what a letter can cost.
     places: u64,
-    /// No match is longer than this, and hardly anything beyond it is looked at.
-    longest: Option<usize>,
+    /// What compiling it costs.
+    size: u64,
+    /// How far beyond the end of a match may have been looked for a better one; `None` where there is no telling.
+    beyond: Option<usize>,
 }
 
 /// The most places of a pattern, repetitions written out.
@@ -61,7 +65,7 @@ pub fn matcher(pattern: &str, flags: &str) -> Result<Rc<Matcher>, String> {
     });
     if let Some((matcher, is_first)) = found {
         if is_first {
-            fuel::charge(FIRST_USE);
+            fuel::charge(FIRST_USE + matcher.size);
         }
         return Ok(matcher);
     }
@@ -69,6 +73,7 @@ pub fn matcher(pattern: &str, flags: &str) -> Result<Rc<Matcher>, String> {
         return Err("out of fuel".to_owned());
     }
     let matcher = Rc::new(Matcher::new(pattern, flags)?);
+    fuel::charge(matcher.size);
     CACHE.with_borrow_mut(|cache| {
         if cache.len() >= KEPT {
             cache.remove(0);
@@ -116,8 +121,9 @@ impl Matcher {
             return Err(format!("a pattern of {} bytes is too long; {LONGEST_PATTERN} may be", pattern.len()));
         }
         let too_large = || "the pattern is too large; write smaller repetitions".to_owned();
-        let (places, longest) = extent(pattern, &flags)?;
-        if places > MOST_PLACES {
+        let hir = parse(pattern, &flags)?;
+        let (places, size) = (sum(&hir, |_| 1), sum(&hir, ranges));
+        if places > MOST_PLACES || !fuel::can_charge(size) {
             return Err(too_large());
         }
         let regex = RegexBuilder::new(pattern)
@@ -132,7 +138,7 @@ impl Matcher {
                 regex::Error::CompiledTooBig(_) => too_large(),
                 other => unreadable(&other),
             })?;
-        Ok(Matcher { regex, global: flags.global, skip_empty: flags.skip_empty, places, longest })
+        Ok(Matcher { regex, global: flags.global, skip_empty: flags.skip_empty, places, size, beyond: beyond(&hir) })
     }
 
     /// Whether a search from `start` can be paid for, however far it goes.
@@ -148,8 +154,8 @@ impl Matcher {
     pub fn pay(&self, text: &str, start: usize, end: usize) -> bool {
         let rest = text.len().saturating_sub(start);
         let passed = end.saturating_sub(start);
-        let beyond = rest.min(self.longest.map_or(rest, |longest| passed.saturating_add(longest)));
-        fuel::charge(2 + self.cost(passed) + self.cost(beyond) / 8)
+        let beyond = self.beyond.map_or(rest, |beyond| beyond.min(rest));
+        fuel::charge(2 + self.cost(passed) + self.cost(beyond) / 32)
     }
 
     fn cost(&self, bytes: usize) -> u64 {
@@ -160,16 +166,15 @@ impl Matcher {
 /// How deep the groups of a pattern may be.
 const NESTING: u32 = 50;
 
-fn extent(pattern: &str, flags: &Flags) -> Result<(u64, Option<usize>), String> {
-    let hir = ParserBuilder::new()
+fn parse(pattern: &str, flags: &Flags) -> Result<Hir, String> {
+    ParserBuilder::new()
         .case_insensitive(flags.any_case)
         .ignore_whitespace(flags.extended)
         .dot_matches_new_line(flags.dot_all)
         .nest_limit(NESTING)
         .build()
         .parse(pattern)
-        .map_err(|error| unreadable(&error))?;
-    Ok((places(&hir), hir.properties().maximum_len()))
+        .map_err(|error| unreadable(&error))
 }
 
 /// The parser draws the pattern in several lines and says what is wrong in the last.
@@ -179,19 +184,40 @@ fn unreadable(error: &impl std::fmt::Display) -> String {
     format!("the pattern is wrong: {}", last.trim_start_matches("error: "))
 }
 
-/// The letters of a pattern with its repetitions written out.
-fn places(hir: &Hir) -> u64 {
+/// How far a search may look beyond a match: no further than the longest match, and not at all where each letter leaves one
+/// way to go on. (`x*y|x` looks for a y to the end of the text, after each x.)
+fn beyond(hir: &Hir) -> Option<usize> {
+    let one_way = || {
+        let nfa =
+            NFA::compiler().configure(NFA::config().nfa_size_limit(Some(MOST_MEMORY))).build_from_hir(hir).ok()?;
+        let config = onepass::Config::new().size_limit(Some(MOST_MEMORY / 4));
+        onepass::Builder::new().configure(config).build_from_nfa(nfa).is_ok().then_some(0)
+    };
+    hir.properties().maximum_len().or_else(one_way)
+}
+
+/// The letters of a pattern with its repetitions written out, each class of letters for as much as it is `worth`.
+fn sum(hir: &Hir, worth: fn(&Class) -> u64) -> u64 {
     match hir.kind() {
         HirKind::Empty => 0,
-        HirKind::Look(_) | HirKind::Class(_) => 1,
+        HirKind::Look(_) => 1,
+        HirKind::Class(class) => worth(class),
         HirKind::Literal(literal) => literal.0.len() as u64,
-        HirKind::Capture(capture) => 1 + places(&capture.sub),
+        HirKind::Capture(capture) => 1 + sum(&capture.sub, worth),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(0, |sum: u64, part| sum.saturating_add(places(part)))
+            parts.iter().fold(0, |all: u64, part| all.saturating_add(sum(part, worth)))
         }
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min).max(1);
-            places(&repetition.sub).max(1).saturating_mul(u64::from(times))
+            sum(&repetition.sub, worth).max(1).saturating_mul(u64::from(times))
         }
+    }
+}
+
+/// `\w` is hundreds of ranges of letters, and each is compiled.
+fn ranges(class: &Class) -> u64 {
+    match class {
+        Class::Unicode(class) => class.ranges().len() as u64,
+        Class::Bytes(class) => class.ranges().len() as u64,
     }
 }

@@ -150,7 +150,7 @@ fn failures_say_what_failed_in_a_line() {
         (
             ". + 1",
             r#"["a long text, much longer than anybody wants to read in a message that is a line"]"#,
-            "array ([\"a long",
+            "array ([\"a long text, much longer",
         ),
         ("error(\"a\\nb\")", "null", "a b"),
         ("error({a: 1})", "null", "{\"a\":1}"),

@@ -79,6 +79,18 @@ fn patterns_come_and_go() {
     }
 }
 
+/// Thousands of matches in a large text are ordinary, where a pattern looks no further than what it matches.
+#[test]
+fn many_matches_in_a_large_text() {
+    let text = "<b>some</b>  text at https://example.com/x ".repeat(if cfg!(debug_assertions) { 500 } else { 20_000 });
+    for filter in
+        [r#"gsub("\s+"; " ")"#, r#"gsub("<[^>]*>"; "")"#, r#"[match("https?://\S+"; "g")]"#, r#"[scan("\w+")]"#]
+    {
+        let found = one(&text, &format!("{filter} | length > 0"));
+        assert_eq!(found.unwrap_or_else(|error| error.to_string()), "true", "{filter}");
+    }
+}
+
 /// Patterns like those that trip backtrackers.
 #[test]
 fn nothing_backtracks() {

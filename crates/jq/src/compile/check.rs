@@ -1,8 +1,10 @@
 //! Is a filter's text small enough to be parsed, compiled and run by recursion?
 
 use super::explain::place;
+use super::rewrite::children;
 use crate::error::CompileError;
 use jaq_core::load::lex::{StrPart, Tok, Token};
+use jaq_core::load::parse::{BinaryOp, Pattern, Term};
 
 /// The longest filter.
 const LONGEST: usize = 64 << 10;
@@ -85,31 +87,52 @@ pub fn tokens(source: &str, tokens: &[Token<&str>]) -> Result<(), CompileError> 
     if count.operators > MOST_OPERATORS {
         return too_long("operators", MOST_OPERATORS);
     }
-    if count.path > MOST_STEPS {
-        return too_long("steps in a row in a path", MOST_STEPS);
-    }
     Ok(())
 }
 
-/// The longest path, like `.a.b[0]`.
-const MOST_STEPS: usize = 100;
+/// The most steps of a path like `.a.b[0]`, arguments of a call or parts of a pattern: jaq recurses over each.
+const MOST_PARTS: usize = 100;
+
+/// Looks for rows that jaq goes through by recursion.
+///
+/// # Errors
+/// One is too long.
+pub fn rows(term: &Term<&str>) -> Result<(), CompileError> {
+    let (what, length) = match term {
+        Term::Path(_, path) => ("steps in a path", path.0.len()),
+        Term::Call(_, arguments) => ("arguments of a call", arguments.len()),
+        Term::Def(definitions, _) => {
+            ("arguments of a definition", definitions.iter().map(|def| def.args.len()).max().unwrap_or(0))
+        }
+        Term::BinOp(_, BinaryOp::Pipe(Some(pattern)), _) | Term::Fold(_, _, pattern, _) => {
+            ("parts of a pattern", parts(pattern))
+        }
+        _ => ("", 0),
+    };
+    if length > MOST_PARTS {
+        return Err(CompileError::new(format_args!("{length} {what} are too many; {MOST_PARTS} are the most")));
+    }
+    children(term).into_iter().try_for_each(rows)
+}
+
+fn parts(pattern: &Pattern<&str>) -> usize {
+    1 + match pattern {
+        Pattern::Var(_) => 0,
+        Pattern::Arr(inner) => inner.iter().map(parts).sum(),
+        Pattern::Obj(entries) => entries.iter().map(|(_, inner)| parts(inner)).sum::<usize>(),
+    }
+}
 
 #[derive(Default)]
 struct Count<'a> {
     levels: usize,
     operators: usize,
-    /// The longest row of steps of a path.
-    path: usize,
     module: Option<&'a str>,
 }
 
 impl<'a> Count<'a> {
     fn add(&mut self, tokens: &[Token<&'a str>]) {
-        let mut steps = 0;
         for (index, Token(text, token)) in tokens.iter().enumerate() {
-            let is_step = text.starts_with(['.', '[']) || matches!(*text, "?") || matches!(token, Tok::Str(_));
-            steps = if is_step { steps + 1 } else { 0 };
-            self.path = self.path.max(steps);
             match (token, *text) {
                 (Tok::Word, "import" | "include" | "module") if index == 0 => self.module = Some(text),
                 (Tok::Word, "and" | "or") => self.operators += 1,

@@ -10,6 +10,7 @@ use crate::value::Value;
 use jaq_core::load::parse::Def;
 use jaq_core::load::{Arena, File, Lexer, Loader, Parser};
 use jaq_core::{Compiler, DataT, Lut};
+use std::panic::catch_unwind;
 
 /// What our filters work on.
 pub struct Data;
@@ -51,7 +52,9 @@ const COMPILE_STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 <
 /// The text isn't one, calls what isn't there, or is too large.
 pub fn compile(source: &str, variables: &[&str]) -> Result<Program, CompileError> {
     check::brackets(source)?;
-    stacker::grow(COMPILE_STACK, || compile_here(source, variables))
+    // Nothing panics that we know of, but jaq's compiler is not ours.
+    let compiled = catch_unwind(|| stacker::grow(COMPILE_STACK, || compile_here(source, variables)));
+    compiled.unwrap_or_else(|_| Err(CompileError::new("the filter could not be compiled; please report it")))
 }
 
 fn compile_here(source: &str, variables: &[&str]) -> Result<Program, CompileError> {
@@ -59,6 +62,7 @@ fn compile_here(source: &str, variables: &[&str]) -> Result<Program, CompileErro
     check::tokens(source, &tokens)?;
     let body =
         Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parsing(source, &errors))?;
+    check::rows(&body)?;
     let mut definitions: Vec<Def<&str>> = prelude();
     definitions.push(Def { name: MAIN, args: Vec::new(), body });
     let names: Vec<String> = variables.iter().map(|name| format!("${name}")).collect();

@@ -52,7 +52,8 @@ fn calls(term: &Node<'_>, is_wanted: &dyn Fn(&str, usize) -> bool) -> bool {
     children(term).into_iter().any(|child| calls(child, is_wanted))
 }
 
-fn children<'a, 's>(term: &'a Node<'s>) -> Vec<&'a Node<'s>> {
+/// The terms right below a term.
+pub fn children<'a, 's>(term: &'a Node<'s>) -> Vec<&'a Node<'s>> {
     match term {
         Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) | Term::Arr(None) => Vec::new(),
         Term::Str(_, parts) => {

@@ -1,6 +1,7 @@
 //! JSON text: read into a document, written from a value.
 
 mod read;
+mod read_again;
 mod write;
 
 pub use read::{Unreadable, read};

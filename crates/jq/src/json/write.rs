@@ -1,5 +1,6 @@
 //! A value into JSON text, no longer than it may become.
 
+use super::read_again;
 use crate::fuel::{self, Stop};
 use crate::value::number::Number;
 use crate::value::{Value, array, object};
@@ -24,13 +25,11 @@ impl<'a> Writer<'a> {
         self.overflowed
     }
 
-    /// Adds bytes; where there is no room for all, none.
+    /// Adds bytes, as many as there is room for.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.overflowed || self.to.len().saturating_add(bytes.len()) > self.most {
-            self.overflowed = true;
-        } else {
-            self.to.extend_from_slice(bytes);
-        }
+        let room = self.most.saturating_sub(self.to.len());
+        self.overflowed |= bytes.len() > room;
+        self.to.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }
 }
 
@@ -45,6 +44,7 @@ pub fn write(value: &Value, to: &mut Writer<'_>) {
         Value::Bool(false) => to.push(b"false"),
         Value::Number(number) => write_number(number, to),
         Value::Text(text) => write_text(text.as_str(), to),
+        Value::Node(node) => read_again::write_node(node, to),
         _ if value.is_array() => {
             to.push(b"[");
             for (index, item) in array(value).items().iter().enumerate() {
@@ -85,7 +85,7 @@ fn write_number(number: &Number, to: &mut Writer<'_>) {
     }
 }
 
-fn write_text(text: &str, to: &mut Writer<'_>) {
+pub(super) fn write_text(text: &str, to: &mut Writer<'_>) {
     let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     to.push(b"\"");
     let mut rest = text.as_bytes();
@@ -130,22 +130,12 @@ const SHOWN: usize = 60;
 /// The begin of a value's JSON, for messages.
 pub fn brief(value: &Value) -> String {
     let mut shown = Vec::new();
-    match value {
-        // A writer takes all of a string or nothing.
-        Value::Text(text) => {
-            let begin: String = text.as_str().chars().take(SHOWN).collect();
-            write_text(&begin, &mut Writer::new(&mut shown, usize::MAX));
-            if begin.len() < text.as_str().len() {
-                shown.extend_from_slice("…".as_bytes());
-            }
-        }
-        _ => {
-            let mut writer = Writer::new(&mut shown, SHOWN);
-            write(value, &mut writer);
-            if writer.overflowed() {
-                shown.extend_from_slice("…".as_bytes());
-            }
-        }
+    let mut writer = Writer::new(&mut shown, SHOWN);
+    write(value, &mut writer);
+    let is_cut = writer.overflowed();
+    let mut shown = String::from_utf8_lossy(&shown).trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned();
+    if is_cut {
+        shown.push('…');
     }
-    String::from_utf8_lossy(&shown).into_owned()
+    shown
 }

@@ -77,7 +77,8 @@ fn each(
         if matcher.skip_empty && whole.is_empty() {
             continue;
         }
-        pay(captures.len() as u64 * 4)?;
+        // An object for each match, and for each group.
+        pay(captures.len() as u64 * 16)?;
         give((whole.start(), whole.end()), describe(value, text, &matcher, &captures, &mut place));
         if !matcher.global {
             return Ok(());

@@ -45,6 +45,13 @@ pub struct Document {
     pub spans: Vec<Span>,
 }
 
+impl Document {
+    /// The text of a span.
+    pub fn written(&self, span: &Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+}
+
 /// An array or an object that was read and not looked into so far.
 #[derive(Clone)]
 pub struct Node {
@@ -69,10 +76,14 @@ impl Node {
         Measure { weight: spans + u64::from(span.end - span.start) / 16, depth: u32::from(span.depth) }
     }
 
+    /// Where it is.
+    pub fn place(&self) -> (&Rc<Document>, u32) {
+        (&self.document, self.at)
+    }
+
     /// The spans right below this one.
     fn children(&self) -> Children<'_> {
-        let after = self.span().map_or(self.at, |span| span.after);
-        Children { document: &self.document, next: self.at + 1, after }
+        children(&self.document, self.at)
     }
 
     /// The values right below this one, an object's keys among them.
@@ -107,7 +118,14 @@ impl Node {
     }
 }
 
-struct Children<'a> {
+/// The spans right below the span at `at`.
+pub fn children(document: &Document, at: u32) -> Children<'_> {
+    let after = document.spans.get(at as usize).map_or(at, |span| span.after);
+    Children { document, next: at + 1, after }
+}
+
+/// An iterator over spans next to each other.
+pub struct Children<'a> {
     document: &'a Document,
     next: u32,
     after: u32,
@@ -130,10 +148,9 @@ fn is_named(document: &Document, key: u32, name: &str) -> bool {
     let Some(span) = document.spans.get(key as usize) else {
         return false;
     };
-    let written = document.text.get(span.start as usize..span.end as usize).unwrap_or_default();
     match span.kind {
-        Kind::Escaped => unescape(written) == name,
-        _ => written == name,
+        Kind::Escaped => unescape(document.written(span)) == name,
+        _ => document.written(span) == name,
     }
 }
 
@@ -142,7 +159,8 @@ pub fn whole(document: Document) -> Value {
     value(&Rc::new(document), 0)
 }
 
-fn value(document: &Rc<Document>, at: u32) -> Value {
+/// The value of the span at `at`.
+pub fn value(document: &Rc<Document>, at: u32) -> Value {
     let Some(span) = document.spans.get(at as usize) else {
         return Value::Null;
     };
@@ -159,7 +177,7 @@ fn value(document: &Rc<Document>, at: u32) -> Value {
 }
 
 /// What a string's text means. Half a surrogate pair means nothing; U+FFFD stands in for it, as in jq.
-fn unescape(written: &str) -> String {
+pub fn unescape(written: &str) -> String {
     let mut meant = String::with_capacity(written.len());
     let mut rest = written;
     while let Some((plain, escape)) = rest.split_once('\\') {

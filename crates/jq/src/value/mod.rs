@@ -7,6 +7,7 @@
 mod arithmetic;
 mod collection;
 pub mod document;
+mod mathematics;
 pub mod number;
 mod order;
 mod path;
