@@ -35,6 +35,15 @@ TEXTS = FIELDS + [
     '[-0.5e+7,0,false,"\\"\\\\\\u00e9",[[],{}]]', '"\u00e9\\ud800"', '[1, {"a": [true, null], "b": "c"}]',
     '[{"a":' * 40 + '1' + '}]' * 40,
 ]
+FILTERS = [
+    '.game_state.current_hp > 10 and .in_game',
+    'select(.a | test("(?i)\\bab+")) | .b = $v',
+    'walk(if type == "string" then gsub("(?<x>a)"; "<\\(.x)>") else . end)',
+    'def f(g): if . > 0 then . - 1 | f(g) else g end; reduce .[]? as [$a, {b: $c}] (0; . + 1) | f(.)',
+    '[.. | numbers] | sort_by(-.) | group_by(. % 2) | map(add) | @csv, tojson',
+    'try error({a: [1, 2.5e3]}) catch (label $out | foreach .a[] as $x (0; . + $x; ., break $out))',
+    'del(.a, .b[1:]) | to_entries | from_entries | [paths] | getpath(.[0]) // "none"',
+]
 
 
 def main():
@@ -47,6 +56,8 @@ def main():
     seed(corpus, "calls", [call.encode() for call in CALLS])
     texts = [text.encode() for text in TEXTS + CALLS] + small
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
+    inputs = ['{"a":[1,2.50,{"b":null}],"b":"ab"}', '[1,"a\\u0041",true,[[]]]', "5"]
+    seed(corpus, "filters", [f"{one}\0{other}".encode() for one in FILTERS for other in inputs])
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])
     seed(corpus, "journal", [bytes([meaning]) + content for meaning, content in journal(small)])
 

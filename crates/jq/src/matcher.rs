@@ -123,7 +123,11 @@ impl Matcher {
         let too_large = || "the pattern is too large; write smaller repetitions".to_owned();
         let hir = parse(pattern, &flags)?;
         let (places, size) = (sum(&hir, |_| 1), sum(&hir, ranges));
-        if places > MOST_PLACES || !fuel::can_charge(size) {
+        if places > MOST_PLACES {
+            return Err(too_large());
+        }
+        if !fuel::can_charge(size) {
+            fuel::stop(fuel::Stop::Fuel);
             return Err(too_large());
         }
         let regex = RegexBuilder::new(pattern)
@@ -155,7 +159,7 @@ impl Matcher {
         let rest = text.len().saturating_sub(start);
         let passed = end.saturating_sub(start);
         let beyond = self.beyond.map_or(rest, |beyond| beyond.min(rest));
-        fuel::charge(2 + self.cost(passed) + self.cost(beyond) / 32)
+        fuel::charge(2 + self.cost(passed) + self.cost(beyond) / 8)
     }
 
     fn cost(&self, bytes: usize) -> u64 {
@@ -193,7 +197,20 @@ fn beyond(hir: &Hir) -> Option<usize> {
         let config = onepass::Config::new().size_limit(Some(MOST_MEMORY / 4));
         onepass::Builder::new().configure(config).build_from_nfa(nfa).is_ok().then_some(0)
     };
-    hir.properties().maximum_len().or_else(one_way)
+    hir.properties().maximum_len().or_else(|| beyond_run(hir)).or_else(one_way)
+}
+
+/// For patterns that end in a run of letters, like `\w+`: as long as it goes on, it matches.
+fn beyond_run(hir: &Hir) -> Option<usize> {
+    match hir.kind() {
+        HirKind::Capture(capture) => beyond_run(&capture.sub),
+        HirKind::Repetition(run) => (run.greedy && matches!(run.sub.kind(), HirKind::Class(_))).then_some(0),
+        HirKind::Concat(parts) => {
+            let (last, before) = parts.split_last()?;
+            before.iter().try_fold(beyond_run(last)?, |sum, part| Some(sum + part.properties().maximum_len()?))
+        }
+        _ => None,
+    }
 }
 
 /// The letters of a pattern with its repetitions written out, each class of letters for as much as it is `worth`.

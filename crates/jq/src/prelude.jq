@@ -53,9 +53,8 @@ def test($pattern; $flags): __test($pattern; $flags);
 def match($pattern; $flags): __match($pattern; $flags)[];
 def test($pattern): if $pattern | type == "array" then test($pattern[0]; $pattern[1]) else test($pattern; null) end;
 def match($pattern): if $pattern | type == "array" then match($pattern[0]; $pattern[1]) else match($pattern; null) end;
-def names: reduce (.captures[] | select(.name != null)) as $group ({}; .[$group.name] = $group.string);
-def capture($pattern; $flags): match($pattern; $flags) | names;
-def capture($pattern): match($pattern) | names;
+def capture($pattern; $flags): match($pattern; $flags) | __names;
+def capture($pattern): match($pattern) | __names;
 def scan($pattern; $flags):
   match($pattern; "g" + $flags) | if .captures == [] then .string else [.captures[].string] end;
 def scan($pattern): if $pattern | type == "array" then scan($pattern[0]; $pattern[1]) else scan($pattern; null) end;
@@ -63,7 +62,7 @@ def split($pattern; $flags): [foreach __pieces($pattern; "g" + $flags)[] as $pie
 def splits($pattern; $flags): split($pattern; $flags)[];
 def splits($pattern): splits($pattern; null);
 def sub($pattern; f; $flags):
-  reduce __pieces($pattern; $flags)[] as $piece (""; . + ($piece | if type == "string" then . else names | f end));
+  [__pieces($pattern; $flags)[] | if type == "string" then . else [__names | f] end] | __joined[];
 def sub($pattern; f): sub($pattern; f; null);
 def gsub($pattern; f; $flags): sub($pattern; f; "g" + $flags);
 def gsub($pattern; f): sub($pattern; f; "g");

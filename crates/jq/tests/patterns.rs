@@ -47,6 +47,8 @@ fn patterns_know_all_scripts_and_count_characters() {
         ("abc", r#"gsub(""; "-")"#, "\"-a-b-c-\""),
         ("abc", r#"gsub("^"; "> ")"#, "\"> abc\""),
         ("aa", r#"[sub("a"; "1", "2")]"#, r#"["1a","2a"]"#),
+        ("aa", r#"[gsub("a"; "1", "2")]"#, r#"["11","12","21","22"]"#),
+        ("aa", r#"[gsub("a"; empty)]"#, "[]"),
     ] {
         assert_eq!(one(input, filter).unwrap_or_else(|error| error.to_string()), expected, "{input} | {filter}");
     }
@@ -84,7 +86,7 @@ fn patterns_come_and_go() {
 fn many_matches_in_a_large_text() {
     let text = "<b>some</b>  text at https://example.com/x ".repeat(if cfg!(debug_assertions) { 500 } else { 20_000 });
     for filter in
-        [r#"gsub("\s+"; " ")"#, r#"gsub("<[^>]*>"; "")"#, r#"[match("https?://\S+"; "g")]"#, r#"[scan("\w+")]"#]
+        [r#"gsub("\\s+"; " ")"#, r#"gsub("<[^>]*>"; "")"#, r#"[match("https?://\\S+"; "g")]"#, r#"[scan("\\w+")]"#]
     {
         let found = one(&text, &format!("{filter} | length > 0"));
         assert_eq!(found.unwrap_or_else(|error| error.to_string()), "true", "{filter}");

@@ -128,7 +128,7 @@ fn reverse(value: Value) -> ValueResult {
 fn sorted(mut items: Vec<Value>, by: fn(&Value, &Value) -> Ordering) -> Result<Vec<Value>, Error> {
     let rounds = u64::from(items.len().max(2).ilog2()) + 1;
     let weight = items.iter().fold(0, |sum: u64, item| sum.saturating_add(item.weight()));
-    pay(weight.saturating_mul(rounds))?;
+    pay(weight.saturating_mul(rounds) / 8)?;
     items.sort_by(by);
     Ok(items)
 }

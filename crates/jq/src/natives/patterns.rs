@@ -5,7 +5,8 @@ use crate::compile::Data;
 use crate::fuel;
 use crate::matcher::{Matcher, matcher};
 use crate::value::text::Text;
-use crate::value::{Array, Error, Fields, Object, Value, fail, spent};
+use crate::value::{Array, Error, Fields, Object, Value, ValueResult, fail, spent};
+use jaq_core::ValT;
 use jaq_core::native::Fun;
 use regex::Captures;
 
@@ -36,7 +37,45 @@ pub fn functions() -> Vec<Fun<Data>> {
             pieces.push(part(&value, at, usize::MAX));
             Ok(Array::value(pieces))
         }),
+        // The named groups of a match.
+        function!("__names", 0, |found: Value| {
+            let mut fields = Fields::default();
+            for group in found.index(&Value::from("captures"))?.into_items()? {
+                if let Value::Text(name) = group.clone().index(&Value::from("name"))? {
+                    fields.insert(name, group.index(&Value::from("string"))?);
+                }
+            }
+            Ok(Object::value(fields))
+        }),
+        function!("__joined", 0, joined),
     ]
+}
+
+/// Strings, and arrays of what may stand in a place, into all the strings that come of them.
+fn joined(pieces: Value) -> ValueResult {
+    let mut all = vec![Text::from("")];
+    for piece in pieces.into_items()? {
+        let choices = if piece.is_array() { piece.into_items()? } else { vec![piece] };
+        let mut longer = Vec::new();
+        for begun in all {
+            for choice in choices.iter().skip(1) {
+                longer.push(continued(begun.clone(), choice)?);
+            }
+            // One takes the string as it is, and is put at its end in place.
+            if let Some(choice) = choices.first() {
+                let at = longer.len() + 1 - choices.len();
+                longer.insert(at, continued(begun, choice)?);
+            }
+        }
+        all = longer;
+    }
+    Ok(all.into_iter().map(Value::Text).collect())
+}
+
+fn continued(mut text: Text, choice: &Value) -> Result<Text, Error> {
+    let copied = text.push(choice.as_text().ok_or_else(|| choice.wrong("a string to be put in"))?);
+    pay(fuel::of_bytes(copied))?;
+    Ok(text)
 }
 
 fn compiled(pattern: &Value, flags: &Value) -> Result<std::rc::Rc<Matcher>, Error> {

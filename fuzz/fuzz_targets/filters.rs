@@ -1,0 +1,36 @@
+//! Whatever claims to be a filter and its input: nothing panics, and every run ends. What can be read comes back as it was.
+//!
+//! Input: the filter, a zero byte, and the JSON it is run on.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pipewright_jq::{Filter, Input, Limits};
+
+/// Small, so that libFuzzer's own limit on time finds whatever isn't bounded by it.
+const LIMITS: Limits = Limits { fuel: 20_000, fuel_per_byte: 8, max_depth: 64, max_output: 1 << 20 };
+
+fuzz_target!(|input: &[u8]| {
+    let mut parts = input.splitn(2, |&byte| byte == 0);
+    let (Some(source), Some(json)) = (parts.next(), parts.next()) else {
+        return;
+    };
+    let Ok(source) = std::str::from_utf8(source) else {
+        return;
+    };
+    let json = Input::Json(json);
+    if let Ok(filter) = Filter::compile(source, &["v"], LIMITS) {
+        let mut out = b"before".to_vec();
+        let _ = filter.matches(json, &[json]);
+        if filter.one(json, &[Input::Null], &mut out).is_err() {
+            assert_eq!(out, b"before", "an error left something behind");
+        }
+        let _ = filter.cell(json, &[Input::Number(1)], &mut out);
+    }
+    let same = Filter::compile(".", &[], LIMITS).expect("it is a filter");
+    let mut once = Vec::new();
+    if same.one(json, &[], &mut once) == Ok(true) {
+        let mut twice = Vec::new();
+        assert_eq!(same.one(Input::Json(&once), &[], &mut twice), Ok(true), "what was written isn't read");
+        assert_eq!(once, twice, "what was written is read as something else");
+    }
+});
