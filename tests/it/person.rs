@@ -109,12 +109,12 @@ fn a_person_sees_the_state_and_chooses() {
 
 #[test]
 fn the_readme_shows_what_a_person_sees() {
-    let states = demo_session().into_iter().filter_map(|step| match step {
+    let mut states = demo_session().into_iter().filter_map(|step| match step {
         Step::Mod(state) => Some(state),
         Step::Command(_) => None,
     });
     let mut table = Table::lay("", "--color never", "");
-    table.state(&states.skip(5).next().unwrap());
+    table.state(&states.nth(5).unwrap());
     let menu = table.menu().replace('\r', "");
     let readme = include_str!("../../README.md");
     let shown = readme.split("```text\n").nth(1).unwrap().split(PROMPT.trim_end()).next().unwrap();
