@@ -3,7 +3,8 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A file of lines that is open for appending. Others may read it; another [`Appender`] is refused.
@@ -33,6 +34,8 @@ pub struct Torn {
 pub enum OpenError {
     /// Another process is appending to it.
     Busy,
+    /// It isn't what is to be gone on with, and why.
+    Refused(String),
     /// The system's error.
     Io(io::Error),
 }
@@ -55,12 +58,16 @@ impl Appender {
         Ok(Appender { file, path: path.to_owned(), end: 0, is_regular: true, is_torn: false })
     }
 
-    /// Opens a file to go on, or makes it where it isn't there.
+    /// Opens a file to go on, or makes it where it isn't there. `check` looks at what is there, before anything of it is
+    /// changed.
     ///
     /// # Errors
-    /// As [`Appender::resume`].
-    pub fn open(path: &Path) -> Result<(Appender, Option<Torn>), OpenError> {
-        match Appender::resume(path) {
+    /// As [`Appender::resume`]; [`OpenError::Refused`] with what `check` has against the file.
+    pub fn open(
+        path: &Path,
+        check: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(Appender, Option<Torn>), OpenError> {
+        match Appender::resume_checked(path, check) {
             Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok((Appender::create(path)?, None)),
             opened => opened,
         }
@@ -72,6 +79,13 @@ impl Appender {
     /// # Errors
     /// [`OpenError::Busy`] where another process appends to it.
     pub fn resume(path: &Path) -> Result<(Appender, Option<Torn>), OpenError> {
+        Appender::resume_checked(path, || Ok(()))
+    }
+
+    fn resume_checked(
+        path: &Path,
+        check: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(Appender, Option<Torn>), OpenError> {
         let is_regular = !path.exists() || path.metadata()?.is_file();
         let mut file = OpenOptions::new().read(is_regular).append(true).open(path)?;
         if is_regular {
@@ -79,6 +93,9 @@ impl Appender {
                 TryLockError::WouldBlock => OpenError::Busy,
                 TryLockError::Error(error) => OpenError::Io(error),
             })?;
+        }
+        if is_regular {
+            check().map_err(OpenError::Refused)?;
         }
         let length = if is_regular { file.metadata()?.len() } else { 0 };
         let end = last_line_feed(&mut file, length)?;
@@ -109,7 +126,9 @@ impl Appender {
 
     fn cut_off(&mut self) -> io::Result<()> {
         if self.is_torn && self.is_regular {
-            self.file.set_len(self.end)?;
+            // Somebody may have emptied it meanwhile: it isn't made longer.
+            let length = self.file.metadata()?.len();
+            self.file.set_len(self.end.min(length))?;
         }
         self.is_torn = false;
         Ok(())
@@ -149,6 +168,19 @@ impl Appender {
     /// Whether it is a file on a disk, and not a device or a pipe.
     pub fn is_regular(&self) -> bool {
         self.is_regular
+    }
+
+    /// Whether `other` is the same file. (Devices are nobody's: all may be /dev/null.)
+    pub fn is_same_as(&self, other: impl AsFd) -> bool {
+        let identity = |about: std::fs::Metadata| {
+            let is_device = about.file_type().is_char_device();
+            (!is_device).then(|| (about.dev(), about.ino()))
+        };
+        let other = other.as_fd().try_clone_to_owned().map(File::from).and_then(|file| file.metadata());
+        match (self.file.metadata(), other) {
+            (Ok(own), Ok(other)) => identity(own).is_some_and(|own| Some(own) == identity(other)),
+            _ => false,
+        }
     }
 
     /// Whether its path still names the file that is open: somebody else may have renamed it.

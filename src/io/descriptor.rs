@@ -6,6 +6,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 /// A descriptor to read from or write to.
 #[derive(Debug)]
@@ -17,6 +18,14 @@ pub struct Descriptor(File);
 /// Where the process has no descriptor left.
 pub fn stdin() -> io::Result<Descriptor> {
     Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Lets go of our standard input: whoever writes to it finds the pipe closed, once nobody else here reads it.
+pub fn close_stdin() {
+    if let Ok(null) = File::open("/dev/null") {
+        // It fails only where the kernel can't, and then it stays open until we end.
+        let _ = nix::unistd::dup2_stdin(null);
+    }
 }
 
 /// Our standard output.
@@ -62,6 +71,16 @@ impl Descriptor {
             }
             _ => Err(error),
         }
+    }
+}
+
+impl Descriptor {
+    /// Whether there is something to read, or the end, within this time.
+    pub fn is_ready_within(&self, time: Duration) -> bool {
+        let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
+        let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+        // What can't be waited for is read, and says why.
+        !matches!(poll(&mut fds, time), Ok(0))
     }
 }
 

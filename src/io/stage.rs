@@ -77,6 +77,7 @@ pub struct Out {
     joined: bool,
     pub(super) respawn: bool,
     pub(super) close_far: bool,
+    pub(super) close_near: bool,
     pub(super) stop: Option<Status>,
 }
 
@@ -114,6 +115,11 @@ impl Out {
     /// Closes the child's stdin once all that was sent to it is written.
     pub fn close_far(&mut self) {
         self.close_far = true;
+    }
+
+    /// Reads no more of the near side: whoever still writes to us finds the pipe closed.
+    pub fn close_near(&mut self) {
+        self.close_near = true;
     }
 
     /// Ends the run: what was sent is written, the child is ended.

@@ -340,10 +340,21 @@ fn ends_in_whole_values(json: &str) -> bool {
     serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>().all(|value| value.is_ok())
 }
 
-/// The number of a line of our format; `None` for any other line.
-pub fn seq_of(body: &[u8]) -> Option<u64> {
+/// What a line of our format says for who wants to go on with the log; `None` for any other line.
+pub fn numbered(body: &[u8]) -> Option<Numbered> {
     let record: Record<'_> = serde_json::from_slice(body).ok()?;
-    record.understand().map(|understood| understood.seq)
+    let Understood { seq, what, .. } = record.understand()?;
+    let version = if let What::Header { version, .. } = what { Some(version) } else { None };
+    Some(Numbered { seq, version })
+}
+
+/// A line of our format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbered {
+    /// Its number.
+    pub seq: u64,
+    /// The format's version, where it is a header.
+    pub version: Option<u64>,
 }
 
 /// A line of our format as it stands there; what it means, [`Record::understand`] finds out.

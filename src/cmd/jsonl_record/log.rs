@@ -1,16 +1,16 @@
 //! The file that is recorded to: numbered lines, written in one go before what they record is passed on.
 
+use super::resume::{first_seq, open_file};
 use super::rotation::Rotation;
-use crate::io::append::{Appender, OpenError, last_lines};
+use crate::io::append::Appender;
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
-use crate::journal::read::seq_of;
 use crate::journal::write::{self, Header, Stamp};
 use crate::journal::{Direction, Part};
 use jiff::Timestamp;
 use std::fmt::Display;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -87,7 +87,10 @@ impl Log {
         if settings.rotation.is_some() && !file.is_regular() {
             return Err(failed(&"only a file can be rotated"));
         }
-        let seq = first_seq(&file, settings.rotation.as_ref()).map_err(|why| failed(&why))?;
+        if file.is_same_as(std::io::stdin()) || file.is_same_as(std::io::stdout()) {
+            return Err(failed(&"it is our own stdin or stdout; give another file"));
+        }
+        let seq = first_seq(&file).map_err(|why| failed(&why))?;
         let mut log = Log {
             settings,
             report,
@@ -286,6 +289,11 @@ impl Log {
         if self.file.is_in_place() || !self.file.is_regular() {
             return;
         }
+        if self.settings.path.metadata().is_ok_and(|about| !about.is_file()) {
+            // To open a pipe would wait for its reader.
+            let path = self.settings.path.display();
+            return self.report.fault(path, "is no file any more; recording goes on in the old one");
+        }
         match open_file(&self.settings.path, &self.report) {
             Ok(file) => {
                 self.go_on_in(file);
@@ -333,44 +341,3 @@ impl Log {
 }
 
 const NOT_ON_DISK: &str = "not forced to the disk";
-
-/// Opens a file to append to; says what was torn.
-fn open_file(path: &Path, report: &Report) -> Result<Appender, String> {
-    let (file, torn) = Appender::open(path).map_err(|error| match error {
-        OpenError::Busy => "another process is recording to it; give another file".to_owned(),
-        OpenError::Io(error) => error.to_string(),
-    })?;
-    if let Some(torn) = torn {
-        let aside = torn.moved_to.display();
-        report
-            .fault(path.display(), format_args!("{} bytes of a torn last line were set aside in {aside}", torn.bytes));
-    }
-    Ok(file)
-}
-
-/// Where the numbers go on.
-fn first_seq(file: &Appender, rotation: Option<&Rotation>) -> Result<u64, String> {
-    if !file.is_regular() {
-        return Ok(0);
-    }
-    if !file.is_empty() {
-        return seq_behind(file.path());
-    }
-    // The last file may just have been rotated away.
-    let rotated = rotation.map(|rotation| rotation.newest(file.path())).filter(|path| path.exists());
-    rotated.map_or(Ok(0), |path| seq_behind(&path))
-}
-
-/// The number behind the last of a log.
-fn seq_behind(path: &Path) -> Result<u64, String> {
-    // Most lines are short; the longest that are written by default are within the second.
-    for most in [64 << 10, 16 << 20] {
-        let lines = last_lines(path, most).map_err(|error| error.to_string())?;
-        let found = lines.split(|&byte| byte == b'\n').rev().find_map(seq_of);
-        if let Some(seq) = found {
-            let next = seq.checked_add(1).filter(|&next| next < u64::MAX / 2);
-            return next.ok_or_else(|| format!("its last number is {seq}, it can't be counted on; give another file"));
-        }
-    }
-    Err("it is no log of jsonl-record: the end of it can't be read as one; give another file".to_owned())
-}

@@ -1,6 +1,7 @@
 //! `jsonl-record`: keeps everything that passes in a log, and changes nothing of it.
 
 mod log;
+mod resume;
 mod rotation;
 
 use super::filter::Filter;
@@ -108,6 +109,12 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     if arguments.command.is_empty() {
         needs_input("what is to be recorded")?;
     }
+    if arguments.file.as_os_str() == "-" {
+        return Err(Failure::new(
+            Status::Usage,
+            "FILE: stdout carries the stream; name a file (./- for one that is called so)",
+        ));
+    }
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
     let settings = Settings {
@@ -123,8 +130,14 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let filter = Filter::compile_some("--where", arguments.filter.as_ref())?;
     let redact = Filter::compile_some("--redact", arguments.redact.as_ref())?;
     let log = Log::open(settings, Arc::clone(&report))?;
-    let ends =
-        Ends { far: wraps.then_some(arguments.command), hears_errors: wraps, reopens: true, limits, ..Ends::default() };
+    let ends = Ends {
+        far: wraps.then_some(arguments.command),
+        hears_errors: wraps,
+        reopens: true,
+        prompt: filter.is_none() && redact.is_none(),
+        limits,
+        ..Ends::default()
+    };
     between(Box::new(Recorder { log, filter, redact, changed: Vec::new(), report: Arc::clone(&report) }), ends, &report)
 }
 
@@ -206,6 +219,8 @@ impl Stage for Recorder {
             Event::Signal(signal) => self.end(&signal.to_string(), None),
             Event::Due => self.log.sync_aside(),
             Event::Reopen => self.log.reopen(),
+            // As a pipe would: whoever goes on writing finds it closed.
+            Event::Broken(Side::Far, _) => out.close_near(),
             Event::Started | Event::Closed(_) | Event::Broken(..) => {}
         }
         Ok(())

@@ -38,14 +38,10 @@ impl Rotation {
         }
         Appender::create(log)
     }
-
-    /// The file that was rotated last.
-    pub(super) fn newest(&self, log: &Path) -> PathBuf {
-        rotated(log, 1)
-    }
 }
 
-fn rotated(log: &Path, number: usize) -> PathBuf {
+/// The file that was rotated so many times.
+pub(super) fn rotated(log: &Path, number: usize) -> PathBuf {
     let mut name = log.as_os_str().to_owned();
     name.push(format!(".{number}"));
     PathBuf::from(name)

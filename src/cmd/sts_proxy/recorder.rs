@@ -142,7 +142,7 @@ impl Recorder {
                 }
                 Some(appender)
             }
-            Err(OpenError::Busy) => None,
+            Err(OpenError::Busy | OpenError::Refused(_)) => None,
             Err(OpenError::Io(error)) => {
                 self.report.fault(path.display(), format_args!("cannot be continued, a new file is begun: {error}"));
                 None

@@ -40,6 +40,7 @@ pub(super) struct Manners {
     pub(super) manner: Manner,
     /// It stands in a plain pipe, and ends with its stdin.
     pub(super) is_pipe: bool,
+    pub(super) prompt: bool,
     pub(super) reopens: bool,
 }
 

@@ -43,6 +43,8 @@ pub struct Ends {
     pub hears_errors: bool,
     /// Whether the near side takes no part: our stdin is left alone, and nothing about our stdout ends the run.
     pub without_near: bool,
+    /// Whether a line that stays unfinished for a moment (a prompt) is given in parts; else it is waited for.
+    pub prompt: bool,
     /// Whether SIGHUP asks to open files anew ([`Event::Reopen`](super::stage::Event::Reopen)) instead of to end.
     pub reopens: bool,
     /// The terminal of a person; the foreground is borrowed for the whole run.
@@ -76,7 +78,7 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = Signals::hold().map_err(|error| system(error.into()))?;
-    let Ends { far, hears_errors, without_near, reopens, mut person, limits, manner } = ends;
+    let Ends { far, hears_errors, without_near, prompt, reopens, mut person, limits, manner } = ends;
     let near = stdin().map_err(system)?;
     let mut person_input = None;
     let mut person_output = None;
@@ -91,7 +93,8 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         errors: if hears_errors { Some(Sink::new(stderr().map_err(system)?)) } else { None },
     };
     let is_pipe = far.is_none() && person.is_none();
-    let hub = Arc::new(Hub::new(stage, sinks, Arc::clone(report), Manners { limits, manner, is_pipe, reopens }));
+    let hub =
+        Arc::new(Hub::new(stage, sinks, Arc::clone(report), Manners { limits, manner, is_pipe, prompt, reopens }));
     if let Some(command) = &far {
         hub.start(command);
     }

@@ -2,12 +2,12 @@
 
 use super::Manner;
 use super::hub::Hub;
-use crate::io::descriptor::{Descriptor, stdin, stdout};
+use crate::io::descriptor::{Descriptor, close_stdin, stdin, stdout};
 use crate::io::lines::Splitter;
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
 use crate::io::signal::{self, Signal, Signals};
-use crate::io::stage::{Event, Side};
+use crate::io::stage::{Event, Out, Side, Stage};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
@@ -18,6 +18,9 @@ use std::time::Duration;
 
 /// A session whose near side hung up may still hold lines that we haven't read: they get this long.
 const HUNG_UP: Duration = Duration::from_millis(300);
+
+/// A line that isn't finished after this may be a prompt, which somebody waits for.
+const UNFINISHED: Duration = Duration::from_millis(200);
 
 /// Where even the orderly end hangs (an stderr that nobody reads holds whoever has something to tell), it ends all the
 /// same, so long after it was asked to.
@@ -46,27 +49,17 @@ impl Hub {
             let mut splitter = Splitter::new(hub.manners.limits);
             loop {
                 hub.set_listening(side, epoch, true);
+                if hub.manners.prompt && splitter.holds() && !from.is_ready_within(UNFINISHED) {
+                    splitter.release();
+                    hub.give(side, epoch, &mut splitter);
+                    continue;
+                }
                 let read = splitter.fill(&mut from);
                 hub.set_listening(side, epoch, false);
                 if read.is_err() {
                     splitter.end();
                 }
-                let mut more = true;
-                while more {
-                    more = false;
-                    hub.deliver(epoch, |stage, out| {
-                        while !out.stopped()
-                            && let Some(piece) = splitter.next()
-                        {
-                            stage.on(Event::Piece(side, piece), out)?;
-                            more = out.is_full();
-                            if more {
-                                break;
-                            }
-                        }
-                        Ok(())
-                    });
-                }
+                hub.give(side, epoch, &mut splitter);
                 match read {
                     Ok(0) => break,
                     Ok(_) => {}
@@ -78,8 +71,12 @@ impl Hub {
                         break;
                     }
                 }
-                if lock(&hub.core).end.is_some() {
+                let core = lock(&hub.core);
+                if core.end.is_some() {
                     return;
+                }
+                if side == Side::Near && core.out.close_near {
+                    return close_stdin();
                 }
             }
             hub.deliver(epoch, |stage, out| stage.on(Event::Closed(side), out));
@@ -88,6 +85,24 @@ impl Hub {
             }
             hub.said_all(side, epoch);
         });
+    }
+
+    /// Gives the stage what is complete. Where it says much, that is sent in between.
+    fn give(&self, side: Side, epoch: Option<u64>, splitter: &mut Splitter) {
+        let mut more = true;
+        while more {
+            more = false;
+            self.deliver(epoch, |stage, out| {
+                while !more
+                    && !out.stopped()
+                    && let Some(piece) = splitter.next()
+                {
+                    stage.on(Event::Piece(side, piece), out)?;
+                    more = out.is_full();
+                }
+                Ok(())
+            });
+        }
     }
 
     /// Notes whether the child's reader waits for the child, or for somebody who reads what the child said.
@@ -129,9 +144,21 @@ impl Hub {
                 signal::die_of(signal)
             });
             hub.signalled.store(true, Ordering::Relaxed);
-            hub.deliver_aside(|stage, out| stage.on(Event::Signal(signal), out));
-            hub.end(Ok(Status::Signal(signal)));
+            hub.end_by(signal);
         });
+    }
+
+    /// Tells the stage, which hears nothing after that.
+    fn end_by(self: &Arc<Hub>, signal: Signal) {
+        let dirty = {
+            let mut core = lock(&self.core);
+            let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Signal(signal), out);
+            let dirty = self.decide_in(&mut core, Box::new(told));
+            core.end.get_or_insert(Ok(Status::Signal(signal)));
+            dirty
+        };
+        self.changed.notify_all();
+        self.write_aside(dirty);
     }
 
     /// Waits for a signal that asks to end; tells the stage of those that ask to reopen.

@@ -46,6 +46,8 @@ pub struct Splitter {
     /// Whether part of the line at `start` has been given out already.
     in_parts: bool,
     ended: bool,
+    /// What is held is to be given out, though its line hasn't ended.
+    released: bool,
 }
 
 impl Splitter {
@@ -60,6 +62,7 @@ impl Splitter {
             number: 1,
             in_parts: false,
             ended: false,
+            released: false,
         }
     }
 
@@ -79,6 +82,16 @@ impl Splitter {
     /// The stream can't be read any more: `next` gives what is left of it.
     pub fn end(&mut self) {
         self.ended = true;
+    }
+
+    /// Whether there is the beginning of a line that hasn't been given out.
+    pub fn holds(&self) -> bool {
+        self.end > self.start
+    }
+
+    /// `next` gives what is held of a line that hasn't ended, as a part.
+    pub fn release(&mut self) {
+        self.released = self.holds();
     }
 
     fn make_room(&mut self) {
@@ -111,7 +124,8 @@ impl Splitter {
                 let held = self.end - self.start;
                 if self.ended && (held > 0 || self.in_parts) {
                     Some(self.give(self.end, true))
-                } else if held > 0 && (self.in_parts || held > self.max_line) {
+                } else if held > 0 && (self.in_parts || held > self.max_line || self.released) {
+                    self.released = false;
                     Some(self.give(self.end, false))
                 } else {
                     None

@@ -2,9 +2,10 @@
 
 use super::{new_log, record, wrap};
 use crate::log::Log;
-use crate::process::{Talk, pipe, text};
+use crate::process::{Talk, binary, command, pipe, text};
 use pipewright::journal::{Direction, Part};
 use std::path::PathBuf;
+use std::process::Command;
 
 #[test]
 fn the_header_says_what_was_wrapped_and_which_part_it_plays() {
@@ -90,12 +91,19 @@ fn a_file_that_is_something_else_is_refused_and_stays_what_it_is() {
         ("plain NDJSON", "{\"ts\":1,\"n\":1}\n{\"ts\":2,\"n\":2}\n"),
         ("JSON", "{\n  \"seq\": 7\n}\n"),
         ("an empty line", "\n"),
+        ("text without a line feed", "precious text"),
+        ("text whose last line is torn", "one\ntwo"),
+        (
+            "a log of a newer version",
+            "{\"format\":\"pipewright-log\",\"version\":2,\"seq\":0,\"start\":\"x\"}\n{\"t\":1,\"seq\":1,\"new\":1}\n",
+        ),
     ] {
         let (folder, file) = new_log();
         std::fs::write(&file, content).unwrap();
         let output = pipe(&mut record(&file), b"{\"n\":2}\n");
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{what}");
-        let told = format!("jsonl-record: {}: it is no log of jsonl-record", file.display());
+        let why = if what.contains("newer") { "written by a newer pipewright" } else { "it is no log of jsonl-record" };
+        let told = format!("jsonl-record: {}: {why}", file.display());
         assert!(text(&output.stderr).starts_with(&told), "{what}: {}", text(&output.stderr));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), content, "{what}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "{what}");
@@ -127,4 +135,47 @@ fn a_log_whose_last_number_is_the_last_there_is_is_refused() {
     let output = pipe(&mut record(&file), b"{}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+}
+
+#[test]
+fn a_log_that_is_torn_in_its_header_is_a_log() {
+    let (_folder, file) = new_log();
+    std::fs::write(&file, "{\"format\":\"pipewr").unwrap();
+    let output = pipe(&mut record(&file), b"{}\n");
+    assert_eq!(output.status.code(), Some(1), "what was torn is told: {}", text(&output.stderr));
+    assert_eq!(Log::read(&file).clean().messages.len(), 1);
+}
+
+#[test]
+fn a_log_is_continued_behind_the_longest_line() {
+    let (_folder, file) = new_log();
+    let long = format!("\"{}\"\n", "x".repeat(20 << 20));
+    pipe(record(&file).args(["--max-line", "64M"]), long.as_bytes());
+    // As if it had been killed: no end.
+    let log = std::fs::read(&file).unwrap();
+    let end = start_of_last_line(&log);
+    std::fs::write(&file, &log[..end]).unwrap();
+    assert_eq!(pipe(&mut record(&file), b"{}\n").status.code(), Some(0));
+    assert_eq!(Log::read(&file).clean().messages.len(), 2);
+}
+
+/// Where the last line begins.
+fn start_of_last_line(bytes: &[u8]) -> usize {
+    bytes[..bytes.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap() + 1
+}
+
+#[test]
+fn the_log_is_neither_our_stdin_nor_our_stdout() {
+    let (_folder, file) = new_log();
+    pipe(&mut record(&file), b"{}\n");
+    let before = std::fs::read(&file).unwrap();
+    for (name, redirect) in [("stdin", "<"), ("stdout", ">>")] {
+        let script = format!("exec {} \"$1\" {redirect} \"$1\"", binary("jsonl-record").display());
+        let output = pipe(Command::new("sh").args(["-c", &script, "sh"]).arg(&file), b"");
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(text(&output.stderr).contains("it is our own stdin or stdout"), "{}", text(&output.stderr));
+        assert_eq!(std::fs::read(&file).unwrap(), before, "{name}");
+    }
+    let output = pipe(command("jsonl-record").arg("-"), b"{}\n");
+    assert_eq!(output.status.code(), Some(2), "- is no file");
 }

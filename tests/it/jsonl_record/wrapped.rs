@@ -6,7 +6,7 @@ use crate::process::{Talk, binary, eventually, pipe, text};
 use crate::spire::rest_site;
 use nix::sys::signal::Signal;
 use pipewright::journal::Direction;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
@@ -162,4 +162,42 @@ fn a_signal_in_a_flood_loses_nothing_that_was_seen() {
     let log = Log::read(&file).clean();
     assert!(log.stream(Direction::Out).starts_with(&seen));
     assert_eq!(log.end().0, "SIGTERM");
+}
+
+#[test]
+fn a_prompt_without_a_line_feed_reaches_who_waits_for_it() {
+    let (_folder, file) = new_log();
+    let script = "printf 'name? '; read -r name; printf 'password for %s? ' \"$name\" >&2; read -r word; echo done";
+    let mut child =
+        wrap(&file, script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut stderr = child.stderr.take().unwrap();
+    let mut prompt = [0; 6];
+    stdout.read_exact(&mut prompt).unwrap();
+    assert_eq!(&prompt, b"name? ");
+    stdin.write_all(b"ada\n").unwrap();
+    let mut prompt = [0; 18];
+    stderr.read_exact(&mut prompt).unwrap();
+    assert_eq!(&prompt, b"password for ada? ");
+    stdin.write_all(b"x\n").unwrap();
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("done\n", Some(0)));
+    let log = Log::read(&file).clean();
+    assert_eq!(text(&log.stream(Direction::Out)), "name? done\n");
+    assert_eq!(text(&log.stream(Direction::Err)), "password for ada? ");
+}
+
+#[test]
+fn a_child_that_reads_no_more_closes_the_pipe_to_it() {
+    let (_folder, file) = new_log();
+    let mut child = wrap(&file, "exec <&-; sleep 1").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let line = "{\"n\":1}\n".repeat(1000);
+    let mut written = 0;
+    while stdin.write_all(line.as_bytes()).is_ok() {
+        written += line.len();
+        assert!(written < 64 << 20, "it takes what nobody reads");
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

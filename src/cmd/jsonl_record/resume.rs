@@ -1,0 +1,78 @@
+//! Going on with a log that is there: what it must be, and where its numbers go on.
+
+use super::rotation::rotated;
+use crate::io::append::{Appender, OpenError, last_lines};
+use crate::io::report::Report;
+use crate::journal::VERSION;
+use crate::journal::read::numbered;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// How every log begins, as it is written.
+const BEGINNING: &[u8] = br#"{"format":"pipewright-log""#;
+
+/// Opens a file to append to, where it is a log or empty; says what was torn.
+pub(super) fn open_file(path: &Path, report: &Report) -> Result<Appender, String> {
+    let (file, torn) = Appender::open(path, || check(path)).map_err(|error| match error {
+        OpenError::Busy => "another process is recording to it; give another file".to_owned(),
+        OpenError::Refused(why) => format!("{why}; give another file"),
+        OpenError::Io(error) => error.to_string(),
+    })?;
+    if let Some(torn) = torn {
+        let aside = torn.moved_to.display();
+        report
+            .fault(path.display(), format_args!("{} bytes of a torn last line were set aside in {aside}", torn.bytes));
+    }
+    Ok(file)
+}
+
+/// Whether it is a log that this version can go on with.
+fn check(path: &Path) -> Result<(), String> {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut beginning));
+    read.map_err(|error| error.to_string())?;
+    if beginning.is_empty() {
+        return Ok(());
+    }
+    let first_line = beginning.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let is_torn_beginning =
+        !beginning.contains(&b'\n') && BEGINNING.starts_with(&first_line[..first_line.len().min(BEGINNING.len())]);
+    let begins_well = first_line.starts_with(BEGINNING) || is_torn_beginning;
+    let newer = |version: Option<u64>| version.filter(|&version| version > VERSION);
+    let version = numbered(first_line).and_then(|line| newer(line.version));
+    let last = last_of(path, begins_well)?;
+    if let Some(version) = version.or_else(|| last.and_then(|last| newer(last.version))) {
+        return Err(format!("written by a newer pipewright (log version {version}, known is {VERSION})"));
+    }
+    if begins_well || last.is_some() { Ok(()) } else { Err("it is no log of jsonl-record".to_owned()) }
+}
+
+/// Where the numbers go on.
+pub(super) fn first_seq(file: &Appender) -> Result<u64, String> {
+    if !file.is_regular() {
+        return Ok(0);
+    }
+    // The last file may just have been rotated away.
+    let before = rotated(file.path(), 1);
+    let path = if file.is_empty() && before.is_file() { before.as_path() } else { file.path() };
+    let Some(last) = last_of(path, true)? else { return Ok(0) };
+    let next = last.seq.checked_add(1).filter(|&next| next < u64::MAX / 2);
+    next.ok_or_else(|| format!("its last number is {}, it can't be counted on; give another file", last.seq))
+}
+
+/// The last line of a log that can be read. Where it is known to be one, as much is read as that takes.
+fn last_of(path: &Path, is_log: bool) -> Result<Option<crate::journal::read::Numbered>, String> {
+    let length = path.metadata().map_err(|error| error.to_string())?.len();
+    // Most lines are short.
+    let most = if is_log { length } else { length.min(1 << 20) };
+    let mut size = 64 << 10;
+    loop {
+        let lines = last_lines(path, size).map_err(|error| error.to_string())?;
+        let last = lines.split(|&byte| byte == b'\n').rev().find_map(numbered);
+        if last.is_some() || size >= most {
+            return Ok(last);
+        }
+        size *= 16;
+    }
+}
