@@ -1,18 +1,17 @@
-//! The agent of `scripts/bench`: says `ready`, then answers every line at once with its first argument. As little as
-//! an agent can do, so that what is measured around it is not the agent.
+//! The agent of `scripts/bench`: says `ready`, then answers every line at once with its first argument, or with the line
+//! itself where it has none. As little as an agent can do, so that what is measured around it is not the agent.
 
 use std::io::{BufRead, BufReader, Write};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut answer = std::env::args().nth(1).ok_or("usage: echo-agent ANSWER")?;
-    answer.push('\n');
+    let answer = std::env::args().nth(1).map(|answer| answer + "\n");
     // Stdout is flushed at each line feed: one write a line.
     let mut output = std::io::stdout();
     output.write_all(b"ready\n")?;
     let mut input = BufReader::with_capacity(64 << 10, std::io::stdin());
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
-        output.write_all(answer.as_bytes())?;
+        output.write_all(answer.as_ref().map_or(&line, |answer| answer.as_bytes()))?;
         line.clear();
     }
     Ok(())

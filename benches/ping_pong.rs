@@ -1,10 +1,10 @@
-//! The mod's side of `scripts/bench`: plays CommunicationMod to several programs in turn, and measures how long each
-//! takes to answer a state with a command.
+//! The other side of `scripts/bench`: says lines to several programs in turn, and measures how long each takes to answer
+//! one with another.
 //!
-//!     ping-pong MESSAGE WARM_UPS ROUNDS :: PROGRAM ARGUMENTS.. [:: PROGRAM ARGUMENTS..]..
+//!     ping-pong MESSAGE FIELD WARM_UPS ROUNDS :: PROGRAM ARGUMENTS.. [:: PROGRAM ARGUMENTS..]..
 //!
-//! The file MESSAGE holds one message of the mod. Its `floor` is counted up, so that each that is sent is a new
-//! state. Prints one JSON object a program, in their order: `{"p50_us","p99_us","peak_kib"}`.
+//! The file MESSAGE holds one line. The number in its FIELD is counted up, so that each that is sent is a new one. A
+//! program says `ready` first. Prints one JSON object a program, in their order: `{"p50_us","p99_us","peak_kib"}`.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -17,11 +17,11 @@ const BLOCK: usize = 100;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut parts = arguments.split(|argument| argument == "::");
-    let Some([path, warm_ups, rounds]) = parts.next() else {
-        return Err("usage: ping-pong MESSAGE WARM_UPS ROUNDS :: PROGRAM ARGUMENTS.. [:: ..]".into());
+    let Some([path, field, warm_ups, rounds]) = parts.next() else {
+        return Err("usage: ping-pong MESSAGE FIELD WARM_UPS ROUNDS :: PROGRAM ARGUMENTS.. [:: ..]".into());
     };
     let (warm_ups, rounds): (usize, usize) = (warm_ups.parse()?, rounds.parse()?);
-    let message = Message::read(path)?;
+    let message = Message::read(path, field)?;
     let mut players = parts.map(Player::start).collect::<Result<Vec<_>, _>>()?;
     for player in &mut players {
         player.play(&message, warm_ups)?;
@@ -39,32 +39,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A message, without the number of its floor.
+/// A message, without the number that is counted up.
 struct Message {
     before: String,
     after: String,
 }
 
 impl Message {
-    fn read(path: &str) -> Result<Message, Box<dyn Error>> {
+    fn read(path: &str, field: &str) -> Result<Message, Box<dyn Error>> {
         let text = std::fs::read_to_string(path)?;
         let line = text.lines().next().unwrap_or_default();
-        let (before, after) = line.split_once("\"floor\":").ok_or("the message has no floor")?;
+        let key = format!("\"{field}\":");
+        let (before, after) = line.split_once(&key).ok_or_else(|| format!("the message has no {field}"))?;
         let after = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        Ok(Message { before: format!("{before}\"floor\":"), after: format!("{after}\n") })
+        Ok(Message { before: format!("{before}{key}"), after: format!("{after}\n") })
     }
 
-    fn on_floor(&self, floor: usize) -> String {
-        format!("{}{floor}{}", self.before, self.after)
+    fn numbered(&self, number: usize) -> String {
+        format!("{}{number}{}", self.before, self.after)
     }
 }
 
-/// A program that answers states with commands.
+/// A program that answers each line with one.
 struct Player {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    floor: usize,
+    number: usize,
     took: Vec<Duration>,
 }
 
@@ -77,7 +78,7 @@ impl Player {
         let to = child.stdin.take().ok_or("no stdin")?;
         let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
         // Six digits from the first on, so that all messages are of one length.
-        let mut player = Player { child, to, from, floor: 100_000, took: Vec::new() };
+        let mut player = Player { child, to, from, number: 100_000, took: Vec::new() };
         let ready = player.hear()?;
         if ready != "ready\n" {
             return Err(format!("{program} said {ready:?} instead of ready").into());
@@ -95,10 +96,10 @@ impl Player {
 
     fn play(&mut self, message: &Message, rounds: usize) -> Result<(), Box<dyn Error>> {
         for _ in 0..rounds {
-            let state = message.on_floor(self.floor);
-            self.floor += 1;
+            let line = message.numbered(self.number);
+            self.number += 1;
             let sent = Instant::now();
-            self.to.write_all(state.as_bytes())?;
+            self.to.write_all(line.as_bytes())?;
             self.hear()?;
             self.took.push(sent.elapsed());
         }

@@ -1,0 +1,57 @@
+"""What all measurements have in common: where things are, and the one table that they fill."""
+
+import os
+
+MIB = 1024
+
+
+class Bench:
+    def __init__(self, programs, fixtures, scratch):
+        self.programs, self.fixtures, self.scratch = programs, fixtures, scratch
+        self.rows, self.notes, self.skipped = [], [], []
+
+    def program(self, name):
+        return os.path.join(self.programs, name)
+
+    def example(self, name):
+        return os.path.join(self.programs, "examples", name)
+
+    def file(self, name):
+        return os.path.join(self.scratch, name)
+
+    def note(self, note):
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def skip(self, why):
+        if why not in self.skipped:
+            self.skipped.append(why)
+
+    def row(self, what, ours, rival, ratio, goal="", met=None):
+        self.rows.append((what, ours, rival, ratio, goal, {True: "yes", False: "NO", None: ""}[met]))
+
+    def faster(self, what, ours, name, rival, goal=None):
+        """A row of seconds: how many times as fast as the rival."""
+        ratio = rival / ours
+        wanted = f">= {goal:g} x" if goal else ""
+        self.row(what, f"{ours:.2f} s", f"{name} {rival:.2f} s", f"{ratio:.2f} x", wanted, ratio >= goal if goal else None)
+
+    def added(self, what, ours, name, rival, unit, goal=None, digits=0):
+        """A row of times of which we may add so much."""
+        added = ours - rival
+        ratio = f"{ours / rival:.2f} x, +{added:.{digits}f} {unit}"
+        wanted = f"<= +{goal} {unit}" if goal else ""
+        met = added <= goal if goal else None
+        self.row(what, f"{ours:.{digits}f} {unit}", f"{name} {rival:.{digits}f} {unit}", ratio, wanted, met)
+
+    def memory(self, what, kib):
+        self.row(f"{what}: peak memory", f"{kib / MIB:.1f} MiB", "", "", "< 20 MB", kib * 1024 < 20e6)
+
+
+def print_table(rows):
+    rows = [("what", "ours", "rival", "ratio", "goal", "met?"), *rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print(" | ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+        if row is rows[0]:
+            print("-|-".join("-" * width for width in widths))

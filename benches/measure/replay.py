@@ -1,0 +1,85 @@
+"""replay: its filter beside the jaq command, how late it plays, and its memory."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+
+import inputs
+from processes import TRIES, least, on_all_cores, peak_of, ping_pong, run
+
+# What is asked of each input: two fields, one of them rarely as it should be.
+WHERE = {
+    "196 B calls": '.tool_name == "browser_click" and .arguments.x > 1500',
+    "2 KB snapshots": '.type == "tool_result" and .status == "error"',
+    "2 KB observations": '.source == "game" and .data.gold > 400',
+}
+TIMED_MESSAGES = 2_000
+MOST_LATE_US = 1_000
+
+
+def where(bench):
+    jaq = shutil.which("jaq")
+    if not jaq:
+        return bench.skip("jaq isn't there to be compared with")
+    for plain in inputs.agent_lines(bench):
+        filter = WHERE[plain.name]
+        compare(bench, plain, filter, [jaq, "-c", f"select({filter})"])
+        # What stands around the message is there for jaq, too.
+        compare(bench, inputs.recorded(bench, plain), filter, [jaq, "-c", f"select(.msg | {filter})"])
+
+
+def compare(bench, lines, filter, jaq):
+    used = least({
+        "ours": lambda: run([bench.program("replay"), "--speed", "max", "--where", filter, lines.whole]),
+        "jaq": lambda: run([*jaq, lines.whole]),
+    })
+    what = f"replay --where, {lines.size / 1e6:.0f} MB of {lines.name}: CPU time"
+    bench.faster(what, used["ours"].cpu, "jaq select", used["jaq"].cpu, goal=2)
+
+
+def lateness(bench):
+    """The quietest of some tries: how late a line is on a busy machine says more about the machine."""
+    log = bench.file("timed.jsonl")
+    write_timed(log)
+    command = [bench.example("lateness"), log, bench.program("replay"), "--speed", "1", log]
+    with on_all_cores():
+        tries = [json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) for _ in range(TRIES)]
+    best = min(tries, key=lambda tried: tried["p99_us"])
+    what = f"replay --speed 1, {best['lines']} lines 0.2 to 5 ms apart: late,"
+    for key, name, goal in (("p50_us", "median", None), ("p99_us", "p99", MOST_LATE_US), ("most_us", "most", None)):
+        met = best[key] <= goal if goal else None
+        bench.row(f"{what} {name}", f"{best[key]:.0f} us", "", "", f"<= {goal} us" if goal else "", met)
+
+
+def write_timed(path):
+    dice, t = random.Random(4), 0
+    with open(path, "wb") as log:
+        log.write(inputs.line({"format": "pipewright-log", "version": 1, "seq": 0, "start": "2026-11-22T01:00:00.000000Z"}))
+        for seq in range(1, TIMED_MESSAGES + 1):
+            t += dice.randrange(200, 5_000)
+            log.write(inputs.line({"t": t, "seq": seq, "dir": "in", "msg": {"n": seq}}))
+
+
+def memory(bench):
+    plain = inputs.agent_lines(bench)[-1]
+    log = inputs.recorded(bench, plain)
+    replay = [bench.program("replay")]
+    bench.memory(f"replay --speed max, {log.size / 1e6:.0f} MB", peak_of([*replay, "--speed", "max", log.whole]))
+    agent = [bench.example("echo-agent"), '{"cmd":"play 1"}']
+    conversation = record_conversation(bench, agent)
+    peak = peak_of([*replay, "--as", "world", conversation, "--", *agent])
+    bench.memory(f"replay --as world, {os.path.getsize(conversation) / 1e6:.0f} MB", peak)
+
+
+def record_conversation(bench, agent):
+    """Observations to an agent, and its answers: as many as make a log of the common size."""
+    message, log = bench.file("observation.json"), bench.file("conversation.jsonl")
+    inputs.repeat([next(inputs.observations())], 0, message)
+    recorder = [bench.program("jsonl-record"), "--sync", "never", "--child", "agent", log, "--", *agent]
+    ping_pong(bench, message, "n", 0, inputs.SIZE // (os.path.getsize(message) + 100), [recorder])
+    return log
+
+
+MEASUREMENTS = (where, lateness, memory)
