@@ -187,8 +187,7 @@ impl Reader<'_> {
         let start = self.at;
         let mut kind = Kind::Plain;
         loop {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
-            self.at += rest.iter().position(|&byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len());
+            self.skip_plain();
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {
@@ -202,6 +201,21 @@ impl Reader<'_> {
         self.span(kind, start, self.at);
         self.at += 1;
         Ok(())
+    }
+
+    /// Goes on to the next byte of a string that means something else than itself.
+    fn skip_plain(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let (words, tail) = rest.as_chunks::<8>();
+        for &word in words {
+            let special = special(u64::from_le_bytes(word));
+            if special != 0 {
+                self.at += special.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+        }
+        self.at += tail.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count();
     }
 
     fn escape(&mut self) -> Result<(), Unreadable> {
@@ -251,5 +265,34 @@ impl Reader<'_> {
             self.at += 1;
         }
         if self.at == start { Err(self.wrong("a number lacks a digit")) } else { Ok(()) }
+    }
+}
+
+/// Marks the highest bit of each byte that is a quote, a backslash or a control character. The lowest mark is right;
+/// above it there can be one too many, since what a byte lacks is borrowed from the next.
+fn special(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGHEST: u64 = ONES << 7;
+    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let is_control = word.wrapping_sub(ONES * 0x20) & !word;
+    (is_zero(word ^ ONES * b'"' as u64) | is_zero(word ^ ONES * b'\\' as u64) | is_control) & HIGHEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::special;
+
+    #[test]
+    fn the_first_special_byte_is_found_whatever_stands_around_it() {
+        let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+        for (first, second) in (0..=255).flat_map(|first| (0..=255).map(move |second| (first, second))) {
+            for place in 0..7 {
+                let mut word = [b'a'; 8];
+                word[place] = first;
+                word[place + 1] = second;
+                let found = (special(u64::from_le_bytes(word)).trailing_zeros() / 8) as usize;
+                assert_eq!(found, word.iter().position(is_special).unwrap_or(8), "{word:?}");
+            }
+        }
     }
 }
