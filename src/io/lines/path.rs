@@ -245,8 +245,10 @@ impl Visitor<'_> for Key<'_> {
 
 /// A JSON string's text; of anything else the JSON itself, and of `null` nothing.
 pub fn plain_text(json: &str) -> Cow<'_, str> {
-    match json.as_bytes().first() {
-        Some(b'"') => serde_json::from_str(json).map_or(Cow::Borrowed(json), Cow::Owned),
+    match json.as_bytes() {
+        // Most have no escapes, and stand there as they are.
+        [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => Cow::Borrowed(&json[1..json.len() - 1]),
+        [b'"', ..] => serde_json::from_str(json).map_or(Cow::Borrowed(json), Cow::Owned),
         _ if json == "null" => Cow::Borrowed(""),
         _ => Cow::Borrowed(json),
     }
