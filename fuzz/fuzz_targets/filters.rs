@@ -5,9 +5,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use pipewright_jq::{Filter, Input, Limits};
+use std::sync::LazyLock;
 
 /// Small, so that libFuzzer's own limit on time finds whatever isn't bounded by it.
 const LIMITS: Limits = Limits { fuel: 20_000, fuel_per_byte: 8, max_depth: 64, max_output: 1 << 20 };
+
+static SAME: LazyLock<Filter> = LazyLock::new(|| Filter::compile(".", &[], LIMITS).expect("it is a filter"));
 
 fuzz_target!(|input: &[u8]| {
     let mut parts = input.splitn(2, |&byte| byte == 0);
@@ -26,11 +29,10 @@ fuzz_target!(|input: &[u8]| {
         }
         let _ = filter.cell(json, &[Input::Number(1)], &mut out);
     }
-    let same = Filter::compile(".", &[], LIMITS).expect("it is a filter");
     let mut once = Vec::new();
-    if same.one(json, &[], &mut once) == Ok(true) {
+    if SAME.one(json, &[], &mut once) == Ok(true) {
         let mut twice = Vec::new();
-        assert_eq!(same.one(Input::Json(&once), &[], &mut twice), Ok(true), "what was written isn't read");
+        assert_eq!(SAME.one(Input::Json(&once), &[], &mut twice), Ok(true), "what was written isn't read");
         assert_eq!(once, twice, "what was written is read as something else");
     }
 });
