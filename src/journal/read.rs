@@ -117,6 +117,8 @@ pub enum Problem {
     Fused,
     /// A record was torn by the next, which was read.
     TornByNext,
+    /// Behind a whole record, which was read, stands a torn one.
+    TornBehind,
     /// JSON, but nothing that this format knows.
     NotARecord,
     /// The bytes are no UTF-8; read all the same.
@@ -148,6 +150,7 @@ impl fmt::Display for Problem {
             Problem::Torn => to.write_str("the last line is torn, left out"),
             Problem::Fused => to.write_str("several records on one line; each was read"),
             Problem::TornByNext => to.write_str("a record is torn by the next, which was read"),
+            Problem::TornBehind => to.write_str("what stands behind a record is torn, left out; the record was read"),
             Problem::NotARecord => to.write_str("no record of this log, left out"),
             Problem::NotUtf8 => to.write_str("holds bytes that are no UTF-8; read all the same"),
             Problem::NewerVersion(version) => write!(
@@ -303,31 +306,39 @@ impl Reader {
         (time < before).then(|| Problem::Backwards(before.abs_diff(time)))
     }
 
-    /// Reads a line that is not one JSON value: several one after another, or a torn one with whole ones behind it. Says
-    /// whether there was a whole one.
+    /// Reads a line that is not one JSON value: several one after another, torn ones among them. Says whether there was a
+    /// whole one.
     fn read_pieces<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> bool {
-        // Records of one file mostly begin with the same key, and so does the one behind a torn one.
-        let key = json.find(':').filter(|_| json.starts_with("{\"")).map_or("{\"", |colon| &json[..=colon]);
-        let mut starts = memchr::memmem::find_iter(json.as_bytes(), key).take(TRIES);
-        let Some(first) = starts.find(|&start| ends_in_whole_values(&json[start..])) else {
-            return false;
-        };
-        each(b"", Found::Problem(if first == 0 { Problem::Fused } else { Problem::TornByNext }));
-        let values = serde_json::Deserializer::from_str(&json[first..]).into_iter::<&'a RawValue>();
-        for value in values.flatten() {
-            let value = value.get();
-            let is_ours = self.format != Some(Format::Plain) && self.read_ours(value, each);
-            if !is_ours && value.starts_with('{') {
-                // It is JSON: it was read as such.
-                let _ = self.read_plain(value, each);
+        let whole = length_of_whole_objects(json);
+        let (records, rest) = json.split_at(whole);
+        let behind = if rest.trim_ascii().is_empty() { None } else { Some(start_behind_torn(json, whole)) };
+        each(
+            b"",
+            Found::Problem(match behind {
+                None => Problem::Fused,
+                Some(Some(_)) => Problem::TornByNext,
+                Some(None) if whole > 0 => Problem::TornBehind,
+                Some(None) => return false,
+            }),
+        );
+        let behind = behind.flatten().map_or("", |start| &json[start..]);
+        for part in [records, behind] {
+            for value in serde_json::Deserializer::from_str(part).into_iter::<&'a RawValue>().flatten() {
+                let value = value.get();
+                let is_ours = self.format != Some(Format::Plain) && self.read_ours(value, each);
+                if !is_ours && value.starts_with('{') {
+                    // It is JSON: it was read as such.
+                    let _ = self.read_plain(value, each);
+                }
             }
         }
         true
     }
 }
 
-/// So many places are tried at which a whole record may begin behind a torn one: each costs a look at the rest.
+/// So many places are tried at which a whole record may begin behind a torn one, and so much is looked at for that.
 const TRIES: usize = 100;
+const LOOKED_AT: usize = 16 << 20;
 
 fn give_problem<'a>(problem: Option<Problem>, each: Each<'_, 'a>) {
     if let Some(problem) = problem {
@@ -335,9 +346,40 @@ fn give_problem<'a>(problem: Option<Problem>, each: Each<'_, 'a>) {
     }
 }
 
-/// Whether there are whole JSON values to the end.
-fn ends_in_whole_values(json: &str) -> bool {
-    serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>().all(|value| value.is_ok())
+/// How far there are whole objects, one behind the other.
+fn length_of_whole_objects(json: &str) -> usize {
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>();
+    let mut length = 0;
+    while json[length..].trim_ascii_start().starts_with('{') && values.next().is_some_and(|value| value.is_ok()) {
+        length = values.byte_offset();
+    }
+    length
+}
+
+/// Where, after `from`, the whole records begin that stand behind a torn one.
+fn start_behind_torn(json: &str, from: usize) -> Option<usize> {
+    // Records of one file mostly begin with the same key, and so does the one behind a torn one; or it is a header.
+    let key = json.find(':').filter(|_| json.starts_with("{\"")).map_or("{\"", |colon| &json[..=colon]);
+    let key = &key[key.rfind("{\"").unwrap_or(0)..];
+    let starts = memchr::memmem::find_iter(&json.as_bytes()[from..], b"{\"").map(|start| from + start);
+    let likely = |start: &usize| json[*start..].starts_with(key) || json[*start..].starts_with(HEADER);
+    let mut left = LOOKED_AT;
+    for start in starts.filter(likely).take(TRIES) {
+        match first_error(&json[start..]) {
+            None => return Some(start),
+            Some(at) => left = left.checked_sub(at)?,
+        }
+    }
+    None
+}
+
+/// How every header begins.
+const HEADER: &str = r#"{"format":"pipewright-log""#;
+
+/// Where the text is no more whole JSON values, one behind the other.
+fn first_error(json: &str) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>();
+    values.find_map(Result::err).map(|error| error.column())
 }
 
 /// What a line of our format says for who wants to go on with the log; `None` for any other line.

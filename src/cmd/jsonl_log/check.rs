@@ -41,7 +41,7 @@ impl Work for Check {
         match &entry.found {
             Found::Header(_) => self.sessions += 1,
             Found::End(_) => self.ended += 1,
-            Found::Lost(count) => self.lost += count,
+            Found::Lost(count) => self.lost = self.lost.saturating_add(*count),
             Found::Message(message) => {
                 self.messages += 1;
                 self.withheld += u64::from(matches!(message.content, Content::Withheld(_)));
@@ -70,8 +70,8 @@ impl Work for Check {
 impl Check {
     fn count(&mut self, problem: &Problem) {
         match problem {
-            Problem::Missing(count) => self.missing += count,
-            Problem::Torn | Problem::TornByNext => self.torn += 1,
+            Problem::Missing(count) => self.missing = self.missing.saturating_add(*count),
+            Problem::Torn | Problem::TornByNext | Problem::TornBehind => self.torn += 1,
             Problem::Fused => self.fused += 1,
             Problem::OutOfOrder { .. } => self.out_of_order += 1,
             Problem::Backwards(_) => self.backwards += 1,
