@@ -50,11 +50,15 @@ pub struct Position {
 }
 
 impl Position {
+    fn since_first(&self) -> Option<i64> {
+        self.time.zip(self.first).map(|(time, first)| time.saturating_sub(first))
+    }
+
     /// Whether it stands before the place; a message without a time stands before no time.
     pub fn is_before(&self, place: Place) -> bool {
         match place {
             Place::Number(number) => self.number < number,
-            Place::After(after) => self.time.zip(self.first).is_some_and(|(time, first)| time - first < after),
+            Place::After(after) => self.since_first().is_some_and(|since| since < after),
             Place::At(at) => self.time.is_some_and(|time| time < at),
         }
     }
@@ -63,7 +67,7 @@ impl Position {
     pub fn is_behind(&self, place: Place) -> bool {
         match place {
             Place::Number(number) => self.number > number,
-            Place::After(after) => self.time.zip(self.first).is_some_and(|(time, first)| time - first > after),
+            Place::After(after) => self.since_first().is_some_and(|since| since > after),
             Place::At(at) => self.time.is_some_and(|time| time > at),
         }
     }
