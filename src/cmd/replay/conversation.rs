@@ -7,6 +7,9 @@ use crate::journal::{Direction, Part};
 use crate::replay::turns::{Said, Turn, Turns};
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fmt::Display;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 /// Which conversation of the logs.
@@ -51,11 +54,16 @@ impl Conversation {
         if wanted.files.iter().any(|file| file == "-") {
             return Err(usage("a side is played from files, not from stdin".to_owned()));
         }
+        check_files(wanted.files)?;
         let names: Vec<String> = wanted.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
         let found = look_through(&mut LogFile::open_all(wanted.files, wanted.options)?)?;
         let sessions = &found.sessions;
         let number = wanted.session.unwrap_or(sessions.len() as u64);
-        let Some(header) = number.checked_sub(1).and_then(|at| sessions.get(at as usize)) else {
+        // The header may be what is torn; then what follows is played if it is known who said it.
+        let lacks_header = sessions.is_empty() && found.has_messages && wanted.session.is_none();
+        let headless = Header { start: None, child: None, command: vec!["the recorded command".to_owned()] };
+        let header = number.checked_sub(1).and_then(|at| sessions.get(at as usize));
+        let Some(header) = header.or(lacks_header.then_some(&headless)) else {
             return Err(usage(match sessions.len() {
                 0 => format!("{}: no log of jsonl-record, so it doesn't say who said what", names.join(", ")),
                 count => format!("--session {number}: the log has {count}"),
@@ -70,8 +78,9 @@ impl Conversation {
         }
         let Some(child) = header.child.or(wanted.child) else {
             let (names, command) = (names.join(", "), header.command.join(" "));
+            let why = if lacks_header { "its header can't be read, so it" } else { "it" };
             return Err(usage(format!(
-                "{names}: doesn't say which part `{command}` played; give --child agent or --child world"
+                "{names}: {why} doesn't say which part `{command}` played; give --child agent or --child world"
             )));
         };
         let logs = LogFile::open_all(wanted.files, wanted.options)?;
@@ -79,7 +88,7 @@ impl Conversation {
             logs: in_order(logs, &found.first_seqs),
             names,
             session: header.start,
-            is_in: false,
+            is_in: lacks_header,
             ours: if child == wanted.part { Direction::Out } else { Direction::In },
             open: [Vec::new(), Vec::new()],
             turns: Turns::default(),
@@ -149,10 +158,33 @@ impl Conversation {
     }
 }
 
+/// The logs are read twice, each once at a time.
+fn check_files(files: &[OsString]) -> Result<(), Failure> {
+    let mut seen = Vec::new();
+    for file in files {
+        let failed = |why: &dyn Display| Failure::new(Status::Usage, format_args!("{}: {why}", file.to_string_lossy()));
+        let about = std::fs::metadata(file).map_err(|error| failed(&error))?;
+        if about.is_dir() {
+            return Err(failed(&io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        if !about.is_file() {
+            return Err(failed(&"is no file; to play a side, a log is read twice, so save it to one"));
+        }
+        let identity = (about.dev(), about.ino());
+        if seen.contains(&identity) {
+            return Err(failed(&"is named twice"));
+        }
+        seen.push(identity);
+    }
+    Ok(())
+}
+
 /// What the logs hold.
 struct Overview {
     /// The headers of the sessions, one each, in time.
     sessions: Vec<Header>,
+    /// There are messages of our own format.
+    has_messages: bool,
     /// The first number in each log.
     first_seqs: Vec<Option<u64>>,
 }
@@ -160,11 +192,15 @@ struct Overview {
 fn look_through(logs: &mut [LogFile]) -> Result<Overview, Failure> {
     let mut sessions: Vec<Header> = Vec::new();
     let mut first_seqs = Vec::new();
+    let mut has_messages = false;
     for log in logs {
         let mut first_seq = None;
         let mut each = |entry: Entry<'_>| match entry.found {
             Found::Header(header) if sessions.iter().all(|known| known.start != header.start) => sessions.push(header),
-            Found::Message(message) => first_seq = first_seq.or(message.seq),
+            Found::Message(message) => {
+                first_seq = first_seq.or(message.seq);
+                has_messages |= message.direction.is_some();
+            }
             _ => {}
         };
         while log.read(&mut each).map_err(|error| Failure::new(Status::Fault, format_args!("{}: {error}", log.name)))? {
@@ -172,7 +208,7 @@ fn look_through(logs: &mut [LogFile]) -> Result<Overview, Failure> {
         first_seqs.push(first_seq);
     }
     sessions.sort_by_key(|header| header.start);
-    Ok(Overview { sessions, first_seqs })
+    Ok(Overview { sessions, has_messages, first_seqs })
 }
 
 /// Rotated logs may be named in any order: their numbers tell which comes first.
