@@ -46,6 +46,11 @@ impl Sink {
         true
     }
 
+    /// How many bytes nobody has begun to write.
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.queue).len()
+    }
+
     /// Closes the descriptor once the queue is written.
     pub(super) fn close(&self) {
         self.closing.store(true, Ordering::Release);

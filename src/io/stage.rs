@@ -73,6 +73,8 @@ const FULL: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Out {
     bytes: [Vec<u8>; 4],
+    /// What was said before, and hasn't been written yet, to the near and the far side.
+    pub(super) unsent: [usize; 2],
     /// In a plain pipe everything goes to stdout, in the order in which it was said.
     joined: bool,
     pub(super) respawn: bool,
@@ -96,6 +98,16 @@ impl Out {
     pub fn to(&mut self, side: Side) -> &mut Vec<u8> {
         let index = if self.joined { 0 } else { side as usize };
         &mut self.bytes[index]
+    }
+
+    /// How much that was said to the near or the far side waits for a reader that takes its time.
+    pub fn unsent(&self, side: Side) -> usize {
+        let earlier = match side {
+            Side::Far if !self.joined => self.unsent[1],
+            Side::Near | Side::Far => self.unsent[0],
+            Side::FarError | Side::Person => 0,
+        };
+        earlier + self.bytes[if self.joined { 0 } else { side as usize }].len()
     }
 
     /// What is waiting to be sent on to the other side of what came from `from`.

@@ -30,7 +30,8 @@ pub struct Turn {
     pub number: u64,
     /// How long our side took to say it after the other side's last line, in microseconds.
     pub think: u64,
-    /// What our side says; nothing in the first turn where the other side began.
+    /// What our side says; nothing in the first turn where the other side began, and where what the other side answers is
+    /// so much that it is cut.
     pub ours: Vec<Said>,
     /// What the other side answered; nothing where the recording ends, and where our side says so much that it is cut.
     pub theirs: Vec<Said>,
@@ -42,22 +43,26 @@ pub struct Turns {
     turn: Turn,
     number: u64,
     last_t: u64,
-    bytes: usize,
+    /// How much either side says in this turn.
+    held: [usize; 2],
 }
 
 /// A side that says more than this without an answer is given in several turns: memory is bounded.
-const MOST: usize = 1 << 20;
+const MOST: usize = 512 << 10;
+
+/// What is held beside a line's bytes.
+const AROUND: usize = 100;
 
 impl Turns {
     /// Takes the next line, and gives the turn that it ends.
     pub fn push(&mut self, is_ours: bool, said: Said) -> Option<Turn> {
-        let begins = if is_ours { !self.turn.theirs.is_empty() || self.bytes > MOST } else { false };
+        let begins = self.held[usize::from(is_ours)] > MOST || is_ours && !self.turn.theirs.is_empty();
         let ended = if begins { self.end() } else { None };
         if is_ours && self.turn.ours.is_empty() {
             self.turn.think = said.t.saturating_sub(self.last_t);
         }
         self.last_t = said.t;
-        self.bytes += said.bytes.len();
+        self.held[usize::from(is_ours)] += said.bytes.len() + AROUND;
         if is_ours {
             self.turn.ours.push(said)
         } else {
@@ -69,7 +74,7 @@ impl Turns {
     /// The last turn, once there is no line more.
     pub fn end(&mut self) -> Option<Turn> {
         let turn = std::mem::take(&mut self.turn);
-        self.bytes = 0;
+        self.held = [0; 2];
         if turn.ours.is_empty() && turn.theirs.is_empty() {
             return None;
         }

@@ -93,7 +93,8 @@ impl Hub {
         if core.end.is_some() {
             return Dirty::default();
         }
-        let Core { stage, out, .. } = core;
+        let Core { stage, out, far, .. } = core;
+        out.unsent = [self.sinks.near.waiting(), far.as_ref().map_or(0, |far| far.sink.waiting())];
         let decided = act(stage.as_mut(), out);
         let committed = stage.commit();
         if committed.is_err() {
