@@ -55,6 +55,13 @@ pub enum Need {
     Explanation,
 }
 
+/// A line that came is looked for among so many that are waited for: each costs a look.
+const WINDOW: usize = 64;
+
+/// So many lines, and bytes, wait for an explanation; what is more than that is a flood, and no answer.
+const STRAYS: usize = 256;
+const STRAY_BYTES: usize = 16 << 20;
+
 /// Only a line that is at least so long, and expected once among the turns ahead, lets turns be skipped.
 const TELLING: usize = 64;
 
@@ -79,10 +86,14 @@ pub struct Alignment {
 
 impl Alignment {
     /// Begins a turn; the one before has come to [`Need::Next`].
-    pub fn begin(&mut self, turn: &Turn) -> Need {
+    /// What came before it began may be its answer already: not everybody waits.
+    pub fn begin(&mut self, turn: &Turn, is_same: &IsSame<'_>) -> Need {
         self.turn = turn.number;
         self.expected = turn.theirs.iter().cloned().collect();
         self.is_behind = false;
+        for early in std::mem::take(&mut self.strays) {
+            self.hear(early, is_same);
+        }
         self.need()
     }
 
@@ -111,6 +122,16 @@ impl Alignment {
         self.is_behind
     }
 
+    /// Whether lines of this turn are still to come.
+    pub fn is_owed(&self) -> bool {
+        !self.expected.is_empty()
+    }
+
+    /// The turn that something may still be found out about, where that is an earlier one.
+    pub fn open_turn(&self) -> Option<u64> {
+        self.replaced.as_ref().map(|(turn, ..)| *turn)
+    }
+
     fn need(&self) -> Need {
         match (self.strays.is_empty(), self.expected.is_empty()) {
             (false, _) => Need::Explanation,
@@ -126,10 +147,10 @@ impl Alignment {
     /// Takes a line that came.
     pub fn hear(&mut self, heard: Heard, is_same: &IsSame<'_>) -> Need {
         let same = |said: &Said| is_same(said.body(), heard.body());
-        if let Some(at) = self.expected.iter().position(same) {
+        if let Some(at) = self.expected.iter().take(WINDOW).position(same) {
+            self.confirm();
             self.pair_strays_with_first(at, false);
             if let Some(said) = self.expected.pop_front() {
-                self.confirm();
                 self.find(Finding::Same(said));
             }
         } else if self.strays.is_empty()
@@ -142,6 +163,10 @@ impl Alignment {
             self.skip_to(at, &same);
         } else {
             self.strays.push(heard);
+            let bytes = || self.strays.iter().map(|stray| stray.bytes.len()).sum::<usize>();
+            if self.strays.len() > STRAYS || bytes() > STRAY_BYTES {
+                self.settle();
+            }
         }
         self.need()
     }
@@ -153,10 +178,15 @@ impl Alignment {
         self.need()
     }
 
-    /// Nothing came at all, or nothing will: the rest of the turn is missing.
-    pub fn give_up(&mut self) -> Need {
+    /// We were stopped: what came is accounted for, and what didn't yet is nobody's fault.
+    pub fn stop(&mut self) {
         self.settle();
         self.confirm();
+    }
+
+    /// Nothing came at all, or nothing will: the rest of the turn is missing.
+    pub fn give_up(&mut self) -> Need {
+        self.stop();
         while let Some(said) = self.expected.pop_front() {
             self.find(Finding::Missing(said));
         }
@@ -188,7 +218,8 @@ impl Alignment {
 
     /// The one turn ahead that expects this line, where it is telling.
     fn place_ahead(&self, same: &dyn Fn(&Said) -> bool) -> Option<usize> {
-        let is_there = |turn: &Turn| turn.theirs.iter().any(|said| said.bytes.len() >= TELLING && same(said));
+        let is_there =
+            |turn: &Turn| turn.theirs.iter().take(WINDOW).any(|said| said.bytes.len() >= TELLING && same(said));
         let mut places = self.ahead.iter().enumerate().filter(|(_, turn)| is_there(turn)).map(|(at, _)| at);
         let place = places.next();
         if places.next().is_some() { None } else { place }
@@ -238,7 +269,7 @@ mod tests {
                 while world && let Some(turn) = rest.next() {
                     alignment.look_ahead(turn);
                 }
-                need = alignment.begin(&turn);
+                need = alignment.begin(&turn, &|recorded, now| recorded == now);
             }
             let Some(word) = words.next() else {
                 alignment.give_up();
@@ -306,5 +337,80 @@ mod tests {
             play(&twice, &format!("a {long} ."), true).starts_with("2:b/"),
             "a line that is expected twice tells nothing"
         );
+    }
+
+    /// The recorded lines that were accounted for, the numbers of the live ones that were told, and how many lines came as
+    /// they were recorded.
+    fn account(turns: &[Turn], live: &[Vec<u8>], skips: bool, gives_up: &[bool]) -> (Vec<Said>, Vec<u64>, usize) {
+        let is_same = |recorded: &[u8], now: &[u8]| recorded == now;
+        let mut alignment = Alignment::default();
+        let (mut rest, mut live) = (turns.iter().cloned(), live.iter().zip(1..));
+        let mut choices = gives_up.iter().copied().cycle();
+        while let Some(turn) = alignment.next_ahead().or_else(|| rest.next()) {
+            while skips
+                && alignment.ahead() < 3
+                && let Some(turn) = rest.next()
+            {
+                alignment.look_ahead(turn);
+            }
+            let mut need = alignment.begin(&turn, &is_same);
+            while need != Need::Next {
+                let next = if choices.next() == Some(true) { None } else { live.next() };
+                need = match next {
+                    Some((bytes, number)) => alignment.hear(Heard { bytes: bytes.clone(), number }, &is_same),
+                    None if need == Need::Explanation => alignment.settle(),
+                    None => alignment.give_up(),
+                };
+            }
+        }
+        for (bytes, number) in live {
+            alignment.hear(Heard { bytes: bytes.clone(), number }, &is_same);
+        }
+        alignment.give_up();
+        let (mut recorded, mut told, mut same) = (Vec::new(), Vec::new(), 0);
+        for (_, finding) in alignment.findings() {
+            same += usize::from(matches!(finding, Finding::Same(_)));
+            match finding {
+                Finding::Same(said) | Finding::Missing(said) => recorded.push(said),
+                Finding::Differs(said, heard) => {
+                    recorded.push(said);
+                    told.push(heard.number);
+                }
+                Finding::Extra(heard) => told.push(heard.number),
+                Finding::Unsaid(_) => {}
+            }
+        }
+        recorded.sort_by_key(|said| said.place);
+        told.sort_unstable();
+        told.dedup();
+        (recorded, told, same)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_line_is_accounted_for_exactly_once(
+            shape in proptest::collection::vec(proptest::collection::vec(0u8..6, 0..5), 0..12),
+            live in proptest::collection::vec(0u8..6, 0..40),
+            skips in proptest::bool::ANY,
+            gives_up in proptest::collection::vec(proptest::bool::weighted(0.3), 1..20),
+        ) {
+            // Some lines are so long that they are telling.
+            let text = |letter: u8| vec![b'a' + letter; if letter > 3 { TELLING } else { 1 }];
+            let mut place = 0;
+            let mut said = |letter: u8| { place += 1; Said { bytes: text(letter), t: 0, place: (0, place) } };
+            let turns: Vec<Turn> = shape.iter().zip(1..).map(|(theirs, number)| Turn {
+                number, think: 0, ours: Vec::new(), theirs: theirs.iter().map(|&letter| said(letter)).collect(),
+            }).collect();
+            let expected: Vec<Said> = turns.iter().flat_map(|turn| turn.theirs.clone()).collect();
+            let live: Vec<Vec<u8>> = live.into_iter().map(text).collect();
+            let (recorded, told, same) = account(&turns, &live, skips, &gives_up);
+            proptest::prop_assert_eq!(recorded, expected.clone(), "each recorded line once");
+            // Those that came as recorded are told without themselves.
+            proptest::prop_assert_eq!(told.len() + same, live.len(), "each live line once");
+            // The same conversation has no findings.
+            let bytes: Vec<Vec<u8>> = expected.iter().map(|said| said.bytes.clone()).collect();
+            let (_, told, same) = account(&turns, &bytes, false, &[false]);
+            proptest::prop_assert_eq!((told, same), (Vec::new(), expected.len()));
+        }
     }
 }

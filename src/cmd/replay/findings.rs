@@ -30,8 +30,9 @@ pub struct Findings {
     first: Option<u64>,
     /// The last turns that something was found in.
     different: VecDeque<u64>,
-    /// The last turn: what is found in the next may still concern it.
-    ended: Option<EndedTurn>,
+    /// The last turn, and those that something may still be found out about.
+    ended: VecDeque<EndedTurn>,
+    is_finished: bool,
     counts: Counts,
     recorded: Spread,
     now: Spread,
@@ -124,7 +125,8 @@ impl Findings {
             different_turns: 0,
             first: None,
             different: VecDeque::new(),
-            ended: None,
+            ended: VecDeque::new(),
+            is_finished: false,
             counts: Counts::default(),
             recorded: Spread::default(),
             now: Spread::default(),
@@ -172,7 +174,7 @@ impl Findings {
     }
 
     fn differs_in(&mut self, turn: u64) {
-        self.first.get_or_insert(turn);
+        self.first = Some(self.first.map_or(turn, |first| first.min(turn)));
         if !self.different.contains(&turn) {
             self.different_turns += 1;
             self.different.push_back(turn);
@@ -222,8 +224,9 @@ impl Findings {
         self.report.fault_with(place, what, &details);
     }
 
-    /// A turn has come to its end; with how long the first answer took, then and now.
-    pub fn end_turn(&mut self, turn: u64, recorded: Option<Duration>, now: Option<Duration>) {
+    /// A turn has come to its end; with how long the first answer took, then and now. About turns from `open` on, something
+    /// may still be found.
+    pub fn end_turn(&mut self, turn: u64, recorded: Option<Duration>, now: Option<Duration>, open: Option<u64>) {
         self.turns += 1;
         let us = |time: Option<Duration>| time.map(|time| time.as_micros() as u64);
         let (recorded_us, now_us) = (us(recorded), us(now));
@@ -232,12 +235,14 @@ impl Findings {
                 latencies.add(us);
             }
         }
-        self.write_ended_turn();
-        self.ended = Some(EndedTurn { turn, recorded_us, now_us });
+        self.write_ended_turns(open.unwrap_or(turn));
+        self.ended.push_back(EndedTurn { turn, recorded_us, now_us });
     }
 
-    fn write_ended_turn(&mut self) {
-        if let Some(EndedTurn { turn, recorded_us, now_us }) = self.ended.take() {
+    fn write_ended_turns(&mut self, before: u64) {
+        while self.ended.front().is_some_and(|ended| ended.turn < before)
+            && let Some(EndedTurn { turn, recorded_us, now_us }) = self.ended.pop_front()
+        {
             let same = !self.different.contains(&turn);
             self.write(&Line::Turn { turn, same, recorded_us, now_us });
         }
@@ -266,9 +271,12 @@ impl Findings {
         }
     }
 
-    /// Sums up.
+    /// Sums up, once.
     pub fn finish(&mut self) {
-        self.write_ended_turn();
+        if std::mem::replace(&mut self.is_finished, true) {
+            return;
+        }
+        self.write_ended_turns(u64::MAX);
         let Counts { same, differs, missing, extra, unsaid } = self.counts;
         let first = self.first.map(|turn| format!(", first at turn {turn}")).unwrap_or_default();
         let turns = if self.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.turns) };
@@ -335,7 +343,10 @@ fn place(difference: &Difference) -> Place {
 /// A line as JSON: itself where it is that, else a string.
 fn json(body: &[u8]) -> Box<RawValue> {
     let text = String::from_utf8_lossy(body);
-    RawValue::from_string(text.trim().to_owned())
+    // A line break within it would make two lines of ours.
+    let has_break = text.trim().contains(['\n', '\r']);
+    let value = if has_break { to_raw_value(&text) } else { RawValue::from_string(text.trim().to_owned()) };
+    value
         .or_else(|_| to_raw_value(&text))
         // A string always becomes JSON.
         .unwrap_or_else(|_| RawValue::NULL.to_owned())

@@ -21,8 +21,12 @@ use std::time::{Duration, Instant};
 /// A world that goes on by itself is looked for among so many turns.
 const AHEAD: usize = 16;
 
-/// What is said at once; more is said when that has been passed on.
+/// While more than this waits to be read by the other side, nothing more is said, and so often is looked again.
 const MOST: usize = 4 << 20;
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Who closed its stdout ends within this, mostly.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A live line is held up to this; the rest of a longer one is not compared.
 const LONGEST: usize = 64 << 20;
@@ -51,6 +55,10 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
         timeout,
         settle,
         turn: Turn::default(),
+        begun: false,
+        unexplained: None,
+        closed: false,
+        finished: false,
         // A child is spoken to once it has started.
         state: if wraps { State::Starting } else { State::Sending(Instant::now()) },
         sent_at: Instant::now(),
@@ -89,7 +97,14 @@ struct Role {
     timeout: Duration,
     settle: Duration,
     turn: Turn,
+    /// The turn's lines have been said.
+    begun: bool,
     state: State,
+    /// Since when a line waits for one that explains it.
+    unexplained: Option<Instant>,
+    /// The other side's stdin was closed, because it may be what it waits for.
+    closed: bool,
+    finished: bool,
     sent_at: Instant,
     /// How long the turn's first line took to come.
     first_heard: Option<Duration>,
@@ -108,6 +123,8 @@ enum State {
     Waiting(Instant),
     /// Until then, a line is to come that explains the one before.
     Settling(Instant),
+    /// It will say nothing more; it is to end by then.
+    Silent(Instant),
     /// Everything has been played; the other side is to end by then.
     Ending(Instant),
 }
@@ -136,8 +153,13 @@ impl Role {
                     _ => Duration::ZERO,
                 };
                 self.turn = turn;
-                self.state = State::Sending(Instant::now() + pause);
-                if pause.is_zero() && out.to(self.peer).len() < MOST { self.send(out) } else { Ok(()) }
+                self.begun = false;
+                if !pause.is_zero() {
+                    self.state = State::Sending(Instant::now() + pause);
+                    Ok(())
+                } else {
+                    self.send(out)
+                }
             }
             None => {
                 self.end(out);
@@ -147,12 +169,18 @@ impl Role {
     }
 
     fn send(&mut self, out: &mut Out) -> Result<(), Failure> {
+        if out.unsent(self.peer) > MOST {
+            self.state = State::Sending(Instant::now() + LOOK);
+            return Ok(());
+        }
+        self.begun = true;
         for said in &self.turn.ours {
             out.to(self.peer).extend_from_slice(&said.bytes);
         }
         self.sent_at = Instant::now();
         self.first_heard = None;
-        let need = self.alignment.begin(&self.turn);
+        let findings = &self.findings;
+        let need = self.alignment.begin(&self.turn, &|recorded, now| findings.is_same(recorded, now));
         self.state = State::Waiting(self.sent_at + self.timeout);
         self.follow(need, out)
     }
@@ -161,15 +189,20 @@ impl Role {
     fn follow(&mut self, need: Need, out: &mut Out) -> Result<(), Failure> {
         self.take_findings();
         let now = Instant::now();
+        if need != Need::Explanation {
+            self.unexplained = None;
+        }
         match (need, self.state) {
-            (_, State::Starting | State::Sending(_)) | (Need::Next, State::Ending(_)) => Ok(()),
+            (_, State::Starting | State::Sending(_) | State::Silent(_)) | (Need::Next, State::Ending(_)) => Ok(()),
             (Need::Next, _) => {
                 self.end_turn();
                 self.go_on(out)
             }
             (Need::Explanation, State::Ending(_)) => Ok(()),
             (Need::Explanation, _) => {
-                self.state = State::Settling(now + self.settle);
+                // Who talks on without an end explains nothing.
+                let since = *self.unexplained.get_or_insert(now);
+                self.state = State::Settling((now + self.settle).min(since + self.timeout));
                 Ok(())
             }
             (Need::Line, _) => {
@@ -191,7 +224,7 @@ impl Role {
             (Some(ours), Some(theirs)) => Some(Duration::from_micros(theirs.t.saturating_sub(ours.t))),
             _ => None,
         };
-        self.findings.end_turn(self.turn.number, recorded, self.first_heard);
+        self.findings.end_turn(self.turn.number, recorded, self.first_heard, self.alignment.open_turn());
     }
 
     /// Everything has been played.
@@ -220,13 +253,7 @@ impl Role {
     fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
         match self.state {
-            State::Sending(at) if at <= now => {
-                if self.turn.number == 0 {
-                    self.go_on(out)
-                } else {
-                    self.send(out)
-                }
-            }
+            State::Sending(at) if at <= now => self.send(out),
             State::Settling(at) if at <= now => {
                 let need = self.alignment.settle();
                 // What is still to come has the turn's whole time.
@@ -237,10 +264,24 @@ impl Role {
                 if !self.alignment.is_behind() {
                     let seconds = self.timeout.as_secs_f64();
                     let turn = self.turn.number;
-                    self.report.note(format_args!("turn {turn}: nothing came for {seconds} s (--timeout), going on"));
+                    let closes = self.peer == Side::Far && !self.closed && self.is_last_turn()?;
+                    let what = if closes { "closing its stdin" } else { "going on" };
+                    self.report.note(format_args!("turn {turn}: nothing came for {seconds} s (--timeout), {what}"));
+                    if closes {
+                        // Some answer only when they have heard everything.
+                        self.closed = true;
+                        out.close_far();
+                        self.state = State::Waiting(now + self.timeout);
+                        return Ok(());
+                    }
                 }
                 let need = self.alignment.give_up();
                 self.follow(need, out)
+            }
+            State::Silent(at) if at <= now => {
+                self.account_for_rest("the other side closed its stdout")?;
+                self.finish(out);
+                Ok(())
             }
             State::Ending(at) if at <= now => {
                 if self.peer == Side::Far {
@@ -253,21 +294,44 @@ impl Role {
         }
     }
 
-    /// The other side is gone.
-    fn gone(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
-        if !matches!(self.state, State::Ending(_)) {
-            let mut missing = 0;
-            while let Some(turn) = self.next_turn()? {
-                missing += turn.theirs.len() as u64;
+    fn is_last_turn(&mut self) -> Result<bool, Failure> {
+        if self.alignment.ahead() > 0 {
+            return Ok(false);
+        }
+        match self.conversation.next()? {
+            Some(turn) => {
+                self.alignment.look_ahead(turn);
+                Ok(false)
             }
+            None => Ok(true),
+        }
+    }
+
+    /// The other side is gone: says whether it still owed anything, which is told.
+    fn account_for_rest(&mut self, how: &str) -> Result<bool, Failure> {
+        if matches!(self.state, State::Ending(_)) {
+            return Ok(false);
+        }
+        self.state = State::Ending(Instant::now());
+        let turn = self.turn.number.max(1);
+        let (mut missing, mut owes) = (0, false);
+        if self.begun {
+            self.alignment.settle();
+            owes = self.alignment.is_owed();
             self.alignment.give_up();
             self.take_findings();
             self.end_turn();
-            self.findings.ended_early(self.turn.number, how, missing);
-            self.state = State::Ending(Instant::now());
+        } else {
+            missing = self.turn.theirs.len() as u64;
         }
-        self.finish(out);
-        Ok(())
+        while let Some(turn) = self.next_turn()? {
+            missing += turn.theirs.len() as u64;
+        }
+        owes |= missing > 0;
+        if owes {
+            self.findings.ended_early(turn, how, missing);
+        }
+        Ok(owes)
     }
 
     fn next_turn(&mut self) -> Result<Option<Turn>, Failure> {
@@ -277,12 +341,17 @@ impl Role {
         }
     }
 
+    fn gone(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
+        self.account_for_rest(how)?;
+        self.finish(out);
+        Ok(())
+    }
+
     fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
         let how = describe(status);
         let code = exit_code(status);
-        let recorded = self.conversation.recorded_status;
-        if matches!(self.state, State::Ending(_)) {
-            match recorded {
+        if !self.account_for_rest(&format!("the other side ended with {how}"))? {
+            match self.conversation.recorded_status {
                 Some(recorded) if recorded != code => {
                     let how = format!("ended with {how}, recorded was exit status {recorded}");
                     self.findings.ended_otherwise(self.turn.number, &how);
@@ -291,19 +360,34 @@ impl Role {
                 _ => {}
             }
         }
-        self.gone(&format!("the other side ended with {how}"), out)
+        self.finish(out);
+        Ok(())
     }
 
+    /// Everything has come to an end.
     fn finish(&mut self, out: &mut Out) {
         self.alignment.give_up();
+        self.sum_up();
+        out.stop(self.report.finish());
+    }
+
+    fn sum_up(&mut self) {
+        self.finished = true;
         self.take_findings();
         self.findings.finish();
-        out.stop(self.report.finish());
     }
 }
 
 impl Stage for Role {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        if self.finished {
+            return Ok(());
+        }
+        let is_news = matches!(event, Event::Piece(..) | Event::Closed(_) | Event::Due);
+        if is_news && self.turn.number == 0 && matches!(self.state, State::Sending(_)) {
+            // Whoever started us has spoken before we could.
+            self.go_on(out)?;
+        }
         match event {
             Event::Started => self.go_on(out),
             Event::Piece(side, piece) if side == self.peer => self.hear(piece, out),
@@ -311,8 +395,15 @@ impl Stage for Role {
             Event::Exited(status) => self.exited(status, out),
             Event::Closed(Side::Near) if self.peer == Side::Near => self.gone("stdin ended", out),
             Event::Broken(Side::Near, _) if self.peer == Side::Near => self.gone("the reader of stdout has gone", out),
+            Event::Closed(Side::Far) if !matches!(self.state, State::Ending(_)) => {
+                // Mostly it has ended, and how is heard in a moment.
+                self.state = State::Silent(Instant::now() + self.settle.max(SOON));
+                Ok(())
+            }
+            // The signal ends the run.
             Event::Signal(_) => {
-                self.finish(out);
+                self.alignment.stop();
+                self.sum_up();
                 Ok(())
             }
             _ => Ok(()),
@@ -322,7 +413,9 @@ impl Stage for Role {
     fn deadline(&self) -> Option<Instant> {
         match self.state {
             State::Starting => None,
-            State::Sending(at) | State::Waiting(at) | State::Settling(at) | State::Ending(at) => Some(at),
+            State::Sending(at) | State::Waiting(at) | State::Settling(at) | State::Silent(at) | State::Ending(at) => {
+                Some(at)
+            }
         }
     }
 }
