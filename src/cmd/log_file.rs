@@ -5,9 +5,9 @@ use crate::io::lines::{Limits, Path, Paths, Piece, Splitter, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::read::{Found, Problem, Reader};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -53,13 +53,16 @@ pub struct LogFile {
     pub name: String,
     path: Option<PathBuf>,
     from: Descriptor,
-    identity: Option<(u64, u64)>,
+    identity: (u64, u64),
+    is_file: bool,
     splitter: Splitter,
     reader: Reader,
     max_line: usize,
     max_depth: usize,
     /// How many bytes were read.
     pub bytes_read: u64,
+    /// How many of them are of the file that is read now, which may be another than the first.
+    position: u64,
     /// How many there are, where that is known.
     pub length: Option<u64>,
     lines: u64,
@@ -73,30 +76,31 @@ impl LogFile {
     pub fn open(file: &OsStr, options: &LogOptions) -> Result<LogFile, Failure> {
         let name = if file == "-" { "stdin".to_owned() } else { file.to_string_lossy().into_owned() };
         let failed = |error: io::Error| Failure::new(Status::Usage, format_args!("{name}: {error}"));
-        let mut log = LogFile {
-            path: None,
-            from: if file == "-" { stdin().map_err(failed)? } else { open(file).map_err(failed)? },
-            identity: None,
+        let from = if file == "-" { stdin().map_err(failed)? } else { open(file).map_err(failed)? };
+        let about = about(&from).map_err(failed)?;
+        if about.is_dir() && file != "-" {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        Ok(LogFile {
+            path: (file != "-").then(|| PathBuf::from(file)),
+            identity: (about.dev(), about.ino()),
+            is_file: about.is_file(),
+            from,
             splitter: Splitter::new(Limits { max_line: options.max_line, max_depth: options.max_depth }),
             reader: Reader::new(Paths::new(std::slice::from_ref(&options.time))),
             max_line: options.max_line,
             max_depth: options.max_depth,
             bytes_read: 0,
-            length: None,
+            position: 0,
+            length: about.is_file().then_some(about.len()),
             lines: 0,
             name: name.clone(),
-        };
-        if file != "-" {
-            let path = PathBuf::from(file);
-            let about = path.metadata().map_err(failed)?;
-            if about.is_dir() {
-                return Err(failed(io::ErrorKind::IsADirectory.into()));
-            }
-            log.identity = Some((about.dev(), about.ino()));
-            log.length = about.is_file().then_some(about.len());
-            log.path = Some(path);
-        }
-        Ok(log)
+        })
+    }
+
+    /// Whether there may be more behind its end: a pipe ends with who writes to it.
+    pub fn may_grow(&self) -> bool {
+        self.is_file
     }
 
     /// Whether it is in our own format, once that is known.
@@ -132,26 +136,38 @@ impl LogFile {
     }
 
     /// The same for a file that may still grow: at its end, a line without its line feed is waited for. A file that was
-    /// replaced by another is read to its end first.
+    /// replaced by another is read to its end first; one that was cut off is read from its beginning.
     ///
     /// # Errors
     /// As [`LogFile::read`].
     pub fn follow(&mut self, each: &mut dyn FnMut(Entry<'_>)) -> io::Result<bool> {
+        if self.read_more(each)? {
+            return Ok(true);
+        }
+        let Some(about) = self.path.as_ref().and_then(|path| path.metadata().ok()) else { return Ok(false) };
+        let identity = (about.dev(), about.ino());
+        if identity == self.identity && about.len() >= self.position {
+            return Ok(false);
+        }
+        // It may have been written to once more before it was replaced.
+        if identity != self.identity && self.read_more(each)? {
+            return Ok(true);
+        }
+        let Some(from) = self.path.as_ref().and_then(|path| open(path.as_os_str()).ok()) else { return Ok(false) };
+        self.give(each);
+        self.from = from;
+        self.identity = identity;
+        (self.position, self.lines) = (0, 0);
+        self.splitter = Splitter::new(Limits { max_line: self.max_line, max_depth: self.max_depth });
+        Ok(true)
+    }
+
+    fn read_more(&mut self, each: &mut dyn FnMut(Entry<'_>)) -> io::Result<bool> {
         let read = self.splitter.fill(&mut self.from)?;
         self.bytes_read += read as u64;
+        self.position += read as u64;
         if read > 0 {
             self.give(each);
-        } else if let Some(path) = &self.path
-            && let Ok(about) = path.metadata()
-            && self.identity != Some((about.dev(), about.ino()))
-        {
-            let from = open(path.as_os_str())?;
-            self.give(each);
-            self.from = from;
-            self.identity = Some((about.dev(), about.ino()));
-            self.lines = 0;
-            self.splitter = Splitter::new(Limits { max_line: self.max_line, max_depth: self.max_depth });
-            return Ok(true);
         }
         Ok(read > 0)
     }
@@ -177,6 +193,10 @@ impl LogFile {
             }
         }
     }
+}
+
+fn about(from: &Descriptor) -> io::Result<Metadata> {
+    File::from(from.as_fd().try_clone_to_owned()?).metadata()
 }
 
 fn open(file: &OsStr) -> io::Result<Descriptor> {

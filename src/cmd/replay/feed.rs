@@ -6,7 +6,7 @@ use crate::cmd::log_file::{Entry, LogFile, tell};
 use crate::io::output::Closed;
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::Direction;
-use crate::journal::read::{Content, Found, Message};
+use crate::journal::read::{Content, Found, Message, Problem};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub struct Item {
     pub line: u64,
     /// It goes on in the next of its direction.
     pub more: bool,
+    /// It begins anew: what its log said before doesn't go on here.
+    pub begins: bool,
     /// It is one to stop at.
     pub is_break: bool,
     number: u64,
@@ -44,6 +46,10 @@ struct Feed {
     items: VecDeque<Item>,
     /// The time of the message before: one without a time, or with an earlier one, is played with it.
     latest: Option<i64>,
+    /// The time of the first message.
+    first: Option<i64>,
+    /// Something stood before the next message that no line goes on over.
+    is_cut: bool,
     ended: bool,
 }
 
@@ -58,15 +64,25 @@ pub struct Feeds {
 
 /// Why there is no next message.
 pub enum Stop {
-    /// There is none any more; or, where the logs are followed, not yet.
+    /// There is none any more.
     Drained,
+    /// There is none yet.
+    Waiting,
     Failed(Failure),
     Closed(Closed),
 }
 
 impl Feeds {
     pub fn new(logs: Vec<LogFile>, choice: Choice, follow: bool, report: Arc<Report>) -> Feeds {
-        let feed = |log| Feed { log, bytes: Vec::new(), items: VecDeque::new(), latest: None, ended: false };
+        let feed = |log| Feed {
+            log,
+            bytes: Vec::new(),
+            items: VecDeque::new(),
+            latest: None,
+            first: None,
+            is_cut: false,
+            ended: false,
+        };
         Feeds { feeds: logs.into_iter().map(feed).collect(), choice, follow, report, first: None }
     }
 
@@ -85,9 +101,10 @@ impl Feeds {
             // Of two at one time, the log that was named first.
             let earliest = earliest.min_by_key(|(_, item)| item.time).map(|(at, _)| at);
             let Some((at, item)) = earliest.and_then(|at| Some((at, self.feeds[at].items.pop_front()?))) else {
-                return Err(Stop::Drained);
+                let ended = self.feeds.iter().all(|feed| feed.ended);
+                return Err(if ended { Stop::Drained } else { Stop::Waiting });
             };
-            self.first = self.first.or(item.time);
+            self.first = self.first.or_else(|| self.feeds.iter().filter_map(|feed| feed.first).min());
             let position = Position { number: item.number, time: item.time, first: self.first };
             if self.choice.to.is_some_and(|to| position.is_behind(to)) {
                 self.feeds[at].ended = true;
@@ -110,14 +127,17 @@ impl Feeds {
 
     /// Reads one log once; says whether there was something.
     fn fill(&mut self, at: usize) -> Result<bool, Failure> {
-        let Feed { log, bytes, items, latest, ended } = &mut self.feeds[at];
+        let Feed { log, bytes, items, latest, first, is_cut, ended } = &mut self.feeds[at];
+        let follows = self.follow && log.may_grow();
         let (choice, report) = (&self.choice, &self.report);
         bytes.clear();
         let name = log.name.clone();
         let mut each = |Entry { line, found, .. }: Entry<'_>| match found {
             Found::Message(message) => {
                 *latest = message.time.max(*latest);
-                let item = |is_break, bytes| Item {
+                *first = first.or(message.time);
+                let item = |is_break, begins, bytes| Item {
+                    begins,
                     time: *latest,
                     direction: message.direction,
                     line,
@@ -129,19 +149,23 @@ impl Feeds {
                 if let Some(is_break) = choice.takes(&message, &name, line, report) {
                     let start = bytes.len();
                     message.write(bytes);
-                    items.push_back(item(is_break, start..bytes.len()));
+                    items.push_back(item(is_break, std::mem::take(is_cut), start..bytes.len()));
                 }
             }
-            Found::Problem(problem) => tell(&problem, &name, line, report),
+            Found::Problem(problem) => {
+                *is_cut |= matches!(problem, Problem::Missing(_));
+                tell(&problem, &name, line, report);
+            }
             Found::Lost(count) => {
+                *is_cut = true;
                 report.fault(format_args!("{name}:{line}"), format_args!("{count} messages were not recorded here"));
             }
-            Found::Header(_) | Found::End(_) => {}
+            Found::Header(_) | Found::End(_) => *is_cut = true,
         };
-        let read = if self.follow { log.follow(&mut each) } else { log.read(&mut each) };
+        let read = if follows { log.follow(&mut each) } else { log.read(&mut each) };
         match read {
             Ok(more) => {
-                *ended = !more && !self.follow;
+                *ended = !more && !follows;
                 Ok(more)
             }
             Err(error) => Err(Failure::new(Status::Fault, format_args!("{name}: {error}"))),

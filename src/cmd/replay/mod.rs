@@ -191,5 +191,5 @@ fn play(arguments: &Arguments, report: Arc<Report>) -> Result<Status, Failure> {
     };
     let schedule = Schedule::new(arguments.speed.unwrap_or(Speed::Times(1.0)), arguments.idle_limit);
     let mut feeds = Feeds::new(logs, choice, choose.follow, Arc::clone(&report));
-    Player { output, schedule, stepper, follow: choose.follow, report: &report }.play(&mut feeds)
+    Player { output, schedule, stepper, report: &report }.play(&mut feeds)
 }

@@ -6,6 +6,7 @@ use crate::io::output::{Closed, Output};
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::Direction;
 use crate::replay::schedule::Schedule;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// How often a log that is followed is looked at.
@@ -16,19 +17,33 @@ pub struct Player<'r> {
     pub output: Output,
     pub schedule: Schedule,
     pub stepper: Option<Stepper>,
-    pub follow: bool,
     pub report: &'r Report,
 }
 
-/// Lines that are in the middle of being played.
+/// Who says something: a log, and a direction in it.
+type Who = (usize, Option<Direction>);
+
+/// Over-long lines that are in the middle of being played.
 #[derive(Default)]
 struct Open {
-    /// Whose over-long line goes on.
-    direction: Option<Direction>,
-    is_open: bool,
+    /// Whose line goes on.
+    who: Option<Who>,
     /// What the others said meanwhile.
-    deferred: Vec<u8>,
+    deferred: VecDeque<Saying>,
+    bytes: usize,
 }
+
+struct Saying {
+    who: Who,
+    bytes: Vec<u8>,
+    /// It begins a line, whatever was said before.
+    begins: bool,
+    /// The line goes on.
+    more: bool,
+}
+
+/// So much may be said while somebody's line goes on; then it is ended where it is.
+const MOST_DEFERRED: usize = 16 << 20;
 
 impl Player<'_> {
     /// Plays everything.
@@ -38,7 +53,7 @@ impl Player<'_> {
     pub fn play(mut self, feeds: &mut Feeds) -> Result<Status, Failure> {
         let ended = self.run(feeds);
         match ended.map_or_else(|stop| stop, |()| Stop::Drained) {
-            Stop::Drained => {
+            Stop::Drained | Stop::Waiting => {
                 self.output.flush().map_or_else(|closed| closed.end(self.report), |()| Ok(self.report.finish()))
             }
             Stop::Closed(closed) => closed.end(self.report),
@@ -57,12 +72,15 @@ impl Player<'_> {
             let output = self.output.clone();
             let (at, item) = match feeds.next(&mut || output.flush()) {
                 Ok(next) => next,
-                Err(Stop::Drained) if self.follow => {
+                Err(Stop::Waiting) => {
                     self.output.flush().map_err(Stop::Closed)?;
                     std::thread::sleep(LOOK);
                     continue;
                 }
-                Err(stop) => return Err(stop),
+                Err(stop) => {
+                    self.output.write(|buffer| open.finish(buffer)).map_err(Stop::Closed)?;
+                    return Err(stop);
+                }
             };
             let due = self.schedule.due(item.time);
             if let Some(stepper) = &mut self.stepper
@@ -77,7 +95,7 @@ impl Player<'_> {
                 clock.began = Instant::now().checked_sub(due).unwrap_or(clock.began);
             }
             self.wait_for(clock.began + due)?;
-            self.write(feeds.bytes(at, &item), &item, &mut open).map_err(Stop::Closed)?;
+            self.write((at, item.direction), feeds.bytes(at, &item), &item, &mut open).map_err(Stop::Closed)?;
         }
     }
 
@@ -90,18 +108,55 @@ impl Player<'_> {
     }
 
     /// Nobody else's line comes into the middle of an over-long one.
-    fn write(&self, bytes: &[u8], item: &Item, open: &mut Open) -> Result<(), Closed> {
-        if open.is_open && open.direction != item.direction {
-            open.deferred.extend_from_slice(bytes);
-            return Ok(());
+    fn write(&self, who: Who, bytes: &[u8], item: &Item, open: &mut Open) -> Result<(), Closed> {
+        if open.who.is_none() && !item.more {
+            return self.output.write(|buffer| buffer.extend_from_slice(bytes));
         }
-        (open.is_open, open.direction) = (item.more, item.direction);
+        let saying = Saying { who, bytes: bytes.to_vec(), begins: item.begins, more: item.more };
         self.output.write(|buffer| {
-            buffer.extend_from_slice(bytes);
-            if !item.more {
-                buffer.append(&mut open.deferred);
+            open.say(saying, buffer);
+            if open.bytes > MOST_DEFERRED {
+                open.end(buffer);
             }
         })
+    }
+}
+
+impl Open {
+    fn say(&mut self, saying: Saying, buffer: &mut Vec<u8>) {
+        if saying.begins && self.who.is_some_and(|(log, _)| log == saying.who.0) {
+            self.end(buffer);
+        }
+        if self.who.is_some_and(|who| who != saying.who) {
+            self.bytes += saying.bytes.len();
+            return self.deferred.push_back(saying);
+        }
+        buffer.extend_from_slice(&saying.bytes);
+        self.who = saying.more.then_some(saying.who);
+        if !saying.more {
+            self.give_deferred(buffer);
+        }
+    }
+
+    /// The rest of the line that goes on is missing, so the others no longer wait for it.
+    fn end(&mut self, buffer: &mut Vec<u8>) {
+        self.who = None;
+        buffer.push(b'\n');
+        self.give_deferred(buffer);
+    }
+
+    fn give_deferred(&mut self, buffer: &mut Vec<u8>) {
+        self.bytes = 0;
+        for saying in std::mem::take(&mut self.deferred) {
+            self.say(saying, buffer);
+        }
+    }
+
+    /// Nothing more will be said.
+    fn finish(&mut self, buffer: &mut Vec<u8>) {
+        while self.who.is_some() && !self.deferred.is_empty() {
+            self.end(buffer);
+        }
     }
 }
 
