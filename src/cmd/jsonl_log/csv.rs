@@ -60,7 +60,9 @@ impl Csv {
                 },
             };
             columns.push(column);
-            titles.push(field.trim_start_matches(['.', '$']).to_owned());
+            // The whole message is called as it is asked for.
+            let title = field.trim_start_matches(['.', '$']);
+            titles.push(if title.is_empty() { field } else { title }.to_owned());
         }
         let whole = paths.iter().map(|path| path.steps().is_empty()).collect();
         let rows = WriterBuilder::new().from_writer(Vec::new());

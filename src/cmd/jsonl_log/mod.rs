@@ -165,6 +165,9 @@ fn work_through(
                 if closed.is_err() {
                     return;
                 }
+                if matches!(entry.found, Found::Problem(_) | Found::Lost(_)) {
+                    progress.clear();
+                }
                 match &entry.found {
                     Found::Problem(problem) => tell(problem, &name, entry.line, report),
                     Found::Lost(count) => {
