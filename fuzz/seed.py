@@ -46,6 +46,13 @@ FILTERS = [
 ]
 
 
+LONG = b'{"state":1,"of":"a long line that tells where we are, for there is no other like it"}'
+TALKS = [
+    (b"a\n\nb\nc\n\nd", b"a\nx\nb\nc\nd"),
+    (b'{"a":[{"b":1}]}\n\n' + LONG + b"\n\nz", b'{"a":[{"b":1.0}]}\n' + LONG),
+]
+
+
 def main():
     fixtures, corpus = sys.argv[1:]
     messages = list(read_messages(fixtures))
@@ -58,6 +65,8 @@ def main():
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
     inputs = ['{"a":[1,2.50,{"b":null}],"b":"ab"}', '[1,"a\\u0041",true,[[]]]', "5"]
     seed(corpus, "filters", [f"{one}\0{other}".encode() for one in FILTERS for other in inputs])
+    talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
+    seed(corpus, "alignment", talks)
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])
     seed(corpus, "journal", [bytes([meaning]) + content for meaning, content in journal(small)])
 

@@ -217,4 +217,20 @@ mod tests {
         assert!(comparison.differences(b"id 1", b"id 2").is_empty());
         assert_eq!(comparison.differences(b"x 1", b"x 2").len(), 1);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whether_two_lines_differ_does_not_depend_on_which_was_first(
+            one in LINE, other in LINE, ignored in proptest::sample::select(vec!["", ".", ".a", ".a[]", ".a[].b"]),
+        ) {
+            let ignored: Vec<&str> = ignored.split_terminator(' ').collect();
+            proptest::prop_assert_eq!(
+                differences(&ignored, &one, &other).is_empty(),
+                differences(&ignored, &other, &one).is_empty()
+            );
+            proptest::prop_assert!(differences(&ignored, &one, &one).is_empty());
+        }
+    }
+
+    const LINE: &str = r#"\{("a":(1|1\.0|"\\u0061"|"a"|\[(1|\{"b":[01]\})?\]|-0|0|1e0),?)?("b":[{}]{0,3})?\}?"#;
 }
