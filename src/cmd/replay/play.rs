@@ -67,7 +67,8 @@ impl Player<'_> {
 
     fn run(&mut self, feeds: &mut Feeds) -> Result<(), Stop> {
         let mut open = Open::default();
-        let mut clock = Clock { began: Instant::now() };
+        // Reading up to the first message takes its time, which isn't to be caught up with.
+        let mut began = None;
         loop {
             let output = self.output.clone();
             let (at, item) = match feeds.next(&mut || output.flush()) {
@@ -83,6 +84,7 @@ impl Player<'_> {
                 }
             };
             let due = self.schedule.due(item.time);
+            let began = began.get_or_insert_with(Instant::now);
             if let Some(stepper) = &mut self.stepper
                 && stepper.stops_at(&item)
             {
@@ -92,9 +94,9 @@ impl Player<'_> {
                     return Ok(());
                 }
                 // What comes next is counted from here.
-                clock.began = Instant::now().checked_sub(due).unwrap_or(clock.began);
+                *began = Instant::now().checked_sub(due).unwrap_or(*began);
             }
-            self.wait_for(clock.began + due)?;
+            self.wait_for(*began + due)?;
             self.write((at, item.direction), feeds.bytes(at, &item), &item, &mut open).map_err(Stop::Closed)?;
         }
     }
@@ -158,8 +160,4 @@ impl Open {
             self.end(buffer);
         }
     }
-}
-
-struct Clock {
-    began: Instant,
 }

@@ -273,9 +273,12 @@ impl Reader<'_> {
 fn special(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGHEST: u64 = ONES << 7;
-    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let is = |byte: u8| {
+        let rest = word ^ (ONES * u64::from(byte));
+        rest.wrapping_sub(ONES) & !rest
+    };
     let is_control = word.wrapping_sub(ONES * 0x20) & !word;
-    (is_zero(word ^ ONES * b'"' as u64) | is_zero(word ^ ONES * b'\\' as u64) | is_control) & HIGHEST
+    (is(b'"') | is(b'\\') | is_control) & HIGHEST
 }
 
 #[cfg(test)]
