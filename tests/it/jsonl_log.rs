@@ -239,7 +239,7 @@ fn a_summary_counts_by_direction_and_type_and_by_turn() {
     assert_eq!((&play["count"], &play["answers"]), (&2.into(), &2.into()));
     assert_eq!(play["answer_us_max"], 5000);
     assert!(play["answer_us_p50"].as_u64().unwrap().abs_diff(2000) <= 20, "to within a hundredth: {play}");
-    let warning = of("err", "warning:");
+    let warning = of("err", "text");
     assert_eq!((&warning["answers"], &warning["answer_us_p50"]), (&0.into(), &Value::Null));
     let turn = of("", "(turn)");
     assert_eq!((&turn["count"], &turn["bytes"], &turn["answer_us_max"]), (&2.into(), &59.into(), &5000.into()));
