@@ -23,7 +23,10 @@
 //!
 //! [`write`] makes the lines, [`read`] understands them and plain NDJSON, [`time`] reads times.
 
+mod pieces;
+mod problem;
 pub mod read;
+mod shape;
 pub mod time;
 pub mod write;
 

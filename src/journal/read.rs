@@ -3,14 +3,15 @@
 //! Whatever is wrong with a line is told and hurts that line alone; of a line on which two records were fused, or one was
 //! torn by the next, what is whole is read.
 
-use super::{Direction, FORMAT, Part, VERSION, time};
+pub use super::problem::Problem;
+pub use super::shape::{Numbered, numbered};
+
+use super::pieces::{length_of_whole_objects, start_behind_torn};
+use super::shape::{Record, Understood, What};
+use super::{Direction, Part, VERSION, time};
 use crate::io::lines::{Line, Paths, text};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
 
 /// One thing that was found on a line, with the bytes of the record that says it; a problem has none.
 pub type Each<'e, 'a> = &'e mut dyn FnMut(&'a [u8], Found<'a>);
@@ -102,71 +103,6 @@ pub struct End<'a> {
     pub how: Cow<'a, str>,
     /// The child's exit status, as a shell counts.
     pub status: Option<u8>,
-}
-
-/// What can be wrong with a log.
-#[derive(Debug)]
-pub enum Problem {
-    /// A line that is no JSON.
-    NotJson(String),
-    /// There is not one line.
-    Empty,
-    /// The last line: whoever wrote it was stopped in the middle.
-    Torn,
-    /// Several records stand on one line. They were read.
-    Fused,
-    /// A record was torn by the next, which was read.
-    TornByNext,
-    /// Behind a whole record, which was read, stands a torn one.
-    TornBehind,
-    /// JSON, but nothing that this format knows.
-    NotARecord,
-    /// The bytes are no UTF-8; read all the same.
-    NotUtf8,
-    /// Written by a newer version; read as far as it can be.
-    NewerVersion(u64),
-    /// Numbers are left out: these messages are gone.
-    Missing(u64),
-    /// A number comes again, or lower than the one before.
-    OutOfOrder {
-        /// The number before.
-        before: u64,
-        /// The number here.
-        here: u64,
-    },
-    /// The clock went back, by so many microseconds.
-    Backwards(u64),
-    /// The line is longer than the limit.
-    TooLong(usize),
-    /// The line nests deeper than the limit.
-    TooDeep(usize),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::NotJson(error) => write!(to, "not JSON, left out: {error}"),
-            Problem::Empty => to.write_str("there is nothing in it"),
-            Problem::Torn => to.write_str("the last line is torn, left out"),
-            Problem::Fused => to.write_str("several records on one line; each was read"),
-            Problem::TornByNext => to.write_str("a record is torn by the next, which was read"),
-            Problem::TornBehind => to.write_str("what stands behind a record is torn, left out; the record was read"),
-            Problem::NotARecord => to.write_str("no record of this log, left out"),
-            Problem::NotUtf8 => to.write_str("holds bytes that are no UTF-8; read all the same"),
-            Problem::NewerVersion(version) => write!(
-                to,
-                "written by a newer pipewright (log version {version}, known is {VERSION}); update it, or trust what can be read"
-            ),
-            Problem::Missing(1) => to.write_str("one record is missing before this one"),
-            Problem::Missing(count) => write!(to, "{count} records are missing before this one"),
-            Problem::OutOfOrder { before, here } => write!(to, "seq {here} stands after {before}"),
-            Problem::Backwards(by) => {
-                write!(to, "the clock went back by {}.{:06} s", by / 1_000_000, by % 1_000_000)
-            }
-            Problem::TooLong(most) => write!(to, "longer than {most} bytes (--max-line), left out"),
-            Problem::TooDeep(most) => write!(to, "nested deeper than {most} levels (--max-depth), left out"),
-        }
-    }
 }
 
 /// Which lines a file holds, known from its first one that can be read.
@@ -336,161 +272,8 @@ impl Reader {
     }
 }
 
-/// So many places are tried at which a whole record may begin behind a torn one, and so much is looked at for that.
-const TRIES: usize = 100;
-const LOOKED_AT: usize = 16 << 20;
-
 fn give_problem<'a>(problem: Option<Problem>, each: Each<'_, 'a>) {
     if let Some(problem) = problem {
         each(b"", Found::Problem(problem));
-    }
-}
-
-/// How far there are whole objects, one behind the other.
-fn length_of_whole_objects(json: &str) -> usize {
-    let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>();
-    let mut length = 0;
-    while json[length..].trim_ascii_start().starts_with('{') && values.next().is_some_and(|value| value.is_ok()) {
-        length = values.byte_offset();
-    }
-    length
-}
-
-/// Where, after `from`, the whole records begin that stand behind a torn one.
-fn start_behind_torn(json: &str, from: usize) -> Option<usize> {
-    // Records of one file mostly begin with the same key, and so does the one behind a torn one; or it is a header.
-    let key = json.find(':').filter(|_| json.starts_with("{\"")).map_or("{\"", |colon| &json[..=colon]);
-    let key = &key[key.rfind("{\"").unwrap_or(0)..];
-    let starts = memchr::memmem::find_iter(&json.as_bytes()[from..], b"{\"").map(|start| from + start);
-    let likely = |start: &usize| json[*start..].starts_with(key) || json[*start..].starts_with(HEADER);
-    let mut left = LOOKED_AT;
-    for start in starts.filter(likely).take(TRIES) {
-        match first_error(&json[start..]) {
-            None => return Some(start),
-            Some(at) => left = left.checked_sub(at)?,
-        }
-    }
-    None
-}
-
-/// How every header begins.
-const HEADER: &str = r#"{"format":"pipewright-log""#;
-
-/// Where the text is no more whole JSON values, one behind the other.
-fn first_error(json: &str) -> Option<usize> {
-    let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>();
-    values.find_map(Result::err).map(|error| error.column())
-}
-
-/// What a line of our format says for who wants to go on with the log; `None` for any other line.
-pub fn numbered(body: &[u8]) -> Option<Numbered> {
-    let record: Record<'_> = serde_json::from_slice(body).ok()?;
-    let Understood { seq, what, .. } = record.understand()?;
-    let version = if let What::Header { version, .. } = what { Some(version) } else { None };
-    Some(Numbered { seq, version })
-}
-
-/// A line of our format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Numbered {
-    /// Its number.
-    pub seq: u64,
-    /// The format's version, where it is a header.
-    pub version: Option<u64>,
-}
-
-/// A line of our format as it stands there; what it means, [`Record::understand`] finds out.
-#[derive(Deserialize)]
-struct Record<'a> {
-    #[serde(borrow, default)]
-    format: Option<Cow<'a, str>>,
-    #[serde(default)]
-    version: Option<u64>,
-    #[serde(borrow, default)]
-    start: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    child: Option<Cow<'a, str>>,
-    #[serde(default)]
-    command: Option<Vec<String>>,
-    #[serde(default)]
-    t: Option<u64>,
-    #[serde(default)]
-    seq: Option<u64>,
-    #[serde(borrow, default)]
-    dir: Option<Cow<'a, str>>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    msg: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    text: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    b64: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    withheld: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    eol: Option<Cow<'a, str>>,
-    #[serde(default)]
-    more: bool,
-    #[serde(default)]
-    lost: Option<u64>,
-    #[serde(borrow, default)]
-    end: Option<Cow<'a, str>>,
-    #[serde(default)]
-    status: Option<u8>,
-}
-
-/// A `null` is a message too.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(from).map(Some)
-}
-
-struct Understood<'a> {
-    seq: u64,
-    t: u64,
-    what: What<'a>,
-}
-
-enum What<'a> {
-    Header { header: Header, version: u64 },
-    Message { direction: Direction, content: Content<'a>, ending: &'static str, more: bool },
-    Lost(u64),
-    End(End<'a>),
-}
-
-impl<'a> Record<'a> {
-    fn understand(self) -> Option<Understood<'a>> {
-        let seq = self.seq?;
-        if self.format.as_deref() == Some(FORMAT) {
-            let start = self.start.and_then(|start| start.parse::<jiff::Timestamp>().ok());
-            let child = match self.child.as_deref() {
-                Some("agent") => Some(Part::Agent),
-                Some("world") => Some(Part::World),
-                _ => None,
-            };
-            let command = self.command.unwrap_or_default();
-            let header = Header { start: start.map(jiff::Timestamp::as_microsecond), child, command };
-            return Some(Understood { seq, t: 0, what: What::Header { header, version: self.version? } });
-        }
-        let t = self.t?;
-        let what = if let Some(dir) = self.dir {
-            let content = match (self.msg, self.text, self.b64, self.withheld) {
-                (Some(json), None, None, None) => Content::Json(json.get()),
-                (None, Some(text), None, None) => Content::Text(text),
-                (None, None, Some(b64), None) => Content::Bytes(STANDARD.decode(b64.as_bytes()).ok()?.into()),
-                (None, None, None, Some(why)) => Content::Withheld(why),
-                _ => return None,
-            };
-            let ending = match self.eol.as_deref() {
-                None => "\n",
-                Some("") => "",
-                Some("\r\n") => "\r\n",
-                Some(_) => return None,
-            };
-            What::Message { direction: Direction::of(&dir)?, content, ending, more: self.more }
-        } else if let Some(count) = self.lost {
-            What::Lost(count)
-        } else {
-            What::End(End { how: self.end?, status: self.status })
-        };
-        Some(Understood { seq, t, what })
     }
 }

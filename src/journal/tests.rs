@@ -160,7 +160,7 @@ fn whatever_happened_to_a_log_is_told_and_hurts_only_itself() {
     );
     let fused = format!("{header}\n{one}{two}\n{end}\n");
     assert_eq!(problems(&fused), ("2: several records on one line; each was read".to_owned(), both.clone()));
-    let (told, bytes) = problems(&format!("{header}\n{}{two}\n", &one[..33]));
+    let (told, bytes) = problems(&format!("{header}\n{}{two}\n", &one[..30]));
     assert!(told.starts_with("2: a record is torn by the next, which was read"), "{told}");
     assert_eq!(bytes, "go\n");
     let back = format!("{header}\n{}\n{two}\n", one.replace("\"t\":10", "\"t\":1000020"));
@@ -191,4 +191,17 @@ fn plain_ndjson_has_its_time_where_it_says() {
     let gbk = read(b"{\"ts\":1,\"name\":\"\xb4\xf2\"}\n");
     assert_eq!(gbk.bytes, b"{\"ts\":1,\"name\":\"\xb4\xf2\"}\n");
     assert!(gbk.problems[0].contains("no UTF-8"));
+}
+
+#[test]
+fn what_a_torn_record_holds_is_not_taken_for_a_record() {
+    let header = LOG.lines().next().unwrap();
+    let inner = "{\"t\":3,\"seq\":9,\"dir\":\"out\",\"text\":\"inner\"}";
+    // The log of a log, torn behind the record that it holds.
+    let file = format!("{header}\n{{\"t\":7,\"seq\":1,\"dir\":\"in\",\"msg\":{inner}");
+    let all = read(file.as_bytes());
+    assert_eq!(
+        (all.bytes.as_slice(), all.problems.as_slice()),
+        (b"".as_slice(), ["2: the last line is torn, left out".to_owned()].as_slice())
+    );
 }
