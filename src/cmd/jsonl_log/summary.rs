@@ -22,11 +22,16 @@ pub(super) struct Summary {
 }
 
 /// What is known of a type of messages, or of turns.
-#[derive(Default)]
 struct Row {
     sizes: Spread,
     /// How long after the other side's last message it came, where it was the first to come, in microseconds.
     answers: Spread,
+}
+
+impl Default for Row {
+    fn default() -> Row {
+        Row { sizes: Spread::rough(), answers: Spread::rough() }
+    }
 }
 
 /// The turn that goes on.
