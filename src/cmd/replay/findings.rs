@@ -1,13 +1,12 @@
 //! What a comparison found: told to people as it is found, written for programs, summed up at the end.
 
 use super::conversation::Conversation;
-use crate::cmd::spread::{Percentiles, Spread};
+use super::report::{Counts, Line, json, place};
+use crate::cmd::spread::Spread;
 use crate::io::report::{Failure, Report, Status};
 use crate::replay::alignment::{Finding, Heard};
 use crate::replay::compare::{Comparison, Difference};
 use crate::replay::turns::Said;
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -45,60 +44,6 @@ struct EndedTurn {
     turn: u64,
     recorded_us: Option<u64>,
     now_us: Option<u64>,
-}
-
-/// How many lines fared how.
-#[derive(Debug, Default, Serialize)]
-struct Counts {
-    same: u64,
-    differs: u64,
-    missing: u64,
-    extra: u64,
-    unsaid: u64,
-}
-
-/// A line of the report for programs.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Line<'a> {
-    Difference {
-        turn: u64,
-        kind: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        log: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        recorded: Option<Box<RawValue>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        now: Option<Box<RawValue>>,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        differences: Vec<Place>,
-    },
-    Turn {
-        turn: u64,
-        same: bool,
-        recorded_us: Option<u64>,
-        now_us: Option<u64>,
-    },
-    Ended {
-        turn: u64,
-        how: &'a str,
-        missing: u64,
-    },
-    Summary {
-        turns: u64,
-        different_turns: u64,
-        first: Option<u64>,
-        lines: &'a Counts,
-        recorded_us: Percentiles,
-        now_us: Percentiles,
-    },
-}
-
-#[derive(Serialize)]
-struct Place {
-    path: String,
-    recorded: Option<Box<RawValue>>,
-    now: Option<Box<RawValue>>,
 }
 
 impl Findings {
@@ -333,21 +278,4 @@ fn shortened(text: &str) -> String {
         Some((at, _)) => format!("{}...", &text[..at]),
         None => text.to_owned(),
     }
-}
-
-fn place(difference: &Difference) -> Place {
-    let value = |text: &Option<String>| text.as_ref().map(|text| json(text.as_bytes()));
-    Place { path: difference.path.clone(), recorded: value(&difference.recorded), now: value(&difference.now) }
-}
-
-/// A line as JSON: itself where it is that, else a string.
-fn json(body: &[u8]) -> Box<RawValue> {
-    let text = String::from_utf8_lossy(body);
-    // A line break within it would make two lines of ours.
-    let has_break = text.trim().contains(['\n', '\r']);
-    let value = if has_break { to_raw_value(&text) } else { RawValue::from_string(text.trim().to_owned()) };
-    value
-        .or_else(|_| to_raw_value(&text))
-        // A string always becomes JSON.
-        .unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,9 +1,11 @@
 //! `replay`: plays a recording, to stdout at its times, or one side of it against live code.
 
 mod conversation;
+mod ending;
 mod feed;
 mod findings;
 mod play;
+mod report;
 mod role;
 mod select;
 mod step;

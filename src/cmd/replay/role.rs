@@ -5,7 +5,6 @@ use super::findings::Findings;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
 use crate::io::between::{Ends, Manner, between};
-use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -14,7 +13,6 @@ use crate::replay::alignment::{Alignment, Heard, Need};
 use crate::replay::compare::{Comparison, Normalise};
 use crate::replay::schedule::{Speed, scaled};
 use crate::replay::turns::Turn;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -86,36 +84,36 @@ fn normaliser(filter: Filter) -> Normalise {
 }
 
 /// Plays a side.
-struct Role {
-    part: Part,
-    peer: Side,
-    conversation: Conversation,
-    alignment: Alignment,
-    findings: Findings,
+pub(super) struct Role {
+    pub(super) part: Part,
+    pub(super) peer: Side,
+    pub(super) conversation: Conversation,
+    pub(super) alignment: Alignment,
+    pub(super) findings: Findings,
     /// With the recorded pauses, so many times as fast, none longer than that.
     pace: Option<(f64, Option<Duration>)>,
-    timeout: Duration,
-    settle: Duration,
-    turn: Turn,
+    pub(super) timeout: Duration,
+    pub(super) settle: Duration,
+    pub(super) turn: Turn,
     /// The turn's lines have been said.
-    begun: bool,
-    state: State,
+    pub(super) begun: bool,
+    pub(super) state: State,
     /// Since when a line waits for one that explains it.
-    unexplained: Option<Instant>,
+    pub(super) unexplained: Option<Instant>,
     /// The other side's stdin was closed, because it may be what it waits for.
-    closed: bool,
-    finished: bool,
-    sent_at: Instant,
+    pub(super) closed: bool,
+    pub(super) finished: bool,
+    pub(super) sent_at: Instant,
     /// How long the turn's first line took to come.
-    first_heard: Option<Duration>,
+    pub(super) first_heard: Option<Duration>,
     heard: u64,
     /// An over-long line that is still coming.
     line: Vec<u8>,
-    report: Arc<Report>,
+    pub(super) report: Arc<Report>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Starting,
     /// The turn's lines are said then.
     Sending(Instant),
@@ -213,13 +211,13 @@ impl Role {
         }
     }
 
-    fn take_findings(&mut self) {
+    pub(super) fn take_findings(&mut self) {
         for (turn, finding) in self.alignment.findings() {
             self.findings.take(turn, finding, &self.conversation);
         }
     }
 
-    fn end_turn(&mut self) {
+    pub(super) fn end_turn(&mut self) {
         let recorded = match (self.turn.ours.last(), self.turn.theirs.first()) {
             (Some(ours), Some(theirs)) => Some(Duration::from_micros(theirs.t.saturating_sub(ours.t))),
             _ => None,
@@ -292,89 +290,6 @@ impl Role {
             }
             _ => Ok(()),
         }
-    }
-
-    fn is_last_turn(&mut self) -> Result<bool, Failure> {
-        if self.alignment.ahead() > 0 {
-            return Ok(false);
-        }
-        match self.conversation.next()? {
-            Some(turn) => {
-                self.alignment.look_ahead(turn);
-                Ok(false)
-            }
-            None => Ok(true),
-        }
-    }
-
-    /// The other side is gone: says whether it still owed anything, which is told.
-    fn account_for_rest(&mut self, how: &str) -> Result<bool, Failure> {
-        if matches!(self.state, State::Ending(_)) {
-            return Ok(false);
-        }
-        self.state = State::Ending(Instant::now());
-        let turn = self.turn.number.max(1);
-        let (mut missing, mut owes) = (0, false);
-        if self.begun {
-            self.alignment.settle();
-            owes = self.alignment.is_owed();
-            self.alignment.give_up();
-            self.take_findings();
-            self.end_turn();
-        } else {
-            missing = self.turn.theirs.len() as u64;
-        }
-        while let Some(turn) = self.next_turn()? {
-            missing += turn.theirs.len() as u64;
-        }
-        owes |= missing > 0;
-        if owes {
-            self.findings.ended_early(turn, how, missing);
-        }
-        Ok(owes)
-    }
-
-    fn next_turn(&mut self) -> Result<Option<Turn>, Failure> {
-        match self.alignment.next_ahead() {
-            Some(turn) => Ok(Some(turn)),
-            None => self.conversation.next(),
-        }
-    }
-
-    fn gone(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
-        self.account_for_rest(how)?;
-        self.finish(out);
-        Ok(())
-    }
-
-    fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
-        let how = describe(status);
-        let code = exit_code(status);
-        if !self.account_for_rest(&format!("the other side ended with {how}"))? {
-            match self.conversation.recorded_status {
-                Some(recorded) if recorded != code => {
-                    let how = format!("ended with {how}, recorded was exit status {recorded}");
-                    self.findings.ended_otherwise(self.turn.number, &how);
-                }
-                None if code != 0 => self.report.note(format_args!("the other side ended with {how}")),
-                _ => {}
-            }
-        }
-        self.finish(out);
-        Ok(())
-    }
-
-    /// Everything has come to an end.
-    fn finish(&mut self, out: &mut Out) {
-        self.alignment.give_up();
-        self.sum_up();
-        out.stop(self.report.finish());
-    }
-
-    fn sum_up(&mut self) {
-        self.finished = true;
-        self.take_findings();
-        self.findings.finish();
     }
 }
 

@@ -1,0 +1,94 @@
+//! How a side that is played comes to its end: the other side has ended, or everything has been played.
+
+use super::role::{Role, State};
+use crate::io::child::{describe, exit_code};
+use crate::io::report::Failure;
+use crate::io::stage::Out;
+use crate::replay::turns::Turn;
+use std::process::ExitStatus;
+use std::time::Instant;
+
+impl Role {
+    pub(super) fn is_last_turn(&mut self) -> Result<bool, Failure> {
+        if self.alignment.ahead() > 0 {
+            return Ok(false);
+        }
+        match self.conversation.next()? {
+            Some(turn) => {
+                self.alignment.look_ahead(turn);
+                Ok(false)
+            }
+            None => Ok(true),
+        }
+    }
+
+    /// The other side is gone: says whether it still owed anything, which is told.
+    pub(super) fn account_for_rest(&mut self, how: &str) -> Result<bool, Failure> {
+        if matches!(self.state, State::Ending(_)) {
+            return Ok(false);
+        }
+        self.state = State::Ending(Instant::now());
+        let turn = self.turn.number.max(1);
+        let (mut missing, mut owes) = (0, false);
+        if self.begun {
+            self.alignment.settle();
+            owes = self.alignment.is_owed();
+            self.alignment.give_up();
+            self.take_findings();
+            self.end_turn();
+        } else {
+            missing = self.turn.theirs.len() as u64;
+        }
+        while let Some(turn) = self.next_turn()? {
+            missing += turn.theirs.len() as u64;
+        }
+        owes |= missing > 0;
+        if owes {
+            self.findings.ended_early(turn, how, missing);
+        }
+        Ok(owes)
+    }
+
+    pub(super) fn next_turn(&mut self) -> Result<Option<Turn>, Failure> {
+        match self.alignment.next_ahead() {
+            Some(turn) => Ok(Some(turn)),
+            None => self.conversation.next(),
+        }
+    }
+
+    pub(super) fn gone(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
+        self.account_for_rest(how)?;
+        self.finish(out);
+        Ok(())
+    }
+
+    pub(super) fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
+        let how = describe(status);
+        let code = exit_code(status);
+        if !self.account_for_rest(&format!("the other side ended with {how}"))? {
+            match self.conversation.recorded_status {
+                Some(recorded) if recorded != code => {
+                    let how = format!("ended with {how}, recorded was exit status {recorded}");
+                    self.findings.ended_otherwise(self.turn.number, &how);
+                }
+                None if code != 0 => self.report.note(format_args!("the other side ended with {how}")),
+                _ => {}
+            }
+        }
+        self.finish(out);
+        Ok(())
+    }
+
+    /// Everything has come to an end.
+    pub(super) fn finish(&mut self, out: &mut Out) {
+        self.alignment.give_up();
+        self.sum_up();
+        out.stop(self.report.finish());
+    }
+
+    pub(super) fn sum_up(&mut self) {
+        self.finished = true;
+        self.take_findings();
+        self.findings.finish();
+    }
+}
