@@ -69,10 +69,13 @@ fn rotated(file: &Path, number: usize) -> PathBuf {
     PathBuf::from(format!("{}.{number}", file.display()))
 }
 
-/// A log with those of its rotated files that are there.
+/// A log with those of its rotated files that are there. A recorder that is killed while it renames them leaves out a number.
 fn read_with_rotated(file: &Path) -> Log {
-    let mut files: Vec<PathBuf> = (1..).map(|number| rotated(file, number)).take_while(|file| file.exists()).collect();
-    files.reverse();
+    let prefix = format!("{}.", file.file_name().unwrap().to_str().unwrap());
+    let number = |path: &PathBuf| path.file_name()?.to_str()?.strip_prefix(&prefix)?.parse::<usize>().ok();
+    let entries = std::fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| number(path).is_some()).collect();
+    files.sort_by_key(|path| std::cmp::Reverse(number(path)));
     files.push(file.to_owned());
     Log::read_all(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>())
 }
