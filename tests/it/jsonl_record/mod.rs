@@ -2,6 +2,7 @@
 //! kill does to it.
 
 mod file;
+mod filtered;
 mod full_disk;
 mod killed;
 mod pipe;
