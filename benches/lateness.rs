@@ -1,9 +1,10 @@
 //! The clock of `scripts/bench`: starts a program that plays a log, and measures how late each of its lines is.
 //!
-//!     lateness LOG PROGRAM ARGUMENTS..
+//!     lateness LOG [PROGRAM ARGUMENTS..]
 //!
-//! LOG is one of jsonl-record's. The first line is on time by definition; each after it should come as long behind it as
-//! their `t` are apart. Prints one JSON object: `{"lines","p50_us","p99_us","most_us"}`.
+//! LOG is one of jsonl-record's; the lines should come as far apart as their `t` are. Nobody comes early: the line that is
+//! earliest, measured so, is on time by definition. Prints one JSON object: `{"lines","first_us","p50_us","p99_us","most_us"}`.
+//! Without a program, it is measured how late a bare sleep is.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -12,17 +13,15 @@ use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [log, program, arguments @ ..] = arguments.as_slice() else {
-        return Err("usage: lateness LOG PROGRAM ARGUMENTS..".into());
+    let [log, command @ ..] = arguments.as_slice() else {
+        return Err("usage: lateness LOG [PROGRAM ARGUMENTS..]".into());
     };
     let schedule = schedule(&std::fs::read_to_string(log)?)?;
-    let mut child = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let arrivals = arrivals(child.stdout.take().ok_or("no stdout")?, schedule.len())?;
-    let status = child.wait()?;
-    if !status.success() {
-        return Err(format!("{program} ended with {status}").into());
-    }
-    if arrivals.len() != schedule.len() {
+    let arrivals = match command {
+        [] => sleeps(&schedule),
+        [program, arguments @ ..] => played(Command::new(program).args(arguments), schedule.len())?,
+    };
+    if arrivals.is_empty() || arrivals.len() != schedule.len() {
         return Err(format!("{} lines came of {}", arrivals.len(), schedule.len()).into());
     }
     std::io::stdout().write_all(report(&schedule, &arrivals).as_bytes())?;
@@ -39,6 +38,23 @@ fn schedule(log: &str) -> Result<Vec<f64>, Box<dyn Error>> {
         }
     }
     Ok(due)
+}
+
+fn sleeps(schedule: &[f64]) -> Vec<Instant> {
+    let began = Instant::now();
+    let wake = |due: &f64| {
+        let due = Duration::from_secs_f64(due / 1e6);
+        std::thread::sleep(due.saturating_sub(began.elapsed()));
+        Instant::now()
+    };
+    schedule.iter().map(wake).collect()
+}
+
+fn played(command: &mut Command, count: usize) -> Result<Vec<Instant>, Box<dyn Error>> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let arrivals = arrivals(child.stdout.take().ok_or("no stdout")?, count)?;
+    let status = child.wait()?;
+    if status.success() { Ok(arrivals) } else { Err(format!("the program ended with {status}").into()) }
 }
 
 /// Lines that come with one read came together.
@@ -59,11 +75,14 @@ fn arrivals(from: ChildStdout, count: usize) -> std::io::Result<Vec<Instant>> {
 
 fn report(schedule: &[f64], arrivals: &[Instant]) -> String {
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
-    let behind_first = schedule.iter().map(|due| due - schedule[0]);
     let came = arrivals.iter().map(|&arrival| micros(arrival - arrivals[0]));
-    let mut late: Vec<f64> = came.zip(behind_first).map(|(came, due)| came - due).collect();
+    let mut late: Vec<f64> = came.zip(schedule).map(|(came, due)| came - due).collect();
+    let first = late[0];
     late.sort_unstable_by(f64::total_cmp);
-    let at = |percent: usize| late.get((late.len() * percent / 100).min(late.len() - 1)).copied().unwrap_or_default();
-    let (lines, p50, p99, most) = (late.len(), at(50), at(99), at(100));
-    format!("{{\"lines\":{lines},\"p50_us\":{p50:.1},\"p99_us\":{p99:.1},\"most_us\":{most:.1}}}\n")
+    let earliest = late[0];
+    let at = |percent: usize| late[(late.len() * percent / 100).min(late.len() - 1)] - earliest;
+    let (lines, first, p50, p99, most) = (late.len(), first - earliest, at(50), at(99), at(100));
+    format!(
+        "{{\"lines\":{lines},\"first_us\":{first:.1},\"p50_us\":{p50:.1},\"p99_us\":{p99:.1},\"most_us\":{most:.1}}}\n"
+    )
 }

@@ -24,7 +24,6 @@ def throughput(bench):
     what = f"valid-actions, {game.size / 1e6:.0f} MB: CPU time"
     if jq:
         bench.faster(what, used["ours"].cpu, "jq -c .", used["jq"].cpu, goal=12)
-        bench.note("jq, ts and mlr read a tenth of a file; their time is scaled to the whole of it.")
     bench.faster(what, used["ours"].cpu, "IgnoredAny", used["scan"].cpu, goal=0.4)
 
 
