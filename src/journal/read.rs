@@ -7,9 +7,9 @@ pub use super::problem::Problem;
 pub use super::shape::{Numbered, numbered};
 
 use super::pieces::{length_of_whole_objects, start_behind_torn};
-use super::shape::{Record, Understood, What};
+use super::shape::{Record, Understood, What, plain_message};
 use super::{Direction, Part, VERSION, time};
-use crate::io::lines::{Line, Paths, text};
+use crate::io::lines::{Line, Paths, is_json, text};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -123,7 +123,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `time_field` names the one place where plain NDJSON has its time.
+    /// `time_field` names the one place where plain NDJSON has its time; with no path in it, nothing has one.
     pub fn new(time_field: Paths) -> Reader {
         Reader { time_field, format: None, start: 0, last_seq: None, last_time: None }
     }
@@ -170,8 +170,11 @@ impl Reader {
 
     /// Says whether the line was understood as one of our format.
     fn read_ours<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> bool {
-        let record = if json.starts_with('{') { serde_json::from_str::<Record<'a>>(json).ok() } else { None };
-        match record.and_then(Record::understand) {
+        let understood = plain_message(json).or_else(|| {
+            let record = if json.starts_with('{') { serde_json::from_str::<Record<'a>>(json).ok() } else { None };
+            record.and_then(Record::understand)
+        });
+        match understood {
             Some(understood) => {
                 self.format = Some(Format::Ours);
                 self.give(json.as_bytes(), understood, each);
@@ -183,7 +186,10 @@ impl Reader {
 
     fn read_plain<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> Result<(), serde_json::Error> {
         let mut found = [None];
-        self.time_field.find(json, &mut found)?;
+        // Where only to be JSON counts, that is known much sooner.
+        if !(self.time_field.is_empty() && is_json(json.as_bytes(), usize::MAX)) {
+            self.time_field.find(json, &mut found)?;
+        }
         if self.format == Some(Format::Ours) {
             each(b"", Found::Problem(Problem::NotARecord));
             return Ok(());

@@ -2,6 +2,7 @@
 
 use super::read::{Content, End, Header};
 use super::{Direction, FORMAT, Part};
+use crate::io::lines::is_json;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer};
@@ -120,4 +121,27 @@ impl<'a> Record<'a> {
         };
         Some(Understood { seq, t, what })
     }
+}
+
+/// A message as it is mostly written: JSON, ended by a line feed. It is the same that [`Record`] would make of it, sooner.
+pub(super) fn plain_message(json: &str) -> Option<Understood<'_>> {
+    let (t, rest) = number(json.strip_prefix("{\"t\":")?)?;
+    let (seq, rest) = number(rest.strip_prefix(",\"seq\":")?)?;
+    let (dir, rest) = rest.strip_prefix(",\"dir\":\"")?.split_once('"')?;
+    let msg = rest.strip_prefix(",\"msg\":")?.strip_suffix('}')?;
+    // Where another field follows, it is none.
+    if !is_json(msg.as_bytes(), usize::MAX) {
+        return None;
+    }
+    let content = Content::Json(msg.trim_ascii());
+    let what = What::Message { direction: Direction::of(dir)?, content, ending: "\n", more: false };
+    Some(Understood { seq, t, what })
+}
+
+/// A number as we write it, and what follows.
+fn number(text: &str) -> Option<(u64, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(digits);
+    let is_plain = number == "0" || !number.starts_with('0');
+    Some((number.parse().ok().filter(|_| is_plain)?, rest))
 }

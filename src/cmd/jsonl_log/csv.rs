@@ -114,6 +114,10 @@ impl Csv {
 }
 
 impl Work for Csv {
+    fn needs_times(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column, Column::Time))
+    }
+
     fn begin(&mut self, out: &mut Vec<u8>) {
         let _ = self.rows.write_record(&self.titles);
         self.give_rows(out);

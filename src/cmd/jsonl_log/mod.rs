@@ -123,6 +123,10 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
 
 /// What is done with a log's entries. What it appends to `out` goes to stdout.
 trait Work {
+    /// Whether it looks at the times of messages.
+    fn needs_times(&self) -> bool {
+        true
+    }
     fn begin(&mut self, _out: &mut Vec<u8>) {}
     fn take(&mut self, log: &str, entry: &Entry<'_>, report: &Report, out: &mut Vec<u8>);
     /// What was read has been taken; before the next read, everything is written.
@@ -133,7 +137,10 @@ trait Work {
 }
 
 fn work(files: &[OsString], options: &LogOptions, report: &Report, work: &mut dyn Work) -> Result<Status, Failure> {
-    let logs = LogFile::open_all(files, options)?;
+    let mut logs = LogFile::open_all(files, options)?;
+    if !work.needs_times() {
+        logs.iter_mut().for_each(LogFile::leave_out_times);
+    }
     let output = Output::open()?;
     match work_through(logs, &output, report, work) {
         Ok(Ok(())) => Ok(report.finish()),

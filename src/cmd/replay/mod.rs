@@ -182,7 +182,12 @@ fn play(arguments: &Arguments, report: Arc<Report>) -> Result<Status, Failure> {
         from: choose.from,
         to: choose.to,
     };
-    let logs = LogFile::open_all(&arguments.files, &arguments.log)?;
+    let mut logs = LogFile::open_all(&arguments.files, &arguments.log)?;
+    let is_max = arguments.speed == Some(Speed::Max);
+    if let ([log], true, None, None) = (&mut logs[..], is_max, choose.from, choose.to) {
+        // Nothing is to be timed, merged or cut.
+        log.leave_out_times();
+    }
     let output = Output::open()?;
     let stepper = if choose.step || choose.breaks.is_some() {
         let keys = Keys::read_from(Terminal::open(&choose.tty)?)?;

@@ -103,10 +103,11 @@ fn run_until_killed(recorder: &mut Child, victim: Victim, wraps: bool, number: u
         let mut child = None;
         if wraps {
             let children = format!("/proc/{pid}/task/{pid}/children");
+            // Where the reader was quick to go, it has ended already.
             eventually("the child is started", || {
                 let list = std::fs::read_to_string(&children).unwrap_or_default();
                 child = list.split_whitespace().next().map(|pid| pid.parse().unwrap());
-                child.is_some()
+                child.is_some() || !is_running(pid)
             });
         }
         // Mostly in the flood, now and then while it starts.
