@@ -16,8 +16,9 @@
 //!   child said, `err` what it said on stderr. `t` is in microseconds since `start`. The line is one of `msg` (JSON, the
 //!   bytes as they came), `text` (a string: UTF-8 that is no JSON, or JSON that nests too deep, or holds a carriage return
 //!   or stands between white space, which would not come back the same), and `b64` (base64: no UTF-8, or mostly control
-//!   characters). `eol` is how the line ended where that wasn't a line feed; `more` says that an over-long line, or one that stayed unfinished for a moment, goes on
-//!   in the next message of the same direction. `withheld`, in place of the content, says why it was not written.
+//!   characters). `eol` is how the line ended where that wasn't a line feed; `more` says that an over-long line, or one
+//!   that stayed unfinished for a moment, goes on in the next message of the same direction. `withheld`, in place of the
+//!   content, says why it was not written.
 //! - **lost** messages could not be written (a full disk); their numbers are left out.
 //! - **end** says how the session ended, with the `status` of a child where there was one.
 //!
