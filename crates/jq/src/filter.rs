@@ -1,11 +1,11 @@
 //! A compiled filter, and its runs.
 
-use crate::compile::{Data, Program, compile};
+use crate::compile::{Compiled, Data, compile};
 use crate::error::{CompileError, Error, ErrorKind};
 use crate::fuel::{self, Stop};
 use crate::json::{Unreadable, Writer, read, write};
 use crate::value::Value;
-use crate::value::document::whole;
+use crate::value::document::{Document, whole};
 use jaq_core::{Ctx, Exn, ValX, Vars};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -52,7 +52,7 @@ pub enum Input<'a> {
 
 /// A jq filter, compiled once and run on each line.
 pub struct Filter {
-    program: Program,
+    compiled: Compiled,
     variables: usize,
     limits: Limits,
 }
@@ -73,7 +73,7 @@ impl Filter {
     /// The text isn't a filter, is too large, or calls what isn't there.
     pub fn compile(source: &str, variables: &[&str], limits: Limits) -> Result<Filter, CompileError> {
         let limits = Limits { max_depth: limits.max_depth.min(Limits::DEEPEST), ..limits };
-        Ok(Filter { program: compile(source, variables)?, variables: variables.len(), limits })
+        Ok(Filter { compiled: compile(source, variables)?, variables: variables.len(), limits })
     }
 
     /// Whether there is a first output, and it is neither false nor null.
@@ -81,6 +81,12 @@ impl Filter {
     /// # Errors
     /// The input is unreadable, or the run fails.
     pub fn matches(&self, input: Input<'_>, variables: &[Input<'_>]) -> Result<bool, Error> {
+        if let (Some(plain), Input::Json(json)) = (&self.compiled.plain, input)
+            && variables.len() == self.variables
+            && let Some(answer) = plain.answer(&self.document(json)?)
+        {
+            return Ok(answer);
+        }
         self.run(input, variables, |outputs| match outputs.next() {
             Some(first) => first.map(|first| first.is_true()).map_err(failed),
             None => Ok(false),
@@ -181,8 +187,9 @@ impl Filter {
             return Err(Error::new(ErrorKind::Failed, message));
         }
         let given: Vec<Value> = variables.iter().map(|value| self.value(value)).collect::<Result<_, _>>()?;
-        let context = Ctx::<Data>::new(&self.program.lut, Vars::new(given));
-        let mut outputs = self.program.id.run((context, self.value(&input)?));
+        let Compiled { program, .. } = &self.compiled;
+        let context = Ctx::<Data>::new(&program.lut, Vars::new(given));
+        let mut outputs = program.id.run((context, self.value(&input)?));
         take(&mut outputs)
     }
 
@@ -191,15 +198,19 @@ impl Filter {
             Input::Null => Ok(Value::Null),
             Input::Number(number) => Ok(Value::from(number)),
             Input::Text(text) if u32::try_from(text.len()).is_ok() => Ok(Value::from(text)),
-            Input::Json(json) => read(json, self.limits.max_depth as u32).map(whole).map_err(|error| match error {
-                Unreadable::Wrong(what, at) => {
-                    Error::new(ErrorKind::Unreadable, format_args!("not JSON: {what}, at byte {}", at + 1))
-                }
-                Unreadable::TooDeep => self.too_deep("the input"),
-                Unreadable::TooLarge => too_large(),
-            }),
+            Input::Json(json) => self.document(json).map(whole),
             Input::Text(_) => Err(too_large()),
         }
+    }
+
+    fn document(&self, json: &[u8]) -> Result<Document, Error> {
+        read(json, self.limits.max_depth as u32).map_err(|error| match error {
+            Unreadable::Wrong(what, at) => {
+                Error::new(ErrorKind::Unreadable, format_args!("not JSON: {what}, at byte {}", at + 1))
+            }
+            Unreadable::TooDeep => self.too_deep("the input"),
+            Unreadable::TooLarge => too_large(),
+        })
     }
 
     fn too_deep(&self, what: &str) -> Error {

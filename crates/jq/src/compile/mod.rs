@@ -2,6 +2,7 @@
 
 mod check;
 mod explain;
+mod plain;
 mod rewrite;
 
 use crate::error::CompileError;
@@ -10,6 +11,7 @@ use crate::value::Value;
 use jaq_core::load::parse::Def;
 use jaq_core::load::{Arena, File, Lexer, Loader, Parser};
 use jaq_core::{Compiler, DataT, Lut};
+use plain::Predicate;
 use std::panic::catch_unwind;
 
 /// What our filters work on.
@@ -22,6 +24,13 @@ impl DataT for Data {
 
 /// A filter that can be run.
 pub type Program = jaq_core::Filter<Data>;
+
+/// What a text was compiled to.
+pub struct Compiled {
+    pub program: Program,
+    /// The same, where it is so plain that no interpreter is needed.
+    pub plain: Option<Predicate>,
+}
 
 /// The definition that the filter becomes. It is compiled with the others, so that it is rewritten as they are.
 const MAIN: &str = "pipewright_main";
@@ -50,19 +59,20 @@ const COMPILE_STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 <
 ///
 /// # Errors
 /// The text isn't one, calls what isn't there, or is too large.
-pub fn compile(source: &str, variables: &[&str]) -> Result<Program, CompileError> {
+pub fn compile(source: &str, variables: &[&str]) -> Result<Compiled, CompileError> {
     check::brackets(source)?;
     // Nothing panics that we know of, but jaq's compiler is not ours.
     let compiled = catch_unwind(|| stacker::grow(COMPILE_STACK, || compile_here(source, variables)));
     compiled.unwrap_or_else(|_| Err(CompileError::new("the filter could not be compiled; please report it")))
 }
 
-fn compile_here(source: &str, variables: &[&str]) -> Result<Program, CompileError> {
+fn compile_here(source: &str, variables: &[&str]) -> Result<Compiled, CompileError> {
     let tokens = Lexer::new(source).lex().map_err(|errors| explain::lexing(source, &errors))?;
     check::tokens(source, &tokens)?;
     let body =
         Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parsing(source, &errors))?;
     check::rows(&body)?;
+    let plain = Predicate::of(&body);
     let mut definitions: Vec<Def<&str>> = prelude();
     definitions.push(Def { name: MAIN, args: Vec::new(), body });
     let names: Vec<String> = variables.iter().map(|name| format!("${name}")).collect();
@@ -74,6 +84,7 @@ fn compile_here(source: &str, variables: &[&str]) -> Result<Program, CompileErro
         .with_funs(natives::all())
         .with_global_vars(names.iter().map(String::as_str))
         .compile(modules)
+        .map(|program| Compiled { program, plain })
         .map_err(|errors| explain::undefined(source, variables, &errors))
 }
 
