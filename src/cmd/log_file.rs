@@ -212,3 +212,8 @@ fn open(file: &OsStr) -> io::Result<Descriptor> {
 pub fn tell(problem: &Problem, name: &str, line: u64, report: &Report) {
     if line == 0 { report.fault(name, problem) } else { report.fault(format_args!("{name}:{line}"), problem) }
 }
+
+/// Tells that the recorder could not write so many messages before this line, as a fault.
+pub fn tell_lost(count: u64, name: &str, line: u64, report: &Report) {
+    report.fault(format_args!("{name}:{line}"), format_args!("{count} messages were not recorded here"));
+}

@@ -6,7 +6,7 @@ mod summary;
 mod table;
 
 use super::filter::Filter;
-use super::log_file::{Entry, LogFile, LogOptions, tell};
+use super::log_file::{Entry, LogFile, LogOptions, tell, tell_lost};
 use super::{Command, Contract};
 use crate::io::output::{Closed, Output};
 use crate::io::progress::Progress;
@@ -177,12 +177,7 @@ fn work_through(
                 }
                 match &entry.found {
                     Found::Problem(problem) => tell(problem, &name, entry.line, report),
-                    Found::Lost(count) => {
-                        report.fault(
-                            format_args!("{name}:{}", entry.line),
-                            format_args!("{count} messages were not recorded"),
-                        );
-                    }
+                    Found::Lost(count) => tell_lost(*count, &name, entry.line, report),
                     _ => {}
                 }
                 closed = output.write(|out| work.take(&name, &entry, report, out));

@@ -1,6 +1,6 @@
 //! One recorded conversation, read turn by turn: which of the logs' sessions it is, and who said what in it.
 
-use crate::cmd::log_file::{Entry, LogFile, LogOptions, tell};
+use crate::cmd::log_file::{Entry, LogFile, LogOptions, tell, tell_lost};
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::read::{Content, Found, Header};
 use crate::journal::{Direction, Part};
@@ -148,10 +148,7 @@ impl Conversation {
                     self.ready.extend(self.turns.push(is_ours, said));
                 }
             }
-            Found::Lost(count) => {
-                let message = format_args!("{count} messages were not recorded here");
-                self.report.fault(format_args!("{name}:{}", place.1), message);
-            }
+            Found::Lost(count) => tell_lost(count, name, place.1, &self.report),
             Found::End(end) if self.child_is_them => self.recorded_status = end.status,
             Found::End(_) => {}
         }

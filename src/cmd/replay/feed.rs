@@ -2,7 +2,7 @@
 
 use super::select::{Place, Position};
 use crate::cmd::filter::Filter;
-use crate::cmd::log_file::{Entry, LogFile, tell};
+use crate::cmd::log_file::{Entry, LogFile, tell, tell_lost};
 use crate::io::output::Closed;
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::Direction;
@@ -158,7 +158,7 @@ impl Feeds {
             }
             Found::Lost(count) => {
                 *is_cut = true;
-                report.fault(format_args!("{name}:{line}"), format_args!("{count} messages were not recorded here"));
+                tell_lost(count, &name, line, report);
             }
             Found::Header(_) | Found::End(_) => *is_cut = true,
         };
