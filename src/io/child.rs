@@ -27,14 +27,25 @@ pub struct Child {
     process: std::process::Child,
 }
 
+/// What a child's standard streams are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// It is spoken with over stdin and stdout; its stderr is ours, or heard.
+    Talk {
+        /// Whether its stderr is a pipe to us.
+        hears_errors: bool,
+    },
+    /// It is spoken with in another way: its stdin is empty, and whatever it prints on stdout or stderr is heard as its stderr.
+    /// Where the system can (Linux), it is killed when we die without ending it: there is no pipe whose end it would notice.
+    Print,
+}
+
 /// The ends of the child's pipes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Pipes {
-    /// Its stdin, to write to.
-    pub stdin: Descriptor,
-    /// Its stdout, to read from.
-    pub stdout: Descriptor,
-    /// Its stderr, to read from, where that was asked for.
+    /// Its stdin, to write to, and its stdout, to read from, where it is spoken with over them.
+    pub talk: Option<(Descriptor, Descriptor)>,
+    /// Its stderr, to read from, where it is heard.
     pub stderr: Option<Descriptor>,
 }
 
@@ -42,13 +53,13 @@ pub struct Pipes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group(Pid);
 
-/// Starts `command` (a program and its arguments, never a shell) with pipes for stdin and stdout; stderr is
-/// ours unless `hears_errors`. Its process group is new, so that a signal to us is ours to hand on; the environment tells it which
-/// groups it may borrow the terminal from ([`terminal`]).
+/// Starts `command` (a program and its arguments, never a shell) with `streams`. Its process group is new, so that a
+/// signal to us is ours to hand on; the environment tells it which groups it may borrow the terminal from ([`terminal`]).
+/// The thread that calls this must live as long as the child.
 ///
 /// # Errors
 /// [`Status::NotStarted`] where there is no such program or it can't be run.
-pub fn spawn(command: &[OsString], hears_errors: bool) -> Result<(Child, Pipes), Failure> {
+pub fn spawn(command: &[OsString], streams: Streams) -> Result<(Child, Pipes), Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(Failure::new(Status::Usage, "no command to start"));
     };
@@ -64,24 +75,32 @@ pub fn spawn(command: &[OsString], hears_errors: bool) -> Result<(Child, Pipes),
     let mut command = Command::new(program);
     // SAFETY: what runs between fork and exec is async-signal-safe, see there.
     unsafe { command.pre_exec(signal::restore_mask) };
-    let mut process = command
-        .args(arguments)
-        .env(terminal::LENDERS, terminal::lenders())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(if hears_errors { Stdio::piped() } else { Stdio::inherit() })
-        .process_group(0)
-        .spawn()
-        .map_err(failed)?;
-    match (process.stdin.take(), process.stdout.take()) {
-        (Some(stdin), Some(stdout)) => {
-            let stderr = process.stderr.take().map(|stderr| OwnedFd::from(stderr).into());
-            let pipes = Pipes { stdin: OwnedFd::from(stdin).into(), stdout: OwnedFd::from(stdout).into(), stderr };
-            Ok((Child { process }, pipes))
+    command.args(arguments).env(terminal::LENDERS, terminal::lenders()).process_group(0);
+    let mut printed = None;
+    match streams {
+        Streams::Talk { hears_errors } => {
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.stderr(if hears_errors { Stdio::piped() } else { Stdio::inherit() });
         }
-        // Both were asked for above.
-        _ => Err(failed(io::Error::other("no pipe was made"))),
+        Streams::Print => printed = Some(print_to_one_pipe(&mut command).map_err(failed)?),
     }
+    let mut process = command.spawn().map_err(failed)?;
+    let talk = process.stdin.take().zip(process.stdout.take());
+    let talk = talk.map(|(stdin, stdout)| (OwnedFd::from(stdin).into(), OwnedFd::from(stdout).into()));
+    let stderr = process.stderr.take().map(|stderr| OwnedFd::from(stderr).into());
+    Ok((Child { process }, Pipes { talk, stderr: stderr.or(printed) }))
+}
+
+/// Gives the end to read from.
+fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
+    let (read, write) = io::pipe()?;
+    command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
+    #[cfg(target_os = "linux")]
+    // SAFETY: prctl(2) is async-signal-safe, and this option changes nothing but the calling process.
+    unsafe {
+        command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
+    }
+    Ok(OwnedFd::from(read).into())
 }
 
 impl Child {

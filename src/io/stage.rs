@@ -80,6 +80,7 @@ pub struct Out {
     pub(super) respawn: bool,
     pub(super) close_far: bool,
     pub(super) close_near: bool,
+    pub(super) hold_near: bool,
     pub(super) stop: Option<Status>,
 }
 
@@ -132,6 +133,12 @@ impl Out {
     /// Reads no more of the near side: whoever still writes to us finds the pipe closed.
     pub fn close_near(&mut self) {
         self.close_near = true;
+    }
+
+    /// Reads the near side no further until this is taken back: whoever writes to us waits, and no more piles up here than
+    /// what one read brought.
+    pub fn hold_near(&mut self, hold: bool) {
+        self.hold_near = hold;
     }
 
     /// Ends the run: what was sent is written, the child is ended.

@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 /// A grandchild may hold the child's stdout open after the child has ended: it is listened to this long in all.
 const HELD_PIPE: Duration = Duration::from_millis(250);
 
-/// A child that was started, until its end has been told.
+/// A child that was started, until its end has been told; or somebody that we only have a [link](super::Link) to.
 pub(super) struct Far {
     pub(super) sink: Arc<Sink>,
     stdout: Outlet,
     stderr: Outlet,
-    group: Group,
+    /// None where it isn't ours to end.
+    group: Option<Group>,
     exit: Arc<Exit>,
     /// The stage knows that it has ended.
     told: bool,
@@ -63,8 +64,8 @@ impl Outlet {
 }
 
 impl Far {
-    pub(super) fn new(group: Group, stdin: Descriptor, hears_errors: bool) -> Far {
-        let (sink, exit) = (Arc::new(Sink::new(stdin)), Arc::default());
+    pub(super) fn new(group: Option<Group>, to: Descriptor, hears_errors: bool) -> Far {
+        let (sink, exit) = (Arc::new(Sink::new(to)), Arc::default());
         let (stdout, stderr) = (Outlet::new(&exit, false), Outlet::new(&exit, !hears_errors));
         Far { sink, stdout, stderr, group, exit, told: false }
     }
@@ -99,11 +100,17 @@ impl Far {
         self.sink.close();
         let sink = Arc::clone(&self.sink);
         // It may block: somebody may be in the middle of a write that the child doesn't take.
-        thread::spawn(move || sink.drain());
+        let drained = thread::spawn(move || sink.drain());
         let asked = Instant::now();
+        let Some(group) = self.group else {
+            while asked.elapsed() < grace(hurried()) && !drained.is_finished() {
+                thread::sleep(Duration::from_millis(2));
+            }
+            return;
+        };
         while asked.elapsed() < grace(hurried()) && !self.exit.wait(Duration::from_millis(20)) {}
-        self.group.end(|| self.exit.get().is_some(), || grace(hurried()));
-        terminal::reclaim(self.group.id());
+        group.end(|| self.exit.get().is_some(), || grace(hurried()));
+        terminal::reclaim(group.id());
     }
 }
 

@@ -95,7 +95,9 @@ impl Hub {
         }
         let Core { stage, out, far, .. } = core;
         out.unsent = [self.sinks.near.waiting(), far.as_ref().map_or(0, |far| far.sink.waiting())];
+        let held = out.hold_near;
         let decided = act(stage.as_mut(), out);
+        let let_go = held && !out.hold_near;
         let committed = stage.commit();
         if committed.is_err() {
             // What wasn't made durable must not be seen to have happened.
@@ -113,7 +115,7 @@ impl Hub {
             (Some(deadline), Some(until)) => deadline < until,
             (deadline, _) => deadline.is_some(),
         };
-        if core.end.is_some() || core.out.respawn || earlier {
+        if core.end.is_some() || core.out.respawn || earlier || let_go {
             self.changed.notify_all();
         }
         dirty

@@ -22,7 +22,7 @@ mod hub;
 mod supervisor;
 mod threads;
 
-use super::descriptor::{stderr, stdin, stdout};
+use super::descriptor::{Descriptor, stderr, stdin, stdout};
 use super::lines::Limits;
 use super::report::{Failure, Report, Status};
 use super::signal::Signals;
@@ -39,7 +39,11 @@ use std::sync::Arc;
 pub struct Ends {
     /// The program to wrap, with its arguments.
     pub far: Option<Vec<OsString>>,
-    /// Whether the stage hears the child's stderr ([`Side::FarError`]); else it is our own.
+    /// How the far side is spoken with, where that isn't over a child's stdin and stdout. Without `far` it is somebody who runs
+    /// already, and whom we leave running. It can't be started again.
+    pub link: Option<Link>,
+    /// Whether the stage hears the child's stderr ([`Side::FarError`]); else it is our own. With a `link` it does: what the
+    /// child prints, on stdout too.
     pub hears_errors: bool,
     /// Whether the near side takes no part: our stdin is left alone, and nothing about our stdout ends the run.
     pub without_near: bool,
@@ -53,6 +57,15 @@ pub struct Ends {
     pub limits: Limits,
     /// How the end is made.
     pub manner: Manner,
+}
+
+/// A way to the far side, and back.
+#[derive(Debug)]
+pub struct Link {
+    /// What is said to it is written here.
+    pub to: Descriptor,
+    /// What it says is read from here.
+    pub from: Descriptor,
 }
 
 /// How a run treats its near side at the end.
@@ -78,7 +91,7 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = Signals::hold().map_err(|error| system(error.into()))?;
-    let Ends { far, hears_errors, without_near, prompt, reopens, mut person, limits, manner } = ends;
+    let Ends { far, link, hears_errors, without_near, prompt, reopens, mut person, limits, manner } = ends;
     let near = stdin().map_err(system)?;
     let mut person_input = None;
     let mut person_output = None;
@@ -90,13 +103,15 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
     let sinks = Sinks {
         near: Sink::new(stdout().map_err(system)?),
         person: person_output,
-        errors: if hears_errors { Some(Sink::new(stderr().map_err(system)?)) } else { None },
+        errors: if hears_errors || link.is_some() { Some(Sink::new(stderr().map_err(system)?)) } else { None },
     };
-    let is_pipe = far.is_none() && person.is_none();
+    let is_pipe = far.is_none() && link.is_none() && person.is_none();
     let hub =
         Arc::new(Hub::new(stage, sinks, Arc::clone(report), Manners { limits, manner, is_pipe, prompt, reopens }));
-    if let Some(command) = &far {
-        hub.start(command);
+    match (&far, link) {
+        (command, Some(link)) => hub.join(command.as_deref(), link),
+        (Some(command), None) => hub.start(command),
+        (None, None) => {}
     }
     if !without_near {
         hub.watch_near().map_err(system)?;

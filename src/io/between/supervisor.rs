@@ -1,9 +1,9 @@
 //! The main thread: starts and ends the child, wakes the stage at its deadline, and makes the end.
 
-use super::Manner;
+use super::{Link, Manner};
 use super::far::{Exit, Far};
 use super::hub::Hub;
-use crate::io::child::{self, Child};
+use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
 use crate::io::sink::Sink;
@@ -19,26 +19,50 @@ use std::time::{Duration, Instant};
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
 impl Hub {
-    /// Starts a child, its reader and who waits for it. Only the main thread does.
+    /// Starts a child that is spoken with over its stdin and stdout, its readers and who waits for it. Only the main
+    /// thread does.
     pub(super) fn start(self: &Arc<Hub>, command: &[OsString]) {
-        let (child, pipes) = match child::spawn(command, self.sinks.errors.is_some()) {
-            Ok(spawned) => spawned,
-            Err(failure) => return self.end(Err(failure)),
-        };
-        *lock(&self.running) = Some(child.group());
-        let far = Far::new(child.group(), pipes.stdin, pipes.stderr.is_some());
+        self.start_with(command, Streams::Talk { hears_errors: self.sinks.errors.is_some() }, None);
+    }
+
+    /// Joins who is at the other end of `link`; starts `command` first, where there is one.
+    pub(super) fn join(self: &Arc<Hub>, command: Option<&[OsString]>, link: Link) {
+        match command {
+            Some(command) => self.start_with(command, Streams::Print, Some(link)),
+            None => self.meet(None, Pipes { talk: Some((link.to, link.from)), stderr: None }),
+        }
+    }
+
+    fn start_with(self: &Arc<Hub>, command: &[OsString], streams: Streams, link: Option<Link>) {
+        match child::spawn(command, streams) {
+            Ok((child, pipes)) => {
+                let talk = link.map(|link| (link.to, link.from)).or(pipes.talk);
+                self.meet(Some(child), Pipes { talk, ..pipes });
+            }
+            Err(failure) => self.end(Err(failure)),
+        }
+    }
+
+    fn meet(self: &Arc<Hub>, child: Option<Child>, Pipes { talk, stderr }: Pipes) {
+        // There is one in each way to come here.
+        let Some((to, from)) = talk else { return };
+        let group = child.as_ref().map(Child::group);
+        *lock(&self.running) = group;
+        let far = Far::new(group, to, stderr.is_some());
         let exit = far.exit();
         let (epoch, dirty) = {
-            // In one go: the stage knows of the child before anything else can be sent to it.
+            // In one go: the stage knows of the other side before anything else can be sent to it.
             let mut core = lock(&self.core);
             core.far = Some(far);
             let started = |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Started, out);
             (core.epoch, self.decide_in(&mut core, Box::new(started)))
         };
-        self.wait_for(child, exit);
+        if let Some(child) = child {
+            self.wait_for(child, exit);
+        }
         self.write_aside(dirty);
-        self.read(Side::Far, Some(epoch), pipes.stdout);
-        if let Some(stderr) = pipes.stderr {
+        self.read(Side::Far, Some(epoch), from);
+        if let Some(stderr) = stderr {
             self.read(Side::FarError, Some(epoch), stderr);
         }
     }

@@ -11,7 +11,7 @@ use crate::io::stage::{Event, Out, Side, Stage};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
@@ -71,7 +71,10 @@ impl Hub {
                         break;
                     }
                 }
-                let core = lock(&hub.core);
+                let mut core = lock(&hub.core);
+                while side == Side::Near && core.out.hold_near && core.end.is_none() {
+                    core = hub.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
+                }
                 if core.end.is_some() {
                     return;
                 }

@@ -1,0 +1,283 @@
+//! Two files in a folder that grow: one that we append lines to, one that the other side appends lines to. So that neither
+//! grows for ever, whoever appends goes on in the next file, and says so in the last line, `{"next":"cmd.2.jsonl"}`; whoever
+//! reads deletes the file that it has read to such an end.
+
+use super::{Ends, pipes};
+use crate::io::between::Link;
+use crate::io::lock;
+use memchr::memrchr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A file that is longer is left for the next.
+const FULL: u64 = 16 << 20;
+/// Such a file name is no longer than this, as JSON.
+const POINTER: usize = 256;
+/// While something was said or heard so recently, more is looked for at once, and soon after that.
+const LIVELY: Duration = Duration::from_millis(250);
+const LIVELY_NAP: Duration = Duration::from_micros(50);
+const NAP: Duration = Duration::from_millis(5);
+/// How often an other side that can't be waited for is looked after.
+const LOOK_AFTER: Duration = Duration::from_millis(250);
+
+/// A link over `folder`'s files `to` and `from` (`cmd.jsonl`, `resp.jsonl`), or what they have gone on in. They are made
+/// where they aren't there. What `from` says already is left out: it was meant for somebody before us. The link ends when
+/// `is_there` says that the other side has gone; it is asked now and then.
+///
+/// # Errors
+/// What the system says to opening the files.
+pub fn files(
+    folder: &Path,
+    to: &str,
+    from: &str,
+    is_there: impl Fn() -> bool + Send + 'static,
+) -> io::Result<Link> {
+    let (link, Ends { said, heard }) = pipes()?;
+    let mut writer = Writer { series: Series::find(folder, to)?, file: None };
+    writer.open()?;
+    let mut tail = Tail::open(Series::find(folder, from)?)?;
+    let lively = Arc::new(Mutex::new(Instant::now()));
+    let spoken = Arc::clone(&lively);
+    thread::spawn(move || {
+        // The reader of what is written there sees that it ends.
+        let _ = writer.write_all_from(said, &spoken);
+    });
+    thread::spawn(move || {
+        let _ = tail.read_all_to(heard, &lively, &is_there);
+    });
+    Ok(link)
+}
+
+/// A file and those that it goes on in: `cmd.jsonl`, `cmd.2.jsonl`, `cmd.3.jsonl`.
+struct Series {
+    folder: PathBuf,
+    stem: String,
+    number: u64,
+}
+
+impl Series {
+    /// The one in use is that with the highest number.
+    fn find(folder: &Path, first: &str) -> io::Result<Series> {
+        let stem = first.strip_suffix(".jsonl").unwrap_or(first).to_owned();
+        let mut number = 1;
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            let numbered = name.to_str().and_then(|name| name.strip_prefix(&stem)?.strip_prefix('.'));
+            let other = numbered.and_then(|rest| rest.strip_suffix(".jsonl")?.parse().ok());
+            number = number.max(other.unwrap_or(1));
+        }
+        Ok(Series { folder: folder.to_owned(), stem, number })
+    }
+
+    fn name(&self, number: u64) -> String {
+        let stem = &self.stem;
+        if number == 1 { format!("{stem}.jsonl") } else { format!("{stem}.{number}.jsonl") }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(self.name(self.number))
+    }
+
+    /// Makes the file where it isn't there, for its owner alone.
+    fn make(&self) -> io::Result<File> {
+        OpenOptions::new().append(true).create(true).mode(0o600).open(self.path())
+    }
+}
+
+struct Writer {
+    series: Series,
+    file: Option<(File, u64)>,
+}
+
+impl Writer {
+    fn open(&mut self) -> io::Result<&mut (File, u64)> {
+        let file = self.series.make()?;
+        let length = file.metadata()?.len();
+        Ok(self.file.insert((file, length)))
+    }
+
+    /// Appends whole lines only, as they come.
+    fn write_all_from(&mut self, mut said: impl Read, spoken: &Mutex<Instant>) -> io::Result<()> {
+        let mut held = Vec::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let read = match said.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            held.extend_from_slice(&buffer[..read]);
+            if let Some(end) = memrchr(b'\n', &held) {
+                self.append(&held[..=end])?;
+                held.drain(..=end);
+                *lock(spoken) = Instant::now();
+            }
+        }
+    }
+
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        let (file, length) = match &mut self.file {
+            Some(open) => open,
+            None => self.open()?,
+        };
+        file.write_all(lines)?;
+        *length += lines.len() as u64;
+        if *length > FULL {
+            let (mut full, _) = self.file.take().unwrap_or((self.series.make()?, 0));
+            self.series.number += 1;
+            self.open()?;
+            // Only now: the next file is there when somebody reads of it.
+            full.write_all(format!("{{\"next\":\"{}\"}}\n", self.series.name(self.series.number)).as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a file as it grows.
+struct Tail {
+    series: Series,
+    file: File,
+    /// What has no line feed yet.
+    held: Vec<u8>,
+}
+
+impl Tail {
+    fn open(series: Series) -> io::Result<Tail> {
+        series.make()?;
+        let mut file = File::open(series.path())?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Tail { series, file, held: Vec::new() })
+    }
+
+    fn read_all_to(
+        &mut self,
+        mut heard: impl Write,
+        lively: &Mutex<Instant>,
+        is_there: &impl Fn() -> bool,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; 1 << 18];
+        let mut looked = Instant::now();
+        let mut gone = false;
+        loop {
+            let read = match self.file.read(&mut buffer) {
+                Ok(0) if gone => return Ok(()),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if read > 0 {
+                self.take(&buffer[..read], &mut heard)?;
+                *lock(lively) = Instant::now();
+                continue;
+            }
+            if looked.elapsed() > LOOK_AFTER {
+                looked = Instant::now();
+                // What it wrote before it went is read once more.
+                gone = !is_there();
+            }
+            let is_lively = lock(lively).elapsed() < LIVELY;
+            thread::sleep(if is_lively { LIVELY_NAP } else { NAP });
+        }
+    }
+
+    /// Gives on what ends with a line feed, and goes on in the next file where a line says so.
+    fn take(&mut self, bytes: &[u8], heard: &mut impl Write) -> io::Result<()> {
+        let Some(end) = memrchr(b'\n', bytes) else {
+            self.held.extend_from_slice(bytes);
+            return Ok(());
+        };
+        self.held.extend_from_slice(&bytes[..=end]);
+        let last = memrchr(b'\n', &self.held[..self.held.len() - 1]).map_or(0, |at| at + 1);
+        let next = next_file(&self.held[last..]).filter(|_| end + 1 == bytes.len());
+        let lines = if next.is_some() { &self.held[..last] } else { &self.held[..] };
+        heard.write_all(lines)?;
+        self.held.clear();
+        self.held.extend_from_slice(&bytes[end + 1..]);
+        match next {
+            Some(next) if next == self.series.name(self.series.number + 1) => {
+                let read = self.series.path();
+                self.series.number += 1;
+                self.file = File::open(self.series.path())?;
+                fs::remove_file(read)
+            }
+            // Not one that could be meant: it isn't followed anywhere, and what comes behind it is read.
+            _ => Ok(()),
+        }
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pointer {
+    next: String,
+}
+
+fn next_file(line: &[u8]) -> Option<String> {
+    if line.len() > POINTER || !line.starts_with(b"{\"next\"") {
+        return None;
+    }
+    serde_json::from_slice::<Pointer>(line).ok().map(|pointer| pointer.next)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("pipewright-link-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn tail(folder: &Path) -> Tail {
+        Tail::open(Series::find(folder, "resp.jsonl").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn lines_are_given_whole_however_they_are_read() {
+        let folder = folder("whole");
+        let text = b"{\"a\":1}\n{\"next\":\"elsewhere\"}x\n\n{\"b\":2}\n{\"c\"";
+        for size in 1..text.len() {
+            let (mut tail, mut heard) = (tail(&folder), Vec::new());
+            for part in text.chunks(size) {
+                tail.take(part, &mut heard).unwrap();
+            }
+            assert_eq!(heard, text[..text.len() - 4], "{size}");
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_full_file_goes_on_in_the_next_and_nothing_is_lost() {
+        let folder = folder("full");
+        let mut tail = tail(&folder);
+        let mut writer = Writer { series: Series::find(&folder, "resp.jsonl").unwrap(), file: None };
+        let line = [vec![b'x'; 1 << 20], b"\n".to_vec()].concat();
+        let (mut heard, mut buffer) = (0, vec![0; 1 << 20]);
+        for number in 0..40 {
+            writer.append(&line).unwrap();
+            if number % 7 == 0 {
+                loop {
+                    let (read, mut sink) = (tail.file.read(&mut buffer).unwrap(), Vec::new());
+                    if read == 0 {
+                        break;
+                    }
+                    tail.take(&buffer[..read], &mut sink).unwrap();
+                    heard += sink.len();
+                }
+            }
+        }
+        assert_eq!(heard, 36 * line.len());
+        assert_eq!(Series::find(&folder, "resp.jsonl").unwrap().number, 3);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "what was read is gone");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

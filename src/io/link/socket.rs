@@ -1,0 +1,158 @@
+//! A socket that the far side dials: on a path in a folder of ours, or on a port of this machine alone. The first line says
+//! the token that only who reads the folder knows; whoever says anything else is hung up on.
+
+use super::{Ends, pipes};
+use crate::io::between::Link;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// Where we can be dialled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Address<'a> {
+    /// A Unix socket that is made there.
+    Path(&'a Path),
+    /// A free port of this machine, for programs of this machine alone.
+    Port,
+}
+
+/// How long somebody who dials may take to say who they are.
+const FIRST_LINE: Duration = Duration::from_secs(2);
+const LONGEST_FIRST_LINE: usize = 4096;
+
+#[derive(serde::Deserialize)]
+struct Greeting {
+    token: String,
+}
+
+/// A link to the first who dials and says `token`; with it the address to dial, `unix:PATH` or `tcp:127.0.0.1:PORT`.
+///
+/// # Errors
+/// What the system says to listening there.
+pub fn listen(address: Address<'_>, token: &str) -> io::Result<(Link, String)> {
+    let (link, ends) = pipes()?;
+    let token = token.to_owned();
+    let dialled = match address {
+        Address::Path(path) => {
+            let listener = UnixListener::bind(path)?;
+            thread::spawn(move || serve(|| Ok(listener.accept()?.0), &token, ends));
+            format!("unix:{}", path.display())
+        }
+        Address::Port => {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let port = listener.local_addr()?.port();
+            thread::spawn(move || serve(|| accept_port(&listener), &token, ends));
+            format!("tcp:127.0.0.1:{port}")
+        }
+    };
+    Ok((link, dialled))
+}
+
+fn accept_port(listener: &TcpListener) -> io::Result<TcpStream> {
+    let (stream, _) = listener.accept()?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// What both sorts of socket can do.
+trait Socket: Read + Write + Send + Sized + 'static {
+    fn twin(&self) -> io::Result<Self>;
+    fn patience(&self, time: Option<Duration>) -> io::Result<()>;
+    fn hang_up(&self) -> io::Result<()>;
+}
+
+macro_rules! socket {
+    ($($stream:ty),*) => {$(
+        impl Socket for $stream {
+            fn twin(&self) -> io::Result<Self> {
+                self.try_clone()
+            }
+            fn patience(&self, time: Option<Duration>) -> io::Result<()> {
+                self.set_read_timeout(time)
+            }
+            fn hang_up(&self) -> io::Result<()> {
+                self.shutdown(Shutdown::Write)
+            }
+        }
+    )*};
+}
+socket!(TcpStream, UnixStream);
+
+/// Waits for who knows the token, then copies both ways until one ends; the link ends with it.
+fn serve<S: Socket>(accept: impl Fn() -> io::Result<S>, token: &str, ends: Ends) {
+    let mut stream = loop {
+        match accept() {
+            Ok(mut stream) => {
+                if greets(&mut stream, token).unwrap_or(false) {
+                    break stream;
+                }
+            }
+            // Somebody hung up before we answered, or there is no descriptor left for the moment.
+            Err(_) => thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    let Ends { mut said, mut heard } = ends;
+    if let Ok(mut to) = stream.twin() {
+        thread::spawn(move || {
+            // Either side's end is seen by who reads from it.
+            let _ = hand_over(&mut said, &mut to);
+            let _ = to.hang_up();
+        });
+        let _ = hand_over(&mut stream, &mut heard);
+    }
+}
+
+/// Each read is written at once. (What [`io::copy`] makes of a pipe and a socket may wait for more.)
+fn hand_over(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => to.write_all(&buffer[..read])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Reads the first line, and not a byte more.
+fn greets(stream: &mut impl Socket, token: &str) -> io::Result<bool> {
+    stream.patience(Some(FIRST_LINE))?;
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while line.len() < LONGEST_FIRST_LINE && stream.read(&mut byte)? == 1 && byte != *b"\n" {
+        line.push(byte[0]);
+    }
+    stream.patience(None)?;
+    Ok(serde_json::from_slice::<Greeting>(&line).is_ok_and(|greeting| greeting.token == token))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_knows_the_token_is_listened_to() {
+        let (mut link, address) = listen(Address::Port, "right").unwrap();
+        let dial = || TcpStream::connect(address.strip_prefix("tcp:").unwrap()).unwrap();
+        for wrong in ["{\"token\":\"wrong\"}\n", "right\n", "\n", "{\"token\":"] {
+            let mut stream = dial();
+            stream.write_all(wrong.as_bytes()).unwrap();
+            stream.shutdown(Shutdown::Write).unwrap();
+            assert!(!matches!(stream.read(&mut [0]), Ok(1..)), "{wrong}");
+        }
+        let mut stream = dial();
+        stream.write_all(b"{\"hello\":\"x\",\"token\":\"right\"}\nfirst\n").unwrap();
+        link.to.write_all(b"said\n").unwrap();
+        let (mut heard, mut got) = ([0; 6], [0; 5]);
+        link.from.read_exact(&mut heard).unwrap();
+        stream.read_exact(&mut got).unwrap();
+        assert_eq!((&heard, &got), (b"first\n", b"said\n"));
+        drop(stream);
+        assert_eq!(link.from.read(&mut [0]).unwrap(), 0, "its end is ours");
+    }
+}
