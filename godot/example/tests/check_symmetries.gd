@@ -11,8 +11,11 @@ func _init() -> void:
 	for level_id in LevelData.all_ids():
 		_check_level(LevelData.read(level_id))
 	_check_names("act1_level01", ["e [0, 1, 2]", "r1 [1, 2, 0]", "r2 [2, 0, 1]"])
-	_check_names("act1_level02", ["e [0, 1, 2]", "r1 [1, 2, 0]", "r2 [2, 0, 1]", "s1 [0, 2, 1]", "s2 [1, 0, 2]", "s3 [2, 1, 0]"])
-	_check_names("act1_level03", ["e [0, 1, 2, 3]", "s1 [1, 0, 3, 2]", "s2 [2, 3, 0, 1]", "s3 [3, 2, 1, 0]"])
+	_check_names("act1_level02", ["e [0, 1, 2, 3]", "s1 [1, 0, 3, 2]", "s2 [2, 3, 0, 1]", "s3 [3, 2, 1, 0]"])
+	_check_names("act1_level03", [
+		"e [0, 1, 2, 3]", "r1 [1, 2, 3, 0]", "r2 [2, 3, 0, 1]", "r3 [3, 0, 1, 2]",
+		"s1 [0, 3, 2, 1]", "s2 [1, 0, 3, 2]", "s3 [2, 1, 0, 3]", "s4 [3, 2, 1, 0]",
+	])
 	_check_names("act1_level04", ["e [0, 1, 2, 3, 4, 5]", "r1 [1, 2, 0, 4, 5, 3]", "r2 [2, 0, 1, 5, 3, 4]"])
 	print("all symmetries hold" if _failures == 0 else "%d failures" % _failures)
 	quit(mini(_failures, 1))
@@ -45,6 +48,7 @@ func _check_level(level: LevelData) -> void:
 		_expect(finder.is_symmetry(permutation) == _keeps_edges(level, permutation), "%s: %s" % [level.id, permutation.mapping])
 	var found := finder.symmetries()
 	_expect(_texts(found) == _texts(by_definition), "%s: the same symmetries, in order" % level.id)
+	_expect(_count_reached_by_swaps(finder, level.crystals.size()) == found.size(), "%s: swaps lead to every symmetry" % level.id)
 	for first in found:
 		for second in found:
 			_expect(finder.is_symmetry(first.then(second)), "%s: its symmetries are a group" % level.id)
@@ -71,6 +75,23 @@ func _edge_text(edge: Dictionary, from: int, to: int) -> String:
 	if edge["directed"]:
 		return "%s %d>%d" % [edge["type"], from, to]
 	return "%s %d-%d" % [edge["type"], mini(from, to), maxi(from, to)]
+
+
+## Swaps go on from what is no symmetry; a symmetry sends all crystals home. (So a triangle without directions can't be played: every
+## swap is a symmetry of it, and none leads to a rotation.)
+func _count_reached_by_swaps(finder: SymmetryFinder, size: int) -> int:
+	var reached: Dictionary[Array, bool] = {}
+	var ways: Array[Permutation] = [Permutation.identity(size)]
+	while not ways.is_empty():
+		var from: Permutation = ways.pop_back()
+		for crystal in size:
+			for other in crystal:
+				var next := from.with_swapped(crystal, other)
+				if next.mapping not in reached:
+					reached[next.mapping] = finder.is_symmetry(next)
+					if not reached[next.mapping]:
+						ways.append(next)
+	return reached.values().count(true)
 
 
 func _texts(permutations: Array[Permutation]) -> Array:

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Plays the Triangle Vault until all symmetries are found, and knows only what list_actions and get_tree show.
+
+    play_vault.py [COMMAND...]
+
+COMMAND starts the world, godot-bridge with the example game where none is given:
+
+    play_vault.py jsonl-record --child world vault.jsonl -- godot-bridge --launch godot/example
+    play_vault.py replay --as world vault.jsonl
+
+It sends the same commands each time. What it does is told on standard error. Ends with 0 when the vault is open, else with 1.
+"""
+
+import re
+import sys
+from collections import deque
+
+from agent_client import AgentClient, AgentError
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def nodes(tree):
+    yield tree
+    for child in tree.get("children", []):
+        yield from nodes(child)
+
+
+class Player:
+    """Walks through all arrangements by swaps. An arrangement is where each crystal stands; a swap that the game likes (the counter
+    goes up, or everything is suddenly back home) has shown a symmetry, from which the game itself leads home."""
+
+    def __init__(self, client):
+        self.client = client
+        self.swaps = [action for action in client.list_actions() if action["cmd"] == "swap"]
+        self.look()
+        # What came of the arrangements tried so far: themselves, or home.
+        self.outcome = {}
+        say(f"crystals {' '.join(self.labels.values())}, {len(self.swaps)} swaps, {self.counter!r}")
+
+    def look(self):
+        """Reads from the tree what a person would from the screen."""
+        found = list(nodes(self.client.get_tree()))
+        crystals = sorted((node for node in found if "swap_to" in node.get("actions", [])), key=lambda node: node["crystal_id"])
+        self.ids = [crystal["crystal_id"] for crystal in crystals]
+        self.labels = {crystal["crystal_id"]: crystal["label"] for crystal in crystals}
+        self.arrangement = tuple(tuple(crystal["position"]) for crystal in crystals)
+        self.counter = next(node["text"] for node in found if node["name"] == "CounterLabel")
+
+    def is_complete(self):
+        found, total = map(int, re.findall(r"\d+", self.counter))
+        return found == total
+
+    def swapped(self, arrangement, swap):
+        first, second = (self.ids.index(swap["args"][end]) for end in ("from", "to"))
+        places = list(arrangement)
+        places[first], places[second] = places[second], places[first]
+        return tuple(places)
+
+    def way_to_something_new(self):
+        """The shortest row of swaps to an arrangement that wasn't tried, or None where there is none."""
+        ways = {self.arrangement: []}
+        queue = deque(ways)
+        while queue:
+            here = queue.popleft()
+            for swap in self.swaps:
+                there = self.swapped(here, swap)
+                if there not in self.outcome:
+                    return ways[here] + [swap]
+                there = self.outcome[there]
+                if there not in ways:
+                    ways[there] = ways[here] + [swap]
+                    queue.append(there)
+        return None
+
+    def do(self, swap):
+        tried = self.swapped(self.arrangement, swap)
+        counter = self.counter
+        self.client.call(swap["cmd"], **swap["args"])
+        self.look()
+        self.outcome[tried] = self.arrangement
+        names = [self.labels[swap["args"][end]] for end in ("from", "to")]
+        say(f"swap {' '.join(names)}" + (f": {self.counter}" if self.counter != counter else ""))
+
+    def play(self):
+        while not self.is_complete():
+            way = self.way_to_something_new()
+            if way is None:
+                return say("nothing is left to try")
+            for swap in way:
+                self.do(swap)
+
+
+def main(command):
+    try:
+        with AgentClient(command) if command else AgentClient() as client:
+            player = Player(client)
+            player.play()
+            completed = any(event["type"] == "completed" for event in client.get_events())
+    except (AgentError, OSError) as error:
+        say(f"play_vault: {error}")
+        return 1
+    if not (completed and player.is_complete()):
+        say(f"play_vault: the vault stays shut: {player.counter!r}, {'a' if completed else 'no'} completed event")
+        return 1
+    say(f"the vault is open: {player.counter}")
+    return 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
+    else:
+        sys.exit(main(sys.argv[1:]))
