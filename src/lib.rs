@@ -4,6 +4,7 @@
 //! The floors, each standing only on those below it:
 //!
 //! - [`cmd`]: the commands, one module each: arguments, wiring, and the stage that carries out decisions.
+//! - [`godot`]: what passes between a Godot game and its bridge; pure.
 //! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
@@ -11,6 +12,7 @@
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
 pub mod cmd;
+pub mod godot;
 pub mod io;
 pub mod journal;
 pub mod record;

@@ -209,10 +209,12 @@ fn flag(key: &str, value: Option<&RawValue>) -> Result<bool, Unreadable> {
 }
 
 /// An object's fields, unread: each key once, whichever way it is escaped or cased.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+#[derive(Debug)]
+pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
-    fn read(text: &'a str) -> Result<Fields<'a>, Unreadable> {
+    /// As strict as [`recognise`].
+    pub(crate) fn read(text: &'a str) -> Result<Fields<'a>, Unreadable> {
         if text.trim_start().starts_with('[') {
             return unreadable("it is an array: send one record a line");
         }
@@ -233,7 +235,12 @@ impl<'a> Fields<'a> {
         self.0.iter().map(|(key, _)| &**key).find(|key| is_marker(key))
     }
 
-    fn get(&self, key: &str) -> Option<&'a RawValue> {
+    /// In the order in which they stand.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(key, value)| (&**key, *value))
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
     }
 }

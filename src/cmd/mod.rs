@@ -2,6 +2,7 @@
 
 #[cfg(feature = "jq")]
 pub mod filter;
+pub mod godot_bridge;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
 #[cfg(feature = "jq")]
@@ -53,6 +54,7 @@ pub struct Contract {
 
 /// Every command.
 pub const ALL: &[Command] = &[
+    godot_bridge::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_log::COMMAND,
     #[cfg(feature = "jq")]

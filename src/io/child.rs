@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
@@ -101,6 +101,27 @@ fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
         command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
     }
     Ok(OwnedFd::from(read).into())
+}
+
+/// Runs `command` to its end with [`Streams::Print`], and gives every line that it prints to `take`.
+///
+/// # Errors
+/// As [`spawn`].
+pub fn run(command: &[OsString], mut take: impl FnMut(&[u8])) -> Result<ExitStatus, Failure> {
+    let (child, pipes) = spawn(command, Streams::Print)?;
+    let group = child.group();
+    if let Some(printed) = pipes.stderr {
+        for line in BufReader::new(printed).split(b'\n') {
+            match line {
+                Ok(line) => take(&line),
+                Err(_) => break,
+            }
+        }
+    }
+    let status = child.wait();
+    // What it left behind.
+    group.kill();
+    status.map_err(|error| Failure::new(Status::NotStarted, error))
 }
 
 impl Child {

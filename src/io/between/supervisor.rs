@@ -1,8 +1,8 @@
 //! The main thread: starts and ends the child, wakes the stage at its deadline, and makes the end.
 
-use super::{Link, Manner};
 use super::far::{Exit, Far};
 use super::hub::Hub;
+use super::{Link, Manner};
 use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
 use crate::io::report::{Failure, Status};

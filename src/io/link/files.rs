@@ -31,12 +31,7 @@ const LOOK_AFTER: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// What the system says to opening the files.
-pub fn files(
-    folder: &Path,
-    to: &str,
-    from: &str,
-    is_there: impl Fn() -> bool + Send + 'static,
-) -> io::Result<Link> {
+pub fn files(folder: &Path, to: &str, from: &str, is_there: impl Fn() -> bool + Send + 'static) -> io::Result<Link> {
     let (link, Ends { said, heard }) = pipes()?;
     let mut writer = Writer { series: Series::find(folder, to)?, file: None };
     writer.open()?;

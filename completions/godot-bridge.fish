@@ -1,0 +1,64 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_godot_bridge_global_optspecs
+    string join \n launch= attach= godot= window transport= start-timeout= timeout= v/verbose events= max-line= max-depth= h/help V/version
+end
+
+function __fish_godot_bridge_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_godot_bridge_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_godot_bridge_using_subcommand
+    set -l cmd (__fish_godot_bridge_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l launch -d 'Start this project (a folder with a project.godot)' -r -F
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l attach -d 'Join a game that runs, by its session\'s folder, and leave it running at the end' -r -F
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l godot -d 'The engine [default: godot or godot4 on PATH]' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
+tcp\t'A port of this machine that only who knows the session\'s token may use'
+unix\t'A Unix socket in a private folder'"
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l start-timeout -d 'How long the game may take to greet' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l events -d 'Also give events as they come, as observations: to a file (appended), `stderr`, or `-` for stdout, between the answers' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l window -d 'Show the game in a window; else it runs headless'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s v -l verbose -d 'Show what the engine prints'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s V -l version -d 'Print version'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -a "install" -d 'Put the addon into a project, and its autoload into project.godot; shows what changed'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -a "tree" -d 'Print the game\'s tree for people'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand install" -l remove -d 'Take it out again'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand install" -s h -l help -d 'Print help'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l launch -d 'Start this project (a folder with a project.godot)' -r -F
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l attach -d 'Join a game that runs, by its session\'s folder, and leave it running at the end' -r -F
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l godot -d 'The engine [default: godot or godot4 on PATH]' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
+tcp\t'A port of this machine that only who knows the session\'s token may use'
+unix\t'A Unix socket in a private folder'"
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l start-timeout -d 'How long the game may take to greet' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l root -d 'Where to begin: a path or a selector' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l depth -d 'How deep to go' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l window -d 'Show the game in a window; else it runs headless'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -s v -l verbose -d 'Show what the engine prints'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install tree help" -f -a "install" -d 'Put the addon into a project, and its autoload into project.godot; shows what changed'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install tree help" -f -a "tree" -d 'Print the game\'s tree for people'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install tree help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,0 +1,240 @@
+//! The stage: calls from the near side become the game's commands, its answers go back in order.
+
+use super::events::Events;
+use super::game::{Game, Heard};
+use super::queue::{Pending, Queue};
+use crate::godot::{Gone, Response, answer, answer_gone, refuse};
+use crate::io::child::exit_code;
+use crate::io::lines::{Line, Piece, deeper_than, text};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::record::{Call, recognise};
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub struct Bridge {
+    pub game: Game,
+    pub events: Option<Events>,
+    pub max_depth: usize,
+    pub report: Arc<Report>,
+    /// Whether the game is ours to end.
+    pub launched: bool,
+    queue: Queue,
+    /// Nothing more comes from the near side.
+    near_ended: bool,
+    /// An over-long line of the game's goes on.
+    in_part: bool,
+    /// The caller's own `quit`, by our number.
+    asked_to_quit: Option<u64>,
+}
+
+/// Who calls may give a command its own time.
+const LONGEST: f64 = 864_000.0;
+
+impl Bridge {
+    pub fn new(game: Game, events: Option<Events>, max_depth: usize, launched: bool, report: Arc<Report>) -> Bridge {
+        let queue = Queue::default();
+        Bridge {
+            game,
+            events,
+            max_depth,
+            report,
+            launched,
+            queue,
+            near_ended: false,
+            in_part: false,
+            asked_to_quit: None,
+        }
+    }
+
+    /// Takes a line of the near side's.
+    fn take(&mut self, line: &Line<'_>, out: &mut Out) {
+        if line.is_blank() {
+            return;
+        }
+        if deeper_than(line.body(), self.max_depth) {
+            return self.refuse_line(line.number(), "BAD_JSON", "nested deeper than --max-depth");
+        }
+        let Ok(body) = std::str::from_utf8(line.body()) else {
+            return self.refuse_line(line.number(), "BAD_JSON", "it is no UTF-8");
+        };
+        match recognise(body) {
+            Err(error) => self.refuse_line(line.number(), "BAD_JSON", &error.to_string()),
+            Ok(None) => {
+                let mut raw = line.raw().to_vec();
+                if !raw.ends_with(b"\n") {
+                    raw.push(b'\n');
+                }
+                self.queue.push(Pending::Done(raw));
+            }
+            Ok(Some(call)) if call.requires_approval => {
+                let why = "it still requires approval: let hitl-gate stand before this";
+                self.report.fault(format_args!("stdin:{}", line.number()), why);
+                self.queue.push(Pending::Done(format!("{}\n", refuse(&call, "NEEDS_APPROVAL", why)).into_bytes()));
+            }
+            Ok(Some(_)) if !self.game.is_ready() => self.queue.push(Pending::Unsent(body.to_owned())),
+            Ok(Some(call)) => {
+                let id = send(&mut self.game, &call, out, &mut self.asked_to_quit);
+                self.queue.push(Pending::Sent(id, body.to_owned()));
+            }
+        }
+    }
+
+    /// A line that is no call, and can't be passed on as something else: told, and answered in the game's form.
+    fn refuse_line(&mut self, number: u64, code: &str, why: &str) {
+        self.report.fault(format_args!("stdin:{number}"), why);
+        // A text is a string: it can't fail.
+        let error = serde_json::to_string(&format!("line {number}: {why}")).unwrap_or_default();
+        let answer = format!("{{\"ok\":false,\"error\":{error},\"code\":\"{code}\",\"events\":[]}}\n");
+        self.queue.push(Pending::Done(answer.into_bytes()));
+    }
+
+    fn hear(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
+        let body = text(line.body());
+        match self.game.hear(&body, line.number()) {
+            Err(gone) => return self.lose(gone, out),
+            Ok(Heard::Nothing) => {}
+            Ok(Heard::Events(events)) => self.show(Some(events), out),
+            Ok(Heard::Ready) => {
+                let Bridge { queue, game, asked_to_quit, .. } = self;
+                queue.send(|call| match recognise(call) {
+                    Ok(Some(call)) => send(game, &call, out, asked_to_quit),
+                    // It was one when it came.
+                    _ => 0,
+                });
+            }
+            Ok(Heard::Answer(response)) => self.settle(&response, out),
+        }
+        Ok(())
+    }
+
+    /// Of an answer that is too long, the beginning tells that it is one; it answers what was asked first.
+    fn hear_part(&mut self, bytes: &[u8], number: u64, last: bool) {
+        if !std::mem::replace(&mut self.in_part, !last) {
+            let why = "the game's answer is longer than --max-line: ask for less (depth, max_nodes, fields, since)";
+            self.report.fault(format_args!("game:{number}"), why);
+            if let Some(id) = self.game.hear_too_long(bytes) {
+                self.queue.answer(id, |call| match recognise(call) {
+                    Ok(Some(call)) => refuse(&call, "TOO_LARGE", why),
+                    _ => String::new(),
+                });
+            }
+        }
+    }
+
+    fn settle(&mut self, response: &Response<'_>, out: &mut Out) {
+        if !response.ok {
+            self.report.fail();
+        }
+        self.show(response.get("events").map(|events| events.get()), out);
+        self.queue.answer(response.id, |call| match recognise(call) {
+            Ok(Some(call)) => answer(&call, response),
+            _ => String::new(),
+        });
+        if self.asked_to_quit == Some(response.id) {
+            match response.ok {
+                true => self.game.close(),
+                false => self.asked_to_quit = None,
+            }
+        }
+        if self.game.is_quitting() && self.game.unanswered() == 0 {
+            out.stop(self.report.finish());
+        }
+    }
+
+    fn show(&mut self, events: Option<&str>, out: &mut Out) {
+        if let (Some(to), Some(events)) = (&mut self.events, events.filter(|events| *events != "[]")) {
+            to.take(events, out);
+        }
+    }
+
+    /// There is no game any more: everybody who waits is told.
+    fn lose(&mut self, gone: Gone, out: &mut Out) -> Result<(), Failure> {
+        self.queue.answer_all(|call| match recognise(call) {
+            Ok(Some(call)) => answer_gone(&call, &gone),
+            _ => String::new(),
+        });
+        self.queue.drain(out.to(Side::Near));
+        Err(self.game.failure(&gone))
+    }
+
+    fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
+        let was_asked = self.asked_to_quit.is_some() && self.game.unanswered() == 0;
+        if was_asked || self.game.is_quitting() {
+            let code = exit_code(status);
+            let own = self.report.finish();
+            out.stop(if was_asked && code != 0 { Status::Child(code) } else { own });
+            return Ok(());
+        }
+        self.lose(self.game.exited(status), out)
+    }
+
+    /// What follows from every event: what may leave does, the game is told to end when there is nothing left to ask.
+    fn go_on(&mut self, out: &mut Out) {
+        self.queue.drain(out.to(Side::Near));
+        out.hold_near(self.queue.is_full());
+        if self.near_ended && self.queue.is_empty() && self.asked_to_quit.is_none() && self.game.is_ready() {
+            match self.launched {
+                true => self.game.quit(out),
+                false => out.stop(self.report.finish()),
+            }
+        }
+    }
+}
+
+/// Sends a call as a command; gives its number.
+fn send(game: &mut Game, call: &Call<'_>, out: &mut Out, asked_to_quit: &mut Option<u64>) -> u64 {
+    #[derive(serde::Deserialize)]
+    struct Own {
+        timeout: Option<f64>,
+    }
+    let arguments = call.arguments.map(|arguments| arguments.get());
+    let own = arguments.and_then(|arguments| serde_json::from_str::<Own>(arguments).ok()).and_then(|own| own.timeout);
+    let own = own.filter(|seconds| (0.0..=LONGEST).contains(seconds)).map(Duration::from_secs_f64);
+    let id = game.ask(out, &call.tool, arguments, own);
+    if call.tool == "quit" {
+        *asked_to_quit = Some(id);
+    }
+    id
+}
+
+impl Stage for Bridge {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Started => self.game.greet(out),
+            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
+            Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
+                self.refuse_line(number, "TOO_LARGE", "longer than --max-line");
+            }
+            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
+            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last),
+            Event::Piece(Side::FarError, piece) => self.game.print(piece.raw(), out),
+            Event::Piece(..) => {}
+            Event::Closed(Side::Near) => self.near_ended = true,
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(),
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
+                if self.asked_to_quit.is_some() && self.game.unanswered() == 0 {
+                    out.stop(self.report.finish());
+                } else {
+                    self.lose(self.game.left(), out)?;
+                }
+            }
+            Event::Exited(status) => self.exited(status, out)?,
+            Event::Due => {
+                if let Some(gone) = self.game.overdue() {
+                    self.lose(gone, out)?;
+                }
+            }
+            // It ends in order while we wait for it.
+            Event::Signal(_) | Event::Broken(Side::Near, _) if self.launched => self.game.quit(out),
+            Event::Signal(_) | Event::Broken(..) | Event::Closed(_) | Event::Reopen => {}
+        }
+        self.go_on(out);
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.game.deadline()
+    }
+}

@@ -1,0 +1,67 @@
+//! Where events go besides the answers: `--events`.
+
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Out, Side};
+use serde_json::value::RawValue;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
+
+/// Takes events as observations, one a line.
+pub struct Events {
+    to: Target,
+    report: Arc<Report>,
+}
+
+enum Target {
+    Stdout,
+    Stderr,
+    File(File, String),
+    /// The file can't be written: told once.
+    Broken,
+}
+
+impl Events {
+    /// `to` is `-`, `stderr`, or a file that is appended to.
+    ///
+    /// # Errors
+    /// [`Status::Usage`] where the file can't be opened.
+    pub fn open(to: &str, report: &Arc<Report>) -> Result<Events, Failure> {
+        let to = match to {
+            "-" => Target::Stdout,
+            "stderr" => Target::Stderr,
+            path => {
+                let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+                let failed = |error| Failure::new(Status::Usage, format_args!("--events: {path}: {error}"));
+                Target::File(file.map_err(failed)?, path.to_owned())
+            }
+        };
+        Ok(Events { to, report: Arc::clone(report) })
+    }
+
+    /// Gives on a JSON array of events.
+    pub fn take(&mut self, events: &str, out: &mut Out) {
+        let Ok(events) = serde_json::from_str::<Vec<&RawValue>>(events) else {
+            self.report.fault("game", "its events are no list");
+            return;
+        };
+        let mut lines = Vec::new();
+        for event in events {
+            lines.extend_from_slice(b"{\"type\":\"observation\",\"source\":\"godot\",\"data\":");
+            lines.extend_from_slice(event.get().as_bytes());
+            lines.extend_from_slice(b"}\n");
+        }
+        match &mut self.to {
+            Target::Stdout => out.to(Side::Near).append(&mut lines),
+            Target::Stderr => out.to(Side::FarError).append(&mut lines),
+            Target::File(file, path) => {
+                if let Err(error) = file.write_all(&lines) {
+                    self.report.fault(path, format_args!("{error}; events are no longer written there"));
+                    self.to = Target::Broken;
+                }
+            }
+            Target::Broken => {}
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The game at the other end: how it is greeted, asked and waited for, and why it is gone.
+
+use crate::godot::{self, Gone, Message, Printed, Response, Tail};
+use crate::io::child::{describe, exit_code};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Out, Side};
+use std::collections::VecDeque;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The game tells by itself that something takes too long; it is given this much more to do so.
+const GRACE: Duration = Duration::from_secs(2);
+/// Where a script couldn't be loaded, a bridge that is there nonetheless answers within this.
+const BROKEN: Duration = Duration::from_secs(5);
+/// An engine that has closed its connection ends within this, or is taken for ended.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// How long is waited for what.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For the game's greeting.
+    pub start: Duration,
+    /// For a command that says nothing about it; ten days at most.
+    pub command: Duration,
+}
+
+/// One of our commands that isn't answered yet.
+struct Asked {
+    id: u64,
+    timeout: Duration,
+}
+
+/// What a line of the game's means.
+pub enum Heard<'a> {
+    /// It has greeted: commands may be sent.
+    Ready,
+    /// It answers the command with this number.
+    Answer(Response<'a>),
+    /// Something happened by itself: a JSON array of events.
+    Events(&'a str),
+    /// Nothing to act on.
+    Nothing,
+}
+
+/// The connection to the game.
+pub struct Game {
+    patience: Patience,
+    report: Arc<Report>,
+    /// Our own commands are numbered from here, so that a late answer to somebody before us is not taken for ours.
+    next: u64,
+    asked: VecDeque<Asked>,
+    /// Since when the first of `asked` is what the game works on.
+    since: Instant,
+    is_ready: bool,
+    wants_events: bool,
+    /// Whether it has been told to end.
+    is_quitting: bool,
+    /// By when something must have happened, whatever else does, and what is wrong otherwise.
+    last_moment: Option<(Instant, &'static str)>,
+    tail: Tail,
+    /// The engine's output is shown.
+    verbose: bool,
+}
+
+impl Game {
+    pub fn new(patience: Patience, first: u64, wants_events: bool, verbose: bool, report: Arc<Report>) -> Game {
+        Game {
+            patience,
+            report,
+            next: first,
+            asked: VecDeque::new(),
+            since: Instant::now(),
+            is_ready: false,
+            wants_events,
+            is_quitting: false,
+            last_moment: None,
+            tail: Tail::default(),
+            verbose,
+        }
+    }
+
+    /// Says hello; nothing else is sent until that is answered.
+    pub fn greet(&mut self, out: &mut Out) {
+        let arguments = format!("{{\"version\":\"{}\",\"stream\":{}}}", godot::PROTOCOL, self.wants_events);
+        self.ask(out, "hello", Some(&arguments), None);
+    }
+
+    pub fn is_ready(&self) -> bool {
+        self.is_ready
+    }
+
+    pub fn is_quitting(&self) -> bool {
+        self.is_quitting
+    }
+
+    /// How many commands aren't answered yet.
+    pub fn unanswered(&self) -> usize {
+        self.asked.len()
+    }
+
+    /// Sends a command; gives its number. `arguments` is a JSON object.
+    pub fn ask(&mut self, out: &mut Out, name: &str, arguments: Option<&str>, timeout: Option<Duration>) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        let timeout = timeout.unwrap_or(self.patience.command);
+        if self.asked.is_empty() {
+            self.since = Instant::now();
+        }
+        self.asked.push_back(Asked { id, timeout });
+        let line = godot::command(id, name, arguments, timeout.as_secs_f64());
+        out.to(Side::Far).extend_from_slice(line.as_bytes());
+        id
+    }
+
+    /// Asks the game to end.
+    pub fn quit(&mut self, out: &mut Out) {
+        if !std::mem::replace(&mut self.is_quitting, true) {
+            self.ask(out, "quit", None, None);
+        }
+    }
+
+    /// Takes a line that the game says.
+    ///
+    /// # Errors
+    /// Where it isn't a game that can be spoken with.
+    pub fn hear<'a>(&mut self, line: &'a str, number: u64) -> Result<Heard<'a>, Gone> {
+        let response = match Message::read(line) {
+            Message::Response(response) => response,
+            Message::Events(events) => return Ok(Heard::Events(events.get())),
+            Message::Unreadable(why) => {
+                self.report.fault(format_args!("game:{number}"), why);
+                return Ok(Heard::Nothing);
+            }
+        };
+        // In order, so that what stands before it will never be answered.
+        let Some(at) = self.asked.iter().position(|asked| asked.id == response.id) else {
+            self.report.note(format_args!("game:{number}: an answer to nothing that was asked (id {})", response.id));
+            return Ok(Heard::Nothing);
+        };
+        self.asked.remove(at);
+        self.since = Instant::now();
+        if self.is_ready {
+            return Ok(Heard::Answer(response));
+        }
+        self.check_version(&response)?;
+        self.is_ready = true;
+        self.last_moment = None;
+        Ok(Heard::Ready)
+    }
+
+    fn check_version(&self, hello: &Response<'_>) -> Result<(), Gone> {
+        #[derive(serde::Deserialize)]
+        struct Hello {
+            version: Option<String>,
+        }
+        let said = hello.get("data").and_then(|data| serde_json::from_str::<Hello>(data.get()).ok());
+        let version = said.and_then(|hello| hello.version);
+        if hello.ok && version.as_deref().is_some_and(godot::is_spoken) {
+            return Ok(());
+        }
+        let says = match (version, hello.text("error")) {
+            (Some(version), _) => format!("the addon speaks version {version} of the protocol"),
+            (None, Some(error)) => format!("the addon answers {error:?}"),
+            (None, None) => "the addon names no version of the protocol".to_owned(),
+        };
+        let advice = "run godot-bridge install on the project to bring both to the same";
+        Err(self.gone("VERSION_MISMATCH", format!("{says}, this bridge {}; {advice}", godot::PROTOCOL), None))
+    }
+
+    /// Takes a line that the engine prints.
+    pub fn print(&mut self, line: &[u8], out: &mut Out) {
+        if self.verbose {
+            out.to(Side::FarError).extend_from_slice(line);
+        }
+        if self.tail.take(line) == Printed::BrokenScript && !self.is_ready && self.last_moment.is_none() {
+            let what = "a script of the game can't be loaded, and its bridge doesn't answer";
+            self.last_moment = Some((Instant::now() + BROKEN, what));
+        }
+    }
+
+    /// The game has closed its connection: it should end now.
+    pub fn close(&mut self) {
+        self.last_moment.get_or_insert((Instant::now() + CLOSING, "the game has closed its connection"));
+    }
+
+    /// By when something must have been heard, and what it means where it hasn't.
+    fn due(&self) -> Option<(Instant, Gone)> {
+        let waited = self.asked.front().map(|first| {
+            let patience = if self.is_ready { first.timeout + GRACE } else { self.patience.start };
+            let said = match self.is_ready {
+                true => format!("the game has not answered for {} s, and is given up", patience.as_secs_f64()),
+                false => format!("the game has not greeted within {} s (--start-timeout)", patience.as_secs_f64()),
+            };
+            (self.since + patience, self.gone(if self.is_ready { "TIMEOUT" } else { "GAME_START_FAILED" }, said, None))
+        });
+        let code = if self.is_ready { "GAME_EXITED" } else { "GAME_START_FAILED" };
+        let last = self.last_moment.map(|(at, what)| (at, self.gone(code, what.to_owned(), None)));
+        waited.into_iter().chain(last).min_by_key(|(at, _)| *at)
+    }
+
+    pub fn deadline(&self) -> Option<Instant> {
+        self.due().map(|(at, _)| at)
+    }
+
+    /// Why the game is given up, where its time has passed.
+    pub fn overdue(&self) -> Option<Gone> {
+        self.due().filter(|(at, _)| *at <= Instant::now()).map(|(_, gone)| gone)
+    }
+
+    /// The engine has ended.
+    pub fn exited(&self, status: ExitStatus) -> Gone {
+        let how = describe(status);
+        let crashed = self.tail.has_crashed() || status.code().is_none() || exit_code(status) > 128;
+        let (code, said) = match (self.is_ready, crashed) {
+            (false, _) => ("GAME_START_FAILED", format!("the game has ended before it greeted: {how}")),
+            (true, true) => ("GAME_CRASHED", format!("the game has crashed: {how}")),
+            (true, false) => ("GAME_EXITED", format!("the game has ended: {how}")),
+        };
+        self.gone(code, said, Some(exit_code(status)))
+    }
+
+    /// The connection has ended, and there is no engine of ours to wait for.
+    pub fn left(&self) -> Gone {
+        self.gone("GAME_EXITED", "the game has gone".to_owned(), None)
+    }
+
+    /// An answer that is too long to be looked into: gives the number of the command that it is taken to answer.
+    pub fn hear_too_long(&mut self, beginning: &[u8]) -> Option<u64> {
+        let first = if beginning.starts_with(b"{\"ok\"") { self.asked.pop_front() } else { None };
+        self.since = Instant::now();
+        first.map(|asked| asked.id)
+    }
+
+    /// What ends the run without a game; what the engine last printed is said before.
+    pub fn failure(&self, gone: &Gone) -> Failure {
+        for line in gone.printed.lines().filter(|_| !self.verbose) {
+            self.report.say(format_args!("  | {line}"));
+        }
+        let status = match gone.code {
+            "GAME_START_FAILED" | "VERSION_MISMATCH" => Status::NotStarted,
+            _ => Status::Lost,
+        };
+        Failure::new(status, format_args!("{} ({})", gone.message, gone.code))
+    }
+
+    fn gone(&self, code: &'static str, message: String, status: Option<u8>) -> Gone {
+        Gone { code, message, status, printed: self.tail.text() }
+    }
+}

@@ -1,0 +1,181 @@
+//! How a game is reached: started with the engine, started as a program, or joined where it runs.
+
+use super::project;
+use crate::io::between::Link;
+use crate::io::link::{self, Address};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::session::{Session, is_running, token};
+use clap::ValueEnum;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Which game, and how it is reached.
+#[derive(Debug, clap::Args)]
+pub struct GameOptions {
+    /// Start this project (a folder with a project.godot)
+    #[arg(long, value_name = "PROJECT", conflicts_with = "attach")]
+    pub launch: Option<PathBuf>,
+    /// Join a game that runs, by its session's folder, and leave it running at the end
+    #[arg(long, value_name = "DIR")]
+    pub attach: Option<PathBuf>,
+    /// The engine [default: godot or godot4 on PATH]
+    #[arg(long, value_name = "BIN", env = "PIPEWRIGHT_GODOT")]
+    pub godot: Option<OsString>,
+    /// Show the game in a window; else it runs headless
+    #[arg(long, requires = "launch")]
+    pub window: bool,
+    /// How the game is spoken with: over files, or a socket that it dials
+    #[arg(long, value_name = "HOW", default_value = "file")]
+    pub transport: Transport,
+    /// How long the game may take to greet
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::super::options::seconds)]
+    pub start_timeout: Duration,
+    /// How long a command may take that has no `timeout` among its arguments; a game that doesn't answer even two seconds after that is given up
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = super::super::options::seconds)]
+    pub timeout: Duration,
+    /// Show what the engine prints
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// cmd.jsonl and resp.jsonl in a private folder
+    File,
+    /// A port of this machine that only who knows the session's token may use
+    Tcp,
+    /// A Unix socket in a private folder
+    Unix,
+}
+
+/// A game that can be spoken with.
+pub struct Reached {
+    /// The program to start, where it isn't running.
+    pub command: Option<Vec<OsString>>,
+    pub link: Link,
+    /// The first number for our commands.
+    pub first: u64,
+    /// What has to stay until the end.
+    pub kept: Kept,
+}
+
+/// A session's folder, or the lock on somebody else's.
+pub enum Kept {
+    #[allow(dead_code)] // held for its drop
+    Session(Session),
+    #[allow(dead_code)] // held for its lock
+    Lock(File),
+}
+
+fn failed(what: impl std::fmt::Display) -> impl FnOnce(std::io::Error) -> Failure {
+    move |error| Failure::new(Status::NotStarted, format_args!("{what}: {error}"))
+}
+
+/// Makes the game reachable; `program` is what stood behind `--`.
+///
+/// # Errors
+/// [`Status::Usage`] where none or two games are named, or the project has no bridge; [`Status::NotStarted`] where there is no
+/// engine or no session can be made.
+pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> Result<Reached, Failure> {
+    let usage = |message: &str| Err(Failure::new(Status::Usage, message));
+    match (&options.launch, &options.attach, program.is_empty()) {
+        (Some(_), _, false) | (_, Some(_), false) => usage("name one game: --launch, --attach, or a program after --"),
+        (None, None, true) => usage("which game? --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)"),
+        (_, Some(folder), _) => attach(folder),
+        (Some(folder), _, _) => {
+            let folder = project::open_to_play(folder)?;
+            let godot = engine(options.godot.as_deref())?;
+            if project::needs_import(&folder) {
+                project::import(&godot, &folder, report)?;
+            }
+            let mut command = vec![godot];
+            command.extend((!options.window).then(|| "--headless".into()));
+            command.extend(["--path".into(), folder.into_os_string()]);
+            start(command, options.transport)
+        }
+        (None, None, false) => start(program, options.transport),
+    }
+}
+
+/// The engine: the one named, else the first on PATH.
+fn engine(named: Option<&OsStr>) -> Result<OsString, Failure> {
+    if let Some(named) = named.filter(|named| !named.is_empty()) {
+        return Ok(named.to_owned());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_program =
+        |file: &PathBuf| fs::metadata(file).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
+    let mut found = ["godot", "godot4"]
+        .into_iter()
+        .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)));
+    found.find(is_program).map(PathBuf::into_os_string).ok_or_else(|| {
+        let advice = "install Godot 4.5 or newer, or name it with --godot or PIPEWRIGHT_GODOT";
+        Failure::new(Status::NotStarted, format_args!("neither godot nor godot4 is on PATH: {advice}"))
+    })
+}
+
+fn start(mut command: Vec<OsString>, transport: Transport) -> Result<Reached, Failure> {
+    let session = Session::begin("godot").map_err(failed("cannot make a folder for the session"))?;
+    let folder = session.folder();
+    if !command.iter().any(|word| word == "--") {
+        command.push("--".into());
+    }
+    command.push("--agent-mode".into());
+    command.push(option("--agent-dir=", folder.as_os_str()));
+    command.push(format!("--agent-owner={}", std::process::id()).into());
+    let link = match transport {
+        // The child's end is learned from itself.
+        Transport::File => link::files(folder, COMMANDS, RESPONSES, || true).map_err(failed(folder.display()))?,
+        Transport::Tcp | Transport::Unix => {
+            let token = token().and_then(|token| write_private(&folder.join("token"), &token).map(|()| token));
+            let token = token.map_err(failed("cannot make a token"))?;
+            let path = folder.join("socket");
+            let address = if transport == Transport::Unix { Address::Path(&path) } else { Address::Port };
+            let (link, dialled) = link::listen(address, &token).map_err(failed("cannot listen for the game"))?;
+            command.push(format!("--agent-connect={dialled}").into());
+            link
+        }
+    };
+    Ok(Reached { command: Some(command), link, first: 1, kept: Kept::Session(session) })
+}
+
+const COMMANDS: &str = "cmd.jsonl";
+const RESPONSES: &str = "resp.jsonl";
+
+fn option(name: &str, value: &OsStr) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(value);
+    option
+}
+
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
+}
+
+fn attach(folder: &Path) -> Result<Reached, Failure> {
+    #[derive(serde::Deserialize)]
+    struct Running {
+        pid: i32,
+    }
+    let name = folder.display();
+    let lost = |message: String| Failure::new(Status::NotStarted, message);
+    let file = folder.join("game.json");
+    let text = fs::read(&file).map_err(failed(file.display()))?;
+    let Running { pid } =
+        serde_json::from_slice(&text).map_err(|error| lost(format!("{}: {error}", file.display())))?;
+    if !is_running(pid) {
+        return Err(lost(format!("{name}: the game (process {pid}) has gone")));
+    }
+    let path = folder.join("lock");
+    let lock = OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(failed(path.display()))?;
+    lock.try_lock().map_err(|_| lost(format!("{name}: somebody else speaks with this game already")))?;
+    let link = link::files(folder, COMMANDS, RESPONSES, move || is_running(pid)).map_err(failed(name))?;
+    // Later than any number of somebody before us, and exact as a float.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let first = u64::try_from(since.as_micros()).unwrap_or(1);
+    Ok(Reached { command: None, link, first, kept: Kept::Lock(lock) })
+}

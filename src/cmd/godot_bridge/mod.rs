@@ -1,0 +1,197 @@
+//! `godot-bridge`: calls in, results out, over one session with a Godot game.
+
+mod bridge;
+mod events;
+mod game;
+mod launch;
+mod project;
+mod queue;
+mod script;
+mod tree;
+
+use super::options::LimitOptions;
+use super::{Command, Contract, needs_input};
+use crate::io::between::{Ends, between};
+use crate::io::descriptor::stdout;
+use crate::io::lines::Limits;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::Stage;
+use bridge::Bridge;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use events::Events;
+use game::{Game, Patience};
+use launch::{GameOptions, reach};
+use script::{Puppet, Script};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tree::Tree;
+
+/// Play a Godot game: commands in, answers out
+///
+/// Starts the game headless (or joins one that runs), and carries out each line on stdin: {"cmd":"get_tree","id":1}, with
+/// arguments under "args". Each is answered on stdout, in order:
+/// {"ok":true,"id":1,"data":...,"events":[...],"frame":N}, or {"ok":false,"id":1,"error":"...","code":"..."}. Commands need not wait for answers; an id of any JSON
+/// type comes back as it was. tool_call records are taken as well, and answered with tool_result; those that still require
+/// approval are refused; other records pass.
+///
+/// The game needs the AgentBridge addon, which `godot-bridge install PROJECT` puts in. It walks the scene tree by itself: whoever
+/// adds a button sees it in get_tree and can press it. Its README.md lists the commands.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    game: GameOptions,
+    /// Also give events as they come, as observations: to a file (appended), `stderr`, or `-` for stdout, between the answers
+    #[arg(long, value_name = "FILE|stderr|-")]
+    events: Option<String>,
+    #[command(flatten)]
+    limits: LimitOptions,
+    /// Start this program as the game: an exported one, or the engine with arguments of its own
+    #[arg(last = true, value_name = "GAME ARGS")]
+    program: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Put the addon into a project, and its autoload into project.godot; shows what changed
+    Install {
+        /// The project's folder
+        project: PathBuf,
+        /// Take it out again
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Print the game's tree for people
+    Tree {
+        #[command(flatten)]
+        game: GameOptions,
+        /// Where to begin: a path or a selector
+        #[arg(long, value_name = "SELECTOR", default_value = "/root")]
+        root: String,
+        /// How deep to go
+        #[arg(long, value_name = "LEVELS")]
+        depth: Option<u32>,
+        #[command(flatten)]
+        limits: LimitOptions,
+        /// Start this program as the game
+        #[arg(last = true, value_name = "GAME ARGS")]
+        program: Vec<OsString>,
+    },
+}
+
+const NAME: &str = "godot-bridge";
+const AFTER_HELP: &str = "\
+Subcommands:
+  install PROJECT [--remove] puts the addon into a project, or takes it out, and shows what changed.
+  tree prints the game's tree for people; it takes the same options, --root and --depth.
+
+Examples:
+  What is on the screen of a game, and pressing a button of it:
+    godot-bridge install ~/my-game
+    godot-bridge tree --launch ~/my-game
+    echo '{\"cmd\":\"press_button\",\"args\":{\"path\":\"#StartButton\"}}' | godot-bridge --launch ~/my-game
+  An agent's whole session, recorded:
+    my-agent | godot-bridge --launch ~/my-game | jsonl-record session.jsonl
+  A game that somebody started with `godot --path ~/my-game -- --agent-mode` (it prints its session's folder):
+    godot-bridge --attach DIR
+
+Exit status:
+  0 all well; 1 a line was refused, or a command failed; 2 usage; 3 the game can't be started, or doesn't greet; 4 the game has
+  crashed, ended or hung; what it ended with after a `quit` that was asked for; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        // The least that can be called a game.
+        arguments: &[
+            "--",
+            "sh",
+            "-c",
+            r#"for word; do case $word in --agent-dir=*) cd "${word#*=}";; esac; done
+            tail -n +1 -f cmd.jsonl | while read -r line; do
+                id=${line#*:}; id=${id%%,*}
+                echo "{\"ok\":true,\"id\":$id,\"data\":{\"version\":\"1.0\"},\"events\":[]}" >>resp.jsonl
+                case $line in *'"cmd":"quit"'*) kill $$ ;; esac
+            done"#,
+            "game",
+        ],
+        sample: r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#,
+        is_filter: false,
+        takes_any_line: false,
+        reopens: false,
+    },
+};
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let usage = |error: clap::Error| Failure::new(Status::Usage, error);
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
+    match arguments.action {
+        None => bridge(arguments),
+        Some(Action::Install { project, remove }) => install(&project::change(&project, remove)?),
+        Some(Action::Tree { game, root, depth, limits, program }) => {
+            play(&game, program, limits.into(), Box::new(Tree::new(root, depth)))
+        }
+    }
+}
+
+fn bridge(arguments: Arguments) -> Result<Status, Failure> {
+    let report = Arc::new(Report::new(NAME, false));
+    let options = &arguments.game;
+    let limits = Limits::from(arguments.limits);
+    if options.launch.is_some() || options.attach.is_some() || !arguments.program.is_empty() {
+        needs_input("commands")?;
+    }
+    let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
+    let reached = reach(options, arguments.program, &report)?;
+    let game = Game::new(patience(options), reached.first, events.is_some(), options.verbose, Arc::clone(&report));
+    let launched = reached.command.is_some();
+    let bridge = Bridge::new(game, events, limits.max_depth, launched, Arc::clone(&report));
+    let ends = Ends { far: reached.command, link: Some(reached.link), limits, ..Ends::default() };
+    let ended = between(Box::new(bridge), ends, &report);
+    drop(reached.kept);
+    ended
+}
+
+/// Plays a script instead of what comes on stdin.
+fn play(
+    options: &GameOptions,
+    program: Vec<OsString>,
+    limits: Limits,
+    script: Box<dyn Script>,
+) -> Result<Status, Failure> {
+    let report = Arc::new(Report::new(NAME, false));
+    let reached = reach(options, program, &report)?;
+    let game = Game::new(patience(options), reached.first, false, options.verbose, Arc::clone(&report));
+    let launched = reached.command.is_some();
+    let puppet: Box<dyn Stage> =
+        Box::new(Puppet { game, script, launched, report: Arc::clone(&report), asked: "hello" });
+    let ends = Ends { far: reached.command, link: Some(reached.link), without_near: true, limits, ..Ends::default() };
+    let ended = between(puppet, ends, &report);
+    drop(reached.kept);
+    ended
+}
+
+fn patience(options: &GameOptions) -> Patience {
+    Patience { start: options.start_timeout, command: options.timeout }
+}
+
+fn install(changed: &[String]) -> Result<Status, Failure> {
+    let text = match changed {
+        [] => "nothing to change\n".to_owned(),
+        lines => lines.iter().map(|line| format!("{line}\n")).collect(),
+    };
+    let written = stdout().and_then(|mut stdout| stdout.write_all(text.as_bytes()));
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(Status::Fault, format_args!("stdout: {error}")))
+        }
+        _ => Ok(Status::Well),
+    }
+}

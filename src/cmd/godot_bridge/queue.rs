@@ -1,0 +1,123 @@
+//! What waits for its turn to leave: answers come in the order of the lines that they answer.
+
+use std::collections::VecDeque;
+
+/// So much waits at most before no more is read.
+const MANY: usize = 1024;
+const MUCH: usize = 8 << 20;
+
+/// A line that came, until what is said to it has left.
+pub enum Pending {
+    /// A call that isn't sent yet: the game hasn't greeted.
+    Unsent(String),
+    /// A call that the game works on, under our number.
+    Sent(u64, String),
+    /// What is to leave, with its line feed.
+    Done(Vec<u8>),
+}
+
+impl Pending {
+    fn size(&self) -> usize {
+        match self {
+            Pending::Unsent(call) | Pending::Sent(_, call) => call.len(),
+            Pending::Done(line) => line.len(),
+        }
+    }
+}
+
+/// Lines in their order.
+#[derive(Default)]
+pub struct Queue {
+    lines: VecDeque<Pending>,
+    size: usize,
+}
+
+impl Queue {
+    pub fn push(&mut self, pending: Pending) {
+        self.size += pending.size();
+        self.lines.push_back(pending);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Whether no more should be read for now.
+    pub fn is_full(&self) -> bool {
+        self.lines.len() >= MANY || self.size >= MUCH
+    }
+
+    /// Settles the call that was sent under `id`.
+    pub fn answer(&mut self, id: u64, answer: impl FnOnce(&str) -> String) {
+        let sent = self.lines.iter_mut().find(|line| matches!(line, Pending::Sent(sent, _) if *sent == id));
+        if let Some(pending) = sent {
+            self.size -= pending.size();
+            if let Pending::Sent(_, call) = &*pending {
+                *pending = Pending::Done(format!("{}\n", answer(call)).into_bytes());
+            }
+            self.size += pending.size();
+        }
+    }
+
+    /// Sends what hasn't been yet; `send` gives the number that a call is sent under.
+    pub fn send(&mut self, mut send: impl FnMut(&str) -> u64) {
+        for pending in &mut self.lines {
+            if let Pending::Unsent(call) = pending {
+                let id = send(call);
+                *pending = Pending::Sent(id, std::mem::take(call));
+            }
+        }
+    }
+
+    /// Settles every call.
+    pub fn answer_all(&mut self, answer: impl Fn(&str) -> String) {
+        for pending in &mut self.lines {
+            if let Pending::Unsent(call) | Pending::Sent(_, call) = &*pending {
+                *pending = Pending::Done(format!("{}\n", answer(call)).into_bytes());
+            }
+        }
+    }
+
+    /// Lets leave what has nothing unsettled before it.
+    pub fn drain(&mut self, to: &mut Vec<u8>) {
+        while matches!(self.lines.front(), Some(Pending::Done(_))) {
+            if let Some(Pending::Done(line)) = self.lines.pop_front() {
+                self.size = self.size.saturating_sub(line.len());
+                to.extend_from_slice(&line);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_settled_first_waits_for_what_came_first() {
+        let (mut queue, mut out) = (Queue::default(), Vec::new());
+        queue.push(Pending::Unsent("a".to_owned()));
+        queue.push(Pending::Done(b"passed\n".to_vec()));
+        queue.push(Pending::Sent(7, "b".to_owned()));
+        queue.answer(7, |call| format!("{call}!"));
+        queue.drain(&mut out);
+        assert_eq!(out, b"");
+        queue.send(|_| 8);
+        queue.answer(8, |call| format!("{call}?"));
+        queue.drain(&mut out);
+        assert_eq!(out, b"a?\npassed\nb!\n");
+        assert!(queue.is_empty() && queue.size == 0);
+    }
+
+    #[test]
+    fn it_is_full_by_number_or_by_size() {
+        let mut queue = Queue::default();
+        queue.push(Pending::Unsent("x".repeat(MUCH)));
+        assert!(queue.is_full());
+        queue.answer_all(|_| String::new());
+        queue.drain(&mut Vec::new());
+        assert!(!queue.is_full());
+        (0..MANY).for_each(|_| queue.push(Pending::Done(Vec::new())));
+        assert!(queue.is_full());
+    }
+}

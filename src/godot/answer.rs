@@ -1,0 +1,135 @@
+//! What is answered to whoever called: in the form of the call, with its own id.
+
+use super::wire::Response;
+use crate::io::lines::{Line, set};
+use crate::record::{Call, Form, Kind, Outcome};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// Why there is no game any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// `GAME_CRASHED`, `GAME_EXITED`, `GAME_START_FAILED`, `VERSION_MISMATCH` or `TIMEOUT`.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+    /// The status it ended with, as a shell counts.
+    pub status: Option<u8>,
+    /// The end of what the engine printed.
+    pub printed: String,
+}
+
+/// The game's `response` as the answer to `call`. What the game says beside data and error (`events`, `frame`, `dropped`) is
+/// there in each form but JSON-RPC's, which has no place for it.
+pub fn answer(call: &Call<'_>, response: &Response<'_>) -> String {
+    if call.form == Form::Godot {
+        return godots_own(call, response);
+    }
+    let null = RawValue::NULL;
+    let code = response.text("code");
+    let message = [response.text("error"), response.text("hint")].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let outcome = if response.ok {
+        Outcome::Ok(response.get("data").unwrap_or(null))
+    } else {
+        let kind = kind_of(code.as_deref().unwrap_or_default());
+        Outcome::Error { kind, message: &message, code: code.as_deref(), data: response.get("details") }
+    };
+    let mut answer = call.answer(outcome);
+    if call.form == Form::JsonRpc {
+        return answer;
+    }
+    for key in ["events", "dropped", "frame"] {
+        let Some(value) = response.get(key) else { continue };
+        let mut longer = Vec::with_capacity(answer.len() + value.get().len());
+        let set = set(&Line::new(answer.as_bytes(), 2), key, value.get().as_bytes(), &mut longer);
+        // It is an object of ours with the game's own JSON in it.
+        if let (Ok(()), Ok(longer)) = (set, String::from_utf8(longer)) {
+            answer = longer;
+        }
+    }
+    answer
+}
+
+/// Every field of the game's as it was, but for the id, which is the caller's own, or none.
+fn godots_own(call: &Call<'_>, response: &Response<'_>) -> String {
+    let mut answer = format!("{{\"ok\":{}", response.ok);
+    if let Some(id) = call.id {
+        answer.push_str(&format!(",\"id\":{}", id.get()));
+    }
+    for (key, value) in response.fields().filter(|(key, _)| !matches!(*key, "ok" | "id")) {
+        // A name is a string: it can't fail.
+        let key = serde_json::to_string(key).unwrap_or_default();
+        answer.push_str(&format!(",{key}:{}", value.get()));
+    }
+    answer.push('}');
+    answer
+}
+
+/// The answer to a call that is not carried out, with a code of ours.
+pub fn refuse(call: &Call<'_>, code: &str, message: &str) -> String {
+    call.answer(Outcome::Error { kind: kind_of(code), message, code: Some(code), data: None })
+}
+
+/// The answer to a call that there is no game for any more.
+pub fn answer_gone(call: &Call<'_>, gone: &Gone) -> String {
+    let data = to_raw_value(&json!({"status": gone.status, "stderr": gone.printed})).ok();
+    let (kind, code) = (kind_of(gone.code), Some(gone.code));
+    call.answer(Outcome::Error { kind, message: &gone.message, code, data: data.as_deref() })
+}
+
+/// The one list of kinds that all commands share, for the game's own codes. What isn't known is a failure of the game's.
+pub fn kind_of(code: &str) -> Kind {
+    match code {
+        "BAD_JSON" => Kind::BadInput,
+        "UNKNOWN_COMMAND" => Kind::UnknownTool,
+        "INVALID_ARGS" | "AMBIGUOUS" => Kind::InvalidArgs,
+        "NODE_NOT_FOUND" | "PROPERTY_NOT_FOUND" | "INVALID_ID" => Kind::NotFound,
+        "NEEDS_APPROVAL" => Kind::NeedsApproval,
+        "TIMEOUT" => Kind::Timeout,
+        "TOO_LARGE" => Kind::TooLarge,
+        "VERSION_MISMATCH" => Kind::Protocol,
+        "GAME_START_FAILED" => Kind::StartFailed,
+        "GAME_CRASHED" | "GAME_EXITED" => Kind::Lost,
+        _ => Kind::ToolError,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::super::wire::Message;
+    use super::*;
+    use crate::record::recognise;
+
+    fn answered(call: &str, response: &str) -> String {
+        let Message::Response(response) = Message::read(response) else { panic!("{response}") };
+        answer(&recognise(call).unwrap().unwrap(), &response)
+    }
+
+    const DONE: &str = r#"{"ok":true,"id":4,"data":{"result":"ok","n":1.10},"events":[{"seq":1}],"frame":12}"#;
+    const FAILED: &str = r#"{"ok":false,"id":5,"error":"no crystal 5","code":"INVALID_ID","hint":"there are 0 to 2","details":{"n":3},"events":[],"frame":13}"#;
+
+    #[test]
+    fn the_games_own_form_keeps_every_field_and_the_callers_id() {
+        let call = r#"{"cmd":"swap","id":12345678901234567890}"#;
+        assert_eq!(answered(call, DONE), DONE.replace("\"id\":4", "\"id\":12345678901234567890"));
+        assert_eq!(answered(r#"{"cmd":"swap","id":"a"}"#, FAILED), FAILED.replace("\"id\":5", "\"id\":\"a\""));
+        assert_eq!(answered(r#"{"cmd":"swap"}"#, DONE), DONE.replace(",\"id\":4", ""));
+    }
+
+    #[test]
+    fn other_forms_have_the_events_too() {
+        assert_eq!(
+            answered(r#"{"type":"tool_call","call_id":"c","tool_name":"swap","plan_id":1}"#, DONE),
+            r#"{"type":"tool_result","call_id":"c","plan_id":1,"status":"ok","result":{"result":"ok","n":1.10},"events":[{"seq":1}],"frame":12}"#
+        );
+        assert_eq!(
+            answered(r#"{"tool":"swap","id":1}"#, FAILED),
+            r#"{"id":1,"tool":"swap","status":"error","error":"no crystal 5; there are 0 to 2","kind":"not_found","code":"INVALID_ID","data":{"n":3},"events":[],"frame":13}"#
+        );
+        assert!(
+            answered(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"swap"}}"#, DONE)
+                .starts_with(r#"{"jsonrpc":"2.0","id":1,"result":{"result":"ok""#)
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! What the engine prints: its end is kept for who asks why the game is gone, and signs of trouble are known.
+
+use std::collections::VecDeque;
+
+/// As much as fits on a screen.
+const LINES: usize = 40;
+const LINE: usize = 400;
+
+/// The last lines that the engine printed.
+#[derive(Debug, Default)]
+pub struct Tail {
+    lines: VecDeque<String>,
+    has_crashed: bool,
+}
+
+/// What a printed line is a sign of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    /// Nothing in particular.
+    Talk,
+    /// A script, perhaps the bridge's own, could not be loaded: where an autoload is such, the engine runs on without it and
+    /// says nothing more.
+    BrokenScript,
+}
+
+impl Tail {
+    /// Takes a line, without its ending, or the first part of one.
+    pub fn take(&mut self, line: &[u8]) -> Printed {
+        let line = String::from_utf8_lossy(&line[..line.len().min(LINE)]).trim_end().to_owned();
+        self.has_crashed |= line.starts_with("handle_crash:");
+        let broken = ["SCRIPT ERROR: Parse Error", "SCRIPT ERROR: Compile Error", "Failed to instantiate an autoload"];
+        let is_broken = broken.iter().any(|sign| line.contains(sign));
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        if !line.is_empty() {
+            self.lines.push_back(line);
+        }
+        if is_broken { Printed::BrokenScript } else { Printed::Talk }
+    }
+
+    /// Whether the engine has said that it crashes.
+    pub fn has_crashed(&self) -> bool {
+        self.has_crashed
+    }
+
+    /// The lines, joined.
+    pub fn text(&self) -> String {
+        Vec::from_iter(self.lines.iter().map(String::as_str)).join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept_and_signs_are_seen() {
+        let mut tail = Tail::default();
+        for number in 0..100 {
+            assert_eq!(tail.take(format!("line {number}\n").as_bytes()), Printed::Talk);
+        }
+        assert_eq!(tail.take(b"SCRIPT ERROR: Parse Error: Expected \xff"), Printed::BrokenScript);
+        assert_eq!(tail.text().lines().count(), LINES);
+        assert!(tail.text().contains("line 99\nSCRIPT ERROR") && !tail.text().contains("line 60\n"));
+        assert!(!tail.has_crashed());
+        tail.take(b"handle_crash: Program crashed with signal 11");
+        assert!(tail.has_crashed());
+    }
+}

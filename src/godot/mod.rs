@@ -1,0 +1,25 @@
+//! Godot: what passes between the bridge and the AgentBridge addon in a game, as `godot/addons/agent_bridge/README.md`
+//! describes it, after seed 000. Pure: no stream, file, process or clock.
+
+mod addon;
+mod answer;
+mod engine;
+mod project;
+mod view;
+mod wire;
+
+pub use addon::{ADDON, Asset, EXAMPLE};
+pub use answer::{Gone, answer, answer_gone, kind_of, refuse};
+pub use engine::{Printed, Tail};
+pub use project::{AUTOLOAD, Change, has_autoload, install, remove};
+pub use view::tree;
+pub use wire::{Message, Response, command};
+
+/// The protocol's version that is spoken; an addon with another major number is refused.
+pub const PROTOCOL: &str = "1.0";
+
+/// Whether an addon that says `version` can be spoken with.
+pub fn is_spoken(version: &str) -> bool {
+    let major = |version: &str| version.split('.').next().map(str::to_owned);
+    major(version) == major(PROTOCOL)
+}

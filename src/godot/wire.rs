@@ -1,0 +1,142 @@
+//! Lines to the game, and lines from it.
+
+use crate::record::Fields;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// A command's line, with its line feed. Godot reads numbers as floats, so the id is a small one of ours, and whole numbers
+/// with more digits than a float keeps are sent as `{"$type":"int","value":"..."}`.
+pub fn command(id: u64, name: &str, arguments: Option<&str>, timeout: f64) -> String {
+    // A name is a string: it can't fail.
+    let name = serde_json::to_string(name).unwrap_or_default();
+    let arguments = wide_integers_wrapped(arguments.unwrap_or("{}"));
+    format!("{{\"id\":{id},\"cmd\":{name},\"args\":{arguments},\"timeout\":{timeout}}}\n")
+}
+
+/// Fewer digits are certain to be read as they are.
+const CERTAIN_DIGITS: usize = 15;
+
+fn wide_integers_wrapped(json: &str) -> Cow<'_, str> {
+    let bytes = json.as_bytes();
+    let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => at = string_end(bytes, at),
+            b'-' | b'0'..=b'9' => {
+                let end = bytes[at..]
+                    .iter()
+                    .position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'0'..=b'9' | b'e' | b'E'))
+                    .map_or(bytes.len(), |length| at + length);
+                let number = &json[at..end];
+                let is_whole = !number.contains(['.', 'e', 'E']);
+                if is_whole && number.trim_start_matches('-').len() > CERTAIN_DIGITS {
+                    out.push_str(&json[copied..at]);
+                    out.push_str(&format!("{{\"$type\":\"int\",\"value\":\"{number}\"}}"));
+                    copied = end;
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.push_str(&json[copied..]);
+    Cow::Owned(out)
+}
+
+/// Behind the string that begins at `at`.
+fn string_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while end < bytes.len() && bytes[end] != b'"' {
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    end + 1
+}
+
+/// What the game answers to a command, every field as it was written.
+#[derive(Debug)]
+pub struct Response<'a> {
+    /// Which of our commands.
+    pub id: u64,
+    /// Whether it was carried out.
+    pub ok: bool,
+    fields: Fields<'a>,
+}
+
+/// A line from the game.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// An answer.
+    Response(Response<'a>),
+    /// Events that no command has caused: a JSON array.
+    Events(&'a RawValue),
+    /// Which is neither, and why.
+    Unreadable(String),
+}
+
+impl<'a> Message<'a> {
+    /// Reads a line's text.
+    pub fn read(line: &'a str) -> Message<'a> {
+        let fields = match Fields::read(line) {
+            Ok(fields) => fields,
+            Err(error) => return Message::Unreadable(error.to_string()),
+        };
+        let id = fields.get("id").and_then(|id| serde_json::from_str(id.get()).ok());
+        let ok = fields.get("ok").map(RawValue::get);
+        match (id, ok, fields.get("events")) {
+            (Some(id), Some(ok @ ("true" | "false")), _) => {
+                Message::Response(Response { id, ok: ok == "true", fields })
+            }
+            (None, None, Some(events)) if events.get().starts_with('[') => Message::Events(events),
+            _ => Message::Unreadable("it is neither an answer nor events".to_owned()),
+        }
+    }
+}
+
+impl<'a> Response<'a> {
+    /// A field, as it was written.
+    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.fields.get(key)
+    }
+
+    /// A field that is a string.
+    pub fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// All fields in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.fields.iter()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_integers_keep_their_digits() {
+        let plain = r#"{"a":123456789012345,"b":1.2345678901234567,"c":"12345678901234567890","d":1e300,"e":"\"1234567890123456789"}"#;
+        assert_eq!(wide_integers_wrapped(plain), plain);
+        assert_eq!(
+            wide_integers_wrapped(r#"{"seed":-9223372036854775807,"x":[1234567890123456]}"#),
+            r#"{"seed":{"$type":"int","value":"-9223372036854775807"},"x":[{"$type":"int","value":"1234567890123456"}]}"#
+        );
+        assert_eq!(command(3, "a\"b", None, 2.5), "{\"id\":3,\"cmd\":\"a\\\"b\",\"args\":{},\"timeout\":2.5}\n");
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        let Message::Response(response) = Message::read(r#"{"ok":false,"id":7,"code":"TIMEOUT","events":[]}"#) else {
+            panic!("an answer");
+        };
+        assert_eq!((response.id, response.ok, response.text("code").as_deref()), (7, false, Some("TIMEOUT")));
+        assert!(matches!(Message::read(r#"{"events":[{"seq":1}],"frame":2}"#), Message::Events(_)));
+        for bad in ["", "[]", "{}", r#"{"ok":true}"#, r#"{"ok":1,"id":1}"#, r#"{"ok":true,"id":null}"#, "{\"ok\":tr"] {
+            assert!(matches!(Message::read(bad), Message::Unreadable(_)), "{bad}");
+        }
+    }
+}
