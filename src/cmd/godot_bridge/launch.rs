@@ -22,11 +22,18 @@ pub struct GameOptions {
     /// Join a game that runs, by its session's folder, and leave it running at the end
     #[arg(long, value_name = "DIR")]
     pub attach: Option<PathBuf>,
+    #[command(flatten)]
+    pub engine: EngineOptions,
+}
+
+/// How a game is started and spoken with.
+#[derive(Debug, clap::Args)]
+pub struct EngineOptions {
     /// The engine [default: godot or godot4 on PATH]
     #[arg(long, value_name = "BIN", env = "PIPEWRIGHT_GODOT")]
     pub godot: Option<OsString>,
     /// Show the game in a window; else it runs headless
-    #[arg(long, requires = "launch")]
+    #[arg(long, conflicts_with = "attach")]
     pub window: bool,
     /// How the game is spoken with: over files, or a socket that it dials
     #[arg(long, value_name = "HOW", default_value = "file")]
@@ -86,19 +93,25 @@ pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> 
         (Some(_), _, false) | (_, Some(_), false) => usage("name one game: --launch, --attach, or a program after --"),
         (None, None, true) => usage("which game? --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)"),
         (_, Some(folder), _) => attach(folder),
-        (Some(folder), _, _) => {
-            let folder = project::open_to_play(folder)?;
-            let godot = engine(options.godot.as_deref())?;
-            if project::needs_import(&folder) {
-                project::import(&godot, &folder, report)?;
-            }
-            let mut command = vec![godot];
-            command.extend((!options.window).then(|| "--headless".into()));
-            command.extend(["--path".into(), folder.into_os_string()]);
-            start(command, options.transport)
-        }
-        (None, None, false) => start(program, options.transport),
+        (Some(folder), _, _) => launch(folder, &options.engine, report),
+        (None, None, false) => start(program, options.engine.transport),
     }
+}
+
+/// Starts a project with the engine.
+///
+/// # Errors
+/// As [`reach`].
+pub fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Reached, Failure> {
+    let folder = project::open_to_play(project)?;
+    let godot = engine(options.godot.as_deref())?;
+    if project::needs_import(&folder) {
+        project::import(&godot, &folder, report)?;
+    }
+    let mut command = vec![godot];
+    command.extend((!options.window).then(|| "--headless".into()));
+    command.extend(["--path".into(), folder.into_os_string()]);
+    start(command, options.transport)
 }
 
 /// The engine: the one named, else the first on PATH.

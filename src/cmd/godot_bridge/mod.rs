@@ -1,6 +1,7 @@
 //! `godot-bridge`: calls in, results out, over one session with a Godot game.
 
 mod bridge;
+mod demo;
 mod events;
 mod game;
 mod launch;
@@ -18,9 +19,10 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::Stage;
 use bridge::Bridge;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use demo::Demo;
 use events::Events;
 use game::{Game, Patience};
-use launch::{GameOptions, reach};
+use launch::{EngineOptions, GameOptions, Reached, launch, reach};
 use script::{Puppet, Script};
 use std::ffi::OsString;
 use std::io::Write;
@@ -65,6 +67,11 @@ enum Action {
         #[arg(long)]
         remove: bool,
     },
+    /// Play the example game that comes along, the Triangle Vault, knowing only its tree and list_actions
+    Demo {
+        #[command(flatten)]
+        engine: EngineOptions,
+    },
     /// Print the game's tree for people
     Tree {
         #[command(flatten)]
@@ -88,6 +95,7 @@ const AFTER_HELP: &str = "\
 Subcommands:
   install PROJECT [--remove] puts the addon into a project, or takes it out, and shows what changed.
   tree prints the game's tree for people; it takes the same options, --root and --depth.
+  demo plays the example game that comes along, the Triangle Vault, knowing only its tree and list_actions.
 
 Examples:
   What is on the screen of a game, and pressing a button of it:
@@ -136,8 +144,11 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         None => bridge(arguments),
         Some(Action::Install { project, remove }) => install(&project::change(&project, remove)?),
         Some(Action::Tree { game, root, depth, limits, program }) => {
-            play(&game, program, limits.into(), Box::new(Tree::new(root, depth)))
+            let report = Arc::new(Report::new(NAME, false));
+            let reached = reach(&game, program, &report)?;
+            play(reached, &game.engine, limits.into(), Box::new(Tree::new(root, depth)), &report)
         }
+        Some(Action::Demo { engine }) => demo(&engine),
     }
 }
 
@@ -150,7 +161,13 @@ fn bridge(arguments: Arguments) -> Result<Status, Failure> {
     }
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let reached = reach(options, arguments.program, &report)?;
-    let game = Game::new(patience(options), reached.first, events.is_some(), options.verbose, Arc::clone(&report));
+    let game = Game::new(
+        patience(&options.engine),
+        reached.first,
+        events.is_some(),
+        options.engine.verbose,
+        Arc::clone(&report),
+    );
     let launched = reached.command.is_some();
     let bridge = Bridge::new(game, events, limits.max_depth, launched, Arc::clone(&report));
     let ends = Ends { far: reached.command, link: Some(reached.link), limits, ..Ends::default() };
@@ -161,24 +178,32 @@ fn bridge(arguments: Arguments) -> Result<Status, Failure> {
 
 /// Plays a script instead of what comes on stdin.
 fn play(
-    options: &GameOptions,
-    program: Vec<OsString>,
+    reached: Reached,
+    options: &EngineOptions,
     limits: Limits,
     script: Box<dyn Script>,
+    report: &Arc<Report>,
 ) -> Result<Status, Failure> {
-    let report = Arc::new(Report::new(NAME, false));
-    let reached = reach(options, program, &report)?;
-    let game = Game::new(patience(options), reached.first, false, options.verbose, Arc::clone(&report));
+    let game = Game::new(patience(options), reached.first, false, options.verbose, Arc::clone(report));
     let launched = reached.command.is_some();
     let puppet: Box<dyn Stage> =
-        Box::new(Puppet { game, script, launched, report: Arc::clone(&report), asked: "hello" });
+        Box::new(Puppet { game, script, launched, report: Arc::clone(report), asked: "hello" });
     let ends = Ends { far: reached.command, link: Some(reached.link), without_near: true, limits, ..Ends::default() };
-    let ended = between(puppet, ends, &report);
+    let ended = between(puppet, ends, report);
     drop(reached.kept);
     ended
 }
 
-fn patience(options: &GameOptions) -> Patience {
+/// Plays the example game, as it was built in.
+fn demo(options: &EngineOptions) -> Result<Status, Failure> {
+    let report = Arc::new(Report::new(NAME, false));
+    let folder = project::unpack_example()?;
+    report.note(format_args!("the Triangle Vault is in {}", folder.display()));
+    let reached = launch(&folder, options, &report)?;
+    play(reached, options, Limits::default(), Box::new(Demo::default()), &report)
+}
+
+fn patience(options: &EngineOptions) -> Patience {
     Patience { start: options.start_timeout, command: options.timeout }
 }
 

@@ -1,6 +1,6 @@
 //! A project on the disk: whether it can be played, whether it has to be imported first, and the addon put in and out.
 
-use crate::godot::{ADDON, AUTOLOAD, Asset, Change, Tail, has_autoload, install, remove};
+use crate::godot::{ADDON, AUTOLOAD, Asset, Change, EXAMPLE, Tail, has_autoload, install, remove};
 use crate::io::child;
 use crate::io::report::{Failure, Report, Status};
 use std::ffi::{OsStr, OsString};
@@ -134,6 +134,20 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
         told.extend(diff.into_iter().map(|line| format!("{line}    ({FILE})")));
     }
     Ok(told)
+}
+
+/// Writes the example game, with the addon, to where it is kept for the next time: the XDG cache folder.
+///
+/// # Errors
+/// [`Status::NotStarted`] where it can't be written.
+pub fn unpack_example() -> Result<PathBuf, Failure> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_else(std::env::temp_dir);
+    let folder = cache.join("pipewright/triangle-vault");
+    let written = write_assets(&folder, EXAMPLE).and_then(|_| write_assets(&folder.join(ADDON_FOLDER), ADDON));
+    let failed = |error| Failure::new(Status::NotStarted, format_args!("{}: {error}", folder.display()));
+    written.map_err(failed)?;
+    Ok(folder)
 }
 
 /// Writes files where they differ; gives their paths, with `+` before what is new and `~` before what changed.
