@@ -1,0 +1,42 @@
+extends RefCounted
+## What a command answers: its data, or a failure. A failure is a dictionary with `error` and `code`, as it is in a game's own hook.
+
+## A failure: `text` says what happened, `hint` what to do about it, `details` what a program can use.
+static func fail(code: String, text: String, hint := "", details := {}) -> Dictionary:
+	return {"error": text, "code": code, "hint": hint, "details": details}
+
+static func is_failure(answer: Variant) -> bool:
+	return answer is Dictionary and answer.has("error") and answer.has("code")
+
+## Holds `args` to a declaration such as `{"path": "string", "force": "bool?"}`, which is also what agent_commands() of a game gives: null, or the
+## failure. Whole numbers become floats where those are declared.
+static func check(command: String, declared: Dictionary, args: Dictionary) -> Variant:
+	for key: Variant in args:
+		if not declared.has(key):
+			return _invalid(command, declared, "%s has no argument %s" % [command, key])
+	for key: String in declared:
+		var kind := str(declared[key]).to_lower()
+		if not args.has(key) or (args[key] == null and kind.ends_with("?")):
+			if not kind.ends_with("?"):
+				return _invalid(command, declared, "%s needs the argument %s" % [command, key])
+			args.erase(key)
+		elif not _is_a(args[key], kind.trim_suffix("?")):
+			return _invalid(command, declared, "%s of %s must be: %s" % [key, command, kind.trim_suffix("?")])
+		elif kind.begins_with("float"):
+			args[key] = float(args[key])
+	return null
+
+static func _invalid(command: String, declared: Dictionary, text: String) -> Dictionary:
+	var names: Array = declared.keys().map(func(key: String) -> String: return key + ("?" if str(declared[key]).ends_with("?") else ""))
+	var hint := "%s takes no arguments" % command if names.is_empty() else "%s takes %s" % [command, ", ".join(names)]
+	return fail("INVALID_ARGS", text, hint, {"args": declared})
+
+static func _is_a(value: Variant, kind: String) -> bool:
+	match kind:
+		"string": return value is String
+		"int": return value is int
+		"float", "number": return value is int or value is float
+		"bool": return value is bool
+		"array": return value is Array
+		"object", "dictionary": return value is Dictionary
+		_: return true

@@ -1,0 +1,24 @@
+extends Node
+## The AgentBridge autoload: lets a program see and play this game, when it was started with `--agent-mode` behind `--`.
+##
+## All that is here is the decision whether to do anything. What is done is in agent_session.gd, which is not even loaded without that flag, so
+## that a game played by people has a node that does nothing. README.md beside this file is the protocol.
+
+const RELEASE_SETTING := "agent_bridge/allow_in_release"
+
+func _enter_tree() -> void:
+	# In _enter_tree, not _ready: the main scene's nodes enter the tree before any autoload is ready, and they are to find everything in place.
+	if get_child_count(true) > 0 or not OS.get_cmdline_user_args().has("--agent-mode"):
+		return
+	if not OS.is_debug_build() and not ProjectSettings.get_setting(RELEASE_SETTING, false):
+		push_error("AgentBridge: a release build takes no commands; the project setting %s permits it" % RELEASE_SETTING)
+		return
+	var script: GDScript = load(get_script().resource_path.get_base_dir().path_join("agent_session.gd"))
+	if script == null or not script.can_instantiate():
+		# The engine would go on for ever, and nobody would ever be answered.
+		push_error("AgentBridge: its scripts can't be loaded")
+		get_tree().quit(1)
+		return
+	var session: Node = script.new()
+	session.name = "Session"
+	add_child(session)

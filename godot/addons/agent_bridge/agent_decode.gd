@@ -1,0 +1,126 @@
+extends RefCounted
+## The arguments of a command, from what JSON has left of them: whole numbers are ints again, and `{"$type":T,"value":V}` is a T.
+
+## How many numbers make one of these.
+const FLAT := {"Vector2": 2, "Vector2i": 2, "Vector3": 3, "Vector3i": 3, "Vector4": 4, "Vector4i": 4, "Rect2": 4, "Rect2i": 4, "Color": 4,
+	"Quaternion": 4, "Plane": 4, "AABB": 6, "Basis": 9, "Transform2D": 6, "Transform3D": 12, "Projection": 16}
+const EXACT := 9007199254740992.0
+
+## What couldn't be read, in words; empty while all went well.
+var problem := ""
+var _tree: SceneTree
+
+func _init(tree: SceneTree) -> void:
+	_tree = tree
+
+## The value that a parsed piece of JSON stands for.
+func value(json: Variant) -> Variant:
+	match typeof(json):
+		TYPE_FLOAT:
+			return int(json) if json == floorf(json) and absf(json) <= EXACT else json
+		TYPE_ARRAY:
+			return json.map(value)
+		TYPE_DICTIONARY:
+			if json.has("$type"):
+				return _typed(json)
+			var out := {}
+			for key: Variant in json:
+				out[key] = value(json[key])
+			return out
+	return json
+
+func _typed(json: Dictionary) -> Variant:
+	var type := str(json["$type"])
+	if json.has("path"):
+		return _node(json)
+	if json.has("resource"):
+		return _resource(json)
+	var plain: Variant = json.get("value")
+	if FLAT.has(type):
+		return _flat(type, plain)
+	match type:
+		"float":
+			return {"inf": INF, "-inf": -INF, "nan": NAN}.get(plain, float(plain) if plain is String or plain is float else 0.0)
+		"int":
+			if plain is String and plain.is_valid_int() or plain is float:
+				return int(plain)
+		"NodePath":
+			return NodePath(str(plain))
+		"StringName":
+			return StringName(str(plain))
+		"Dictionary":
+			return _pairs(json, plain)
+	if type.begins_with("Packed") and plain is Array:
+		return _packed(type, plain)
+	return _cannot(json)
+
+func _pairs(json: Dictionary, plain: Variant) -> Variant:
+	if not plain is Array or not plain.all(func(pair: Variant) -> bool: return pair is Array and pair.size() == 2):
+		return _cannot(json)
+	var out := {}
+	for pair: Array in plain:
+		out[value(pair[0])] = value(pair[1])
+	return out
+
+func _node(json: Dictionary) -> Variant:
+	var node := _tree.root.get_node_or_null(NodePath(str(json["path"])))
+	return node if node != null else _cannot(json)
+
+func _resource(json: Dictionary) -> Variant:
+	var path := str(json["resource"])
+	# Only the game's own: a loaded resource may hold a script.
+	if path.begins_with("res://") and ResourceLoader.exists(path):
+		return load(path)
+	return _cannot(json)
+
+func _flat(type: String, plain: Variant) -> Variant:
+	if not plain is Array or plain.size() != FLAT[type]:
+		return _cannot({"$type": type, "value": plain})
+	var n: Array = plain.map(func(item: Variant) -> Variant: return value(item))
+	if not n.all(func(item: Variant) -> bool: return item is int or item is float):
+		return _cannot({"$type": type, "value": plain})
+	match type:
+		"Vector2": return Vector2(n[0], n[1])
+		"Vector2i": return Vector2i(n[0], n[1])
+		"Vector3": return Vector3(n[0], n[1], n[2])
+		"Vector3i": return Vector3i(n[0], n[1], n[2])
+		"Vector4": return Vector4(n[0], n[1], n[2], n[3])
+		"Vector4i": return Vector4i(n[0], n[1], n[2], n[3])
+		"Rect2": return Rect2(n[0], n[1], n[2], n[3])
+		"Rect2i": return Rect2i(n[0], n[1], n[2], n[3])
+		"Color": return Color(n[0], n[1], n[2], n[3])
+		"Quaternion": return Quaternion(n[0], n[1], n[2], n[3])
+		"Plane": return Plane(n[0], n[1], n[2], n[3])
+		"AABB": return AABB(_vector(n, 0), _vector(n, 3))
+		"Basis": return _basis(n)
+		"Transform2D": return Transform2D(Vector2(n[0], n[1]), Vector2(n[2], n[3]), Vector2(n[4], n[5]))
+		"Transform3D": return Transform3D(_basis(n), _vector(n, 9))
+	var rows := range(0, 16, 4).map(func(i: int) -> Vector4: return Vector4(n[i], n[i + 1], n[i + 2], n[i + 3]))
+	return Projection(rows[0], rows[1], rows[2], rows[3])
+
+func _vector(n: Array, from: int) -> Vector3:
+	return Vector3(n[from], n[from + 1], n[from + 2])
+
+func _basis(n: Array) -> Basis:
+	return Basis(_vector(n, 0), _vector(n, 3), _vector(n, 6))
+
+func _packed(type: String, plain: Array) -> Variant:
+	var element: String = {"PackedVector2Array": "Vector2", "PackedVector3Array": "Vector3", "PackedVector4Array": "Vector4",
+		"PackedColorArray": "Color"}.get(type, "")
+	var items: Array = plain.map(func(item: Variant) -> Variant: return _flat(element, item) if element != "" else value(item))
+	match type:
+		"PackedByteArray": return PackedByteArray(items)
+		"PackedInt32Array": return PackedInt32Array(items)
+		"PackedInt64Array": return PackedInt64Array(items)
+		"PackedFloat32Array": return PackedFloat32Array(items)
+		"PackedFloat64Array": return PackedFloat64Array(items)
+		"PackedStringArray": return PackedStringArray(items)
+		"PackedVector2Array": return PackedVector2Array(items)
+		"PackedVector3Array": return PackedVector3Array(items)
+		"PackedVector4Array": return PackedVector4Array(items)
+		"PackedColorArray": return PackedColorArray(items)
+	return _cannot({"$type": type, "value": plain})
+
+func _cannot(json: Dictionary) -> Variant:
+	problem = "%s is no value that can be given as an argument" % JSON.stringify(json).left(200)
+	return null

@@ -1,0 +1,97 @@
+extends RefCounted
+## What has changed in the tree since a revision that the client has seen.
+
+const Values := preload("agent_values.gd")
+const Tree := preload("agent_tree.gd")
+
+## So many revisions are remembered; what they have in common is held once.
+const REMEMBERED := 4
+
+class Revision extends RefCounted:
+	var number: int
+	## What was asked for: a difference makes sense only between trees of the same root and fields.
+	var of: String
+	var found: Tree.Found
+
+var _revisions: Array[Revision] = []
+var _last := 0
+
+## Remembers a walk, and gives its number.
+func remember(of: String, found: Tree.Found) -> int:
+	_last += 1
+	var revision := Revision.new()
+	revision.number = _last
+	revision.of = of
+	revision.found = found
+	found.text = ""
+	if not _revisions.is_empty() and _revisions[-1].of == of:
+		_share(_revisions[-1].found.nodes, found.nodes)
+	_revisions.append(revision)
+	if _revisions.size() > REMEMBERED:
+		_revisions.pop_front()
+	return _last
+
+## The revision with this number, if it is known and of the same thing; else null.
+func find(number: int, of: String) -> Revision:
+	for revision in _revisions:
+		if revision.number == number and revision.of == of:
+			return revision
+	return null
+
+## `added`, `removed` and `changed` from one walk to a later one.
+func between(old: Tree.Found, new: Tree.Found) -> Dictionary:
+	var added := PackedStringArray()
+	var removed: Array[String] = []
+	var changed := PackedStringArray()
+	for path: String in old.nodes:
+		if not new.nodes.has(path):
+			removed.append(path)
+	for path: String in new.nodes:
+		var now: Dictionary = new.nodes[path]
+		if not old.nodes.has(path):
+			added.append(_added(path, now, new))
+			continue
+		var fields := _changes(old.nodes[path], now)
+		if old.children[path] != new.children[path]:
+			fields.append_array(_reordered(old.children[path], new.children[path]))
+		if not fields.is_empty():
+			changed.append("{\"path\":" + Values.quote(path) + "," + ",".join(fields) + "}")
+	return {"added": Values.raw("[" + ",".join(added) + "]"), "removed": removed, "changed": Values.raw("[" + ",".join(changed) + "]")}
+
+func _added(path: String, fields: Dictionary, new: Tree.Found) -> String:
+	var parent := path.get_base_dir()
+	var out := PackedStringArray(["\"parent\":" + Values.quote(parent)])
+	if new.children.has(parent):
+		out.append("\"index\":%d" % new.children[parent].find(path.get_file()))
+	for field: String in fields:
+		out.append(Values.key(field) + fields[field])
+	return "{" + ",".join(out) + "}"
+
+func _changes(before: Dictionary, now: Dictionary) -> PackedStringArray:
+	var out := PackedStringArray()
+	if is_same(before, now) or before == now:
+		return out
+	for field: String in now:
+		if before.get(field) != now[field]:
+			out.append(Values.key(field) + now[field])
+	for field: String in before:
+		if not now.has(field):
+			out.append(Values.key(field) + "null")
+	return out
+
+## The order of the children, where those that stayed stand in another.
+func _reordered(before: PackedStringArray, now: PackedStringArray) -> PackedStringArray:
+	var had := {}
+	for name in before:
+		had[name] = true
+	var stayed := {}
+	for name in now:
+		if had.has(name):
+			stayed[name] = true
+	var stood := Array(before).filter(func(name: String) -> bool: return stayed.has(name))
+	return PackedStringArray() if stood == stayed.keys() else PackedStringArray(["\"order\":" + Values.text(Array(now))])
+
+func _share(old: Dictionary, new: Dictionary) -> void:
+	for path: String in new:
+		if old.has(path) and old[path] == new[path]:
+			new[path] = old[path]

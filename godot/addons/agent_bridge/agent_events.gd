@@ -1,0 +1,188 @@
+extends RefCounted
+## What happens in the game, in order: signals of watched nodes, and errors of the engine and of scripts, kept until somebody takes them.
+##
+## An event is made into text at once, since its arguments may be changed or freed by the time it is read. Errors come from any thread: those of
+## others than the main one are put aside behind a mutex, and join the queue with the next frame.
+
+const Values := preload("agent_values.gd")
+
+## At most so many wait; then the oldest go.
+const LIMIT := 1000
+const RESERVED := ["type", "node", "seq", "frame", "args"]
+const OF_BUTTONS := ["pressed", "toggled", "button_down", "button_up"]
+
+## Set while the bridge does what may fail and is answered anyway.
+static var muted := false
+
+## One connected signal: what its handler needs to know.
+class Source extends RefCounted:
+	var id: int
+	var signal_name: String
+	var names: PackedStringArray
+
+## The engine's errors, whichever thread they come from.
+class Catcher extends Logger:
+	const KINDS := ["error", "warning", "script", "shader"]
+	var events: WeakRef
+	func _log_error(function: String, file: String, line: int, code: String, rationale: String, _notify: bool, type: int,
+			backtraces: Array[ScriptBacktrace]) -> void:
+		var queue: RefCounted = events.get_ref()
+		if queue == null or muted_now():
+			return
+		var about := {"error": rationale if rationale != "" else code, "file": file, "line": line, "function": function, "kind": KINDS[type]}
+		for trace in backtraces:
+			if trace.get_frame_count() > 0:
+				about["stack"] = range(mini(trace.get_frame_count(), 16)).map(func(i: int) -> String:
+					return "%s:%d in %s" % [trace.get_frame_file(i), trace.get_frame_line(i), trace.get_frame_function(i)])
+		queue.report(about)
+	func muted_now() -> bool:
+		return muted and OS.get_thread_caller_id() == OS.get_main_thread_id()
+
+## Counts up with each event.
+var seq := 0
+## The number of the last error of a script, and what it said: how a failed hook is known.
+var script_error_seq := 0
+var script_error := ""
+
+var _texts: Array[String] = []
+var _dropped := 0
+var _pushing := false
+var _connected := {}
+var _purge_at := 1024
+var _catcher := Catcher.new()
+var _mutex := Mutex.new()
+var _from_threads: Array[Dictionary] = []
+
+func _init() -> void:
+	_catcher.events = weakref(self)
+	OS.add_logger(_catcher)
+
+func close() -> void:
+	OS.remove_logger(_catcher)
+
+## An error, from any thread.
+func report(about: Dictionary) -> void:
+	if OS.get_thread_caller_id() == OS.get_main_thread_id():
+		push("engine_error", about, "")
+		return
+	_mutex.lock()
+	if _from_threads.size() < LIMIT:
+		_from_threads.append(about)
+	_mutex.unlock()
+
+## Takes in what other threads have reported; once a frame.
+func collect() -> void:
+	if _from_threads.is_empty():
+		return
+	_mutex.lock()
+	var reports := _from_threads.duplicate()
+	_from_threads.clear()
+	_mutex.unlock()
+	for about in reports:
+		push("engine_error", about, "")
+
+## Adds an event. `node` is a path; empty where there is none.
+func push(type: String, about: Dictionary, node: String) -> void:
+	if _pushing:
+		# An error while an event is made must not make another.
+		return
+	_pushing = true
+	seq += 1
+	if about.get("kind") == "script":
+		script_error_seq = seq
+		script_error = about["error"]
+	var text := "{" + Values.key("type") + Values.quote(type)
+	for name: String in about:
+		text += "," + Values.key(name) + Values.text(about[name])
+	if node != "":
+		text += ",\"node\":" + Values.quote(node)
+	_texts.append(text + ",\"seq\":%d,\"frame\":%d}" % [seq, Engine.get_process_frames()])
+	if _texts.size() > LIMIT:
+		_texts.pop_front()
+		_dropped += 1
+	_pushing = false
+
+## Takes the events that came after number `after`, at most `limit`, the oldest first: their JSON texts.
+func take(after := 0, limit := LIMIT) -> Array[String]:
+	if _texts.is_empty():
+		return []
+	var older := maxi(_texts.size() - (seq - after), 0)
+	var taken := _texts.slice(older, older + limit)
+	_texts = _texts.slice(0, older) + _texts.slice(older + limit)
+	return taken
+
+## How many were lost since this was asked last.
+func take_dropped() -> int:
+	var dropped := _dropped
+	_dropped = 0
+	return dropped
+
+func is_empty() -> bool:
+	return _texts.is_empty()
+
+## What is watched without being asked for: the current scene's own signals, and those of buttons.
+func watch_by_default(node: Node, current_scene: Node) -> void:
+	if node is BaseButton:
+		watch(node, OF_BUTTONS)
+	if node == current_scene and node.get_script() != null:
+		watch(node, node.get_script().get_script_signal_list().map(func(about: Dictionary) -> String: return about["name"]))
+
+## Makes events of these signals of a node; none twice.
+func watch(node: Node, signals: Array) -> void:
+	var id := node.get_instance_id()
+	var mine: Dictionary = _connected.get_or_add(id, {})
+	for name: String in signals:
+		if mine.has(name):
+			continue
+		var source := Source.new()
+		source.id = id
+		source.signal_name = name
+		mine[name] = _emitted.bind(source)
+		node.connect(name, mine[name])
+	if _connected.size() > _purge_at:
+		_purge()
+
+## Makes no more events of these; all of them where none are named.
+func unwatch(node: Node, signals: Array) -> void:
+	var mine: Dictionary = _connected.get(node.get_instance_id(), {})
+	for name: String in (mine.keys() if signals.is_empty() else signals):
+		if mine.has(name):
+			node.disconnect(name, mine[name])
+			# Remembered as nothing to do, so that the default doesn't come back when the node enters the tree again.
+			mine.erase(name)
+
+## Whether a connection is the bridge's own, which nobody wants to see.
+func is_ours(callable: Callable) -> bool:
+	return callable.get_object() == self
+
+## Freed nodes have taken their connections with them; only our notes stay.
+func _purge() -> void:
+	for id: int in _connected.keys():
+		if not is_instance_id_valid(id):
+			_connected.erase(id)
+	_purge_at = maxi(1024, _connected.size() * 2)
+
+func _emitted(...args: Array) -> void:
+	var source: Source = args.pop_back()
+	var node := instance_from_id(source.id) as Node
+	if node == null:
+		return
+	if source.names.is_empty() and not args.is_empty():
+		source.names = _argument_names(node, source.signal_name, args.size())
+	var about := {}
+	for i in args.size():
+		if source.names[i] == "":
+			about.get_or_add("args", []).append(args[i])
+		else:
+			about[source.names[i]] = args[i]
+	push(source.signal_name, about, String(node.get_path()) if node.is_inside_tree() else String(node.name))
+
+## The arguments' names; empty for those that have none, or one that an event needs for itself.
+func _argument_names(node: Node, signal_name: String, count: int) -> PackedStringArray:
+	var names := PackedStringArray()
+	for about in node.get_signal_list():
+		if about["name"] == signal_name:
+			for argument: Dictionary in about["args"]:
+				names.append("" if argument["name"] in RESERVED or argument["name"] in names else argument["name"])
+	names.resize(count)
+	return names

@@ -1,0 +1,50 @@
+extends RefCounted
+## Where things are on the screen: from a node's own coordinates to those of the topmost viewport, through sub-viewports and embedded windows.
+
+## The viewport that input for things in `viewport` goes to, and the transform from the one's coordinates to the other's.
+static func top(viewport: Viewport) -> Array:
+	var transform := Transform2D.IDENTITY
+	while true:
+		var parent := viewport.get_parent()
+		if viewport is Window and viewport.is_embedded():
+			transform = Transform2D(0.0, viewport.position) * viewport.get_final_transform() * transform
+			viewport = embedder(viewport)
+		elif viewport is SubViewport and parent is SubViewportContainer:
+			var scale := Vector2.ONE * (parent.stretch_shrink if parent.stretch else 1)
+			transform = parent.get_global_transform_with_canvas() * Transform2D(0.0, scale, 0.0, Vector2.ZERO) * transform
+			viewport = parent.get_viewport()
+		else:
+			return [viewport, transform]
+	return []
+
+## The viewport that shows an embedded window.
+static func embedder(window: Window) -> Viewport:
+	var viewport: Viewport = window.get_parent().get_viewport()
+	while viewport.get_parent() != null and not viewport.gui_embed_subwindows:
+		viewport = viewport.get_parent().get_viewport()
+	return viewport
+
+## What a node covers in its viewport; null for one that has no extent.
+static func rect(node: Node) -> Variant:
+	if node is Control:
+		return node.get_global_transform_with_canvas() * Rect2(Vector2.ZERO, node.size)
+	if node is CanvasItem and node.has_method("get_rect"):
+		var own: Variant = node.get_rect()
+		return node.get_global_transform_with_canvas() * own if own is Rect2 else null
+	return null
+
+## The same in the window's coordinates.
+static func rect_in_window(node: Node) -> Variant:
+	var own: Variant = rect(node)
+	return null if own == null else top(node.get_viewport())[1] * own
+
+## The part of a control that can be seen: inside its viewport, and inside every ancestor that clips. Without area where there is none.
+static func visible_part(control: CanvasItem) -> Rect2:
+	var part: Rect2 = rect(control)
+	part = part.intersection(control.get_viewport().get_visible_rect())
+	var parent := control.get_parent()
+	while parent is CanvasItem and part.has_area():
+		if parent is Control and parent.clip_contents:
+			part = part.intersection(rect(parent))
+		parent = parent.get_parent()
+	return part

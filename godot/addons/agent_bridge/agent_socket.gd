@@ -1,0 +1,90 @@
+extends RefCounted
+## The transport over a socket that the game dials: `tcp:HOST:PORT` or `unix:PATH`. Nothing listens in the game, so nobody can walk in.
+
+const Lines := preload("agent_lines.gd")
+
+const CHUNK := 1 << 20
+## How long a farewell may take, in ms.
+const FAREWELL := 200
+
+## False once the other side is gone.
+var connected := true
+var name: String
+
+var _peer: StreamPeerSocket
+var _address: String
+var _greeting: String
+var _lines := Lines.new()
+var _greeted := false
+var _waiting := PackedByteArray()
+
+## `greeting` is the first line that is written.
+func _init(address: String, greeting: String) -> void:
+	_address = address
+	_greeting = greeting
+	name = "unix" if address.begins_with("unix:") else "tcp"
+
+## Begins to dial. False (and an error) where the address is none.
+func open() -> bool:
+	var error := ERR_INVALID_PARAMETER
+	var rest := _address.trim_prefix(name + ":")
+	if name == "unix":
+		var unix := StreamPeerUDS.new()
+		_peer = unix
+		error = unix.connect_to_host(rest)
+	elif _address.begins_with("tcp:") and rest.get_slice(":", rest.get_slice_count(":") - 1).is_valid_int():
+		var colon := rest.rfind(":")
+		var tcp := StreamPeerTCP.new()
+		_peer = tcp
+		error = tcp.connect_to_host(rest.left(colon).trim_prefix("[").trim_suffix("]"), int(rest.substr(colon + 1)))
+	if error != OK:
+		push_error("AgentBridge: can't dial %s: %s" % [_address, error_string(error)])
+	return error == OK
+
+## What has come since the last time: lines (strings) and failures (dictionaries).
+func poll() -> Array:
+	_peer.poll()
+	var status := _peer.get_status()
+	if status == StreamPeerSocket.STATUS_CONNECTING:
+		return []
+	if status != StreamPeerSocket.STATUS_CONNECTED:
+		connected = false
+		return []
+	if not _greeted:
+		_greet()
+	if not _waiting.is_empty():
+		_send()
+	var there := _peer.get_available_bytes()
+	if there <= 0:
+		return []
+	var got := _peer.get_partial_data(mini(there, CHUNK))
+	return _lines.feed(got[1]) if got[0] == OK else []
+
+func write(line: String) -> void:
+	_waiting.append_array((line + "\n").to_utf8_buffer())
+
+## Sends what the other side takes without blocking; the rest goes with the next poll.
+func flush() -> void:
+	if _greeted and connected and not _waiting.is_empty():
+		_send()
+
+func close() -> void:
+	var until := Time.get_ticks_msec() + FAREWELL
+	flush()
+	while connected and not _waiting.is_empty() and Time.get_ticks_msec() < until:
+		OS.delay_msec(1)
+		poll()
+
+func _greet() -> void:
+	_greeted = true
+	if _peer is StreamPeerTCP:
+		# Without it each answer waits for the acknowledgement of the one before.
+		_peer.set_no_delay(true)
+	_waiting = (_greeting + "\n").to_utf8_buffer() + _waiting
+
+func _send() -> void:
+	var sent := _peer.put_partial_data(_waiting)
+	if sent[0] != OK:
+		connected = false
+		return
+	_waiting = _waiting.slice(sent[1])

@@ -1,0 +1,283 @@
+extends RefCounted
+## The scene tree as text: what is relevant of each node, found by walking. Nobody registers anything.
+##
+## Each field is made into JSON at once. So a node's description can be kept and compared with a later one, though the game goes on changing or
+## freeing what it described.
+
+const Values := preload("agent_values.gd")
+const Place := preload("agent_place.gd")
+
+const DEFAULT_NODES := 5000
+const MAX_ITEMS := 500
+## The walk is recursive, and the engine allows a script 1024 calls.
+const DEEPEST := 200
+const EXTRA := ["rect", "groups", "vars", "class", "process"]
+const OWN := ["name", "type", "path", "children", "more"]
+
+## What is known of a script, asked once.
+class About extends RefCounted:
+	var type := ""
+	var has_fields := false
+	var variables := PackedStringArray()
+
+## What a walk has found.
+class Found extends RefCounted:
+	## The tree as JSON.
+	var text: String
+	## By path: a node's fields (name to JSON), without its children.
+	var nodes := {}
+	## By path: the names of its children, in order.
+	var children := {}
+	var truncated := false
+
+## The bridge's own node, which no walk shows.
+var _own: Node
+var _scripts := {}
+var _classes := {}
+# The walk that is going on:
+var _found: Found
+var _parts: PackedStringArray
+var _max_nodes: int
+var _max_depth: int
+var _extra := {}
+var _without: Array[String] = []
+var _only: Variant = null
+
+func _init(own: Node) -> void:
+	_own = own
+
+## Walks from `root` down. `options`: depth, max_nodes, fields, as in get_tree.
+func walk(root: Node, options: Dictionary) -> Found:
+	_found = Found.new()
+	_parts = PackedStringArray()
+	_max_nodes = maxi(options.get("max_nodes", DEFAULT_NODES), 1)
+	_max_depth = clampi(options.get("depth", DEEPEST), 0, DEEPEST)
+	_choose(options.get("fields", []))
+	_walk(root, String(root.get_path()), 0)
+	_found.text = "".join(_parts)
+	return _found
+
+## One node's fields; `"all"` for all of them.
+func node(of: Node, fields: Variant) -> Dictionary:
+	_choose(fields)
+	return _fields(of, String(of.get_path()))
+
+## The script's class_name (or that of one it extends), else the engine's class.
+func type_of(of: Node) -> String:
+	var script: Script = of.get_script()
+	return of.get_class() if script == null or about(script, of).type == "" else about(script, of).type
+
+## Whether it is of a type: an engine class it is or inherits, or the class_name of a script it has or extends.
+func is_a(of: Node, type: String) -> bool:
+	if of.is_class(type):
+		return true
+	var script: Script = of.get_script()
+	while script != null:
+		if script.get_global_name() == type:
+			return true
+		script = script.get_base_script()
+	return false
+
+## The children that are shown: also the inner ones of what would be useless without (a dialog's OK, a spin box' line).
+func children_of(of: Node) -> Array[Node]:
+	var children := of.get_children(of is AcceptDialog or of is SpinBox)
+	if of == _own.get_parent():
+		children.erase(_own)
+	return children
+
+## All that a walk would show, in tree order.
+func all(from: Node) -> Array[Node]:
+	var out: Array[Node] = []
+	var stack: Array[Node] = [from]
+	while not stack.is_empty():
+		var next: Node = stack.pop_back()
+		out.append(next)
+		var children := children_of(next)
+		children.reverse()
+		stack.append_array(children)
+	return out
+
+## What a node says, whatever kind it is; null where it has no text.
+func text_of(of: Node) -> Variant:
+	if _has_text(of):
+		return of.get("text")
+	return of.title if of is Window else null
+
+func about(script: Script, of: Node) -> About:
+	var known: About = _scripts.get(script)
+	if known == null:
+		known = About.new()
+		known.has_fields = of.has_method("agent_fields")
+		var base := script
+		while base != null:
+			if known.type == "":
+				known.type = base.get_global_name()
+			base = base.get_base_script()
+		for property in script.get_script_property_list():
+			if property["usage"] & PROPERTY_USAGE_SCRIPT_VARIABLE:
+				known.variables.append(property["name"])
+		_scripts[script] = known
+	return known
+
+func _choose(fields: Variant) -> void:
+	_extra = {}
+	_without = []
+	_only = null
+	for field: String in (EXTRA if fields is String and fields == "all" else Array(fields)):
+		if field == "all":
+			for extra: String in EXTRA:
+				_extra[extra] = true
+		elif field == "=":
+			_only = {"name": true, "path": true, "more": true}
+		elif field.begins_with("-"):
+			_without.append(field.substr(1))
+		else:
+			_extra[field] = true
+			if _only != null:
+				_only[field] = true
+
+func _walk(of: Node, path: String, depth: int) -> void:
+	var fields := _fields(of, path)
+	_found.nodes[path] = fields
+	var children := children_of(of)
+	var names := PackedStringArray()
+	_found.children[path] = names
+	var out := PackedStringArray()
+	for field: String in fields:
+		out.append(Values.key(field) + fields[field])
+	_parts.append("{" + ",".join(out))
+	var shown := 0
+	for child in children:
+		if depth >= _max_depth or _found.nodes.size() >= _max_nodes:
+			break
+		_parts.append(",\"children\":[" if shown == 0 else ",")
+		shown += 1
+		names.append(child.name)
+		_walk(child, path + "/" + child.name, depth + 1)
+	_parts.append("]" if shown > 0 else "")
+	if shown < children.size():
+		_found.truncated = true
+		fields["more"] = str(children.size() - shown)
+		_parts.append(",\"more\":" + fields["more"])
+	# Packed arrays are copied into a dictionary.
+	_found.children[path] = names
+	_parts.append("}")
+
+func _fields(of: Node, path: String) -> Dictionary:
+	var out := {"name": Values.quote(of.name), "type": "", "path": Values.quote(path)}
+	var script: Script = of.get_script()
+	var known: About = about(script, of) if script != null else null
+	out["type"] = Values.quote(of.get_class() if known == null or known.type == "" else known.type)
+	if of is CanvasItem:
+		_canvas_item(of, out)
+	elif of is Node3D:
+		out["visible"] = _bool(of.visible)
+		if of.visible and not of.is_visible_in_tree():
+			out["visible_in_tree"] = "false"
+		out["position"] = _flat(of.position)
+	elif of is Window:
+		out["visible"] = _bool(of.visible)
+		out["title"] = Values.quote(of.title)
+		if of is PopupMenu:
+			out["items"] = _items(of)
+	elif of is CanvasLayer:
+		out["visible"] = _bool(of.visible)
+	if _has_text(of):
+		out["text"] = Values.text(of.get("text"))
+	if known != null and known.has_fields:
+		_hook(of, out)
+	if not _extra.is_empty():
+		_extras(of, out, known)
+	if not _without.is_empty() or _only != null:
+		_filter(out)
+	return out
+
+func _canvas_item(of: CanvasItem, out: Dictionary) -> void:
+	out["visible"] = _bool(of.visible)
+	if of.visible and not of.is_visible_in_tree():
+		out["visible_in_tree"] = "false"
+	if of is BaseButton:
+		out["disabled"] = _bool(of.disabled)
+		if of.toggle_mode:
+			out["pressed"] = _bool(of.button_pressed)
+		if of is OptionButton:
+			out["selected"] = str(of.selected)
+			out["items"] = _items(of)
+		elif of is MenuButton:
+			out["items"] = _items(of.get_popup())
+		out["actions"] = "[\"press\"]"
+	elif of is Range:
+		out["value"] = Values.number(of.value)
+	elif of is LineEdit or of is TextEdit:
+		out["editable"] = _bool(of.editable)
+		out["actions"] = "[\"type\"]"
+	elif of is ItemList:
+		out["selected"] = Values.text(Array(of.get_selected_items()))
+		out["items"] = _items(of)
+	elif of is TabBar or of is TabContainer:
+		out["selected"] = str(of.current_tab)
+		out["items"] = Values.text(range(of.get_tab_count()).map(func(i: int) -> String: return of.get_tab_title(i)))
+	elif of is Node2D:
+		out["position"] = _flat(of.position)
+
+## What the game says of it. What a node is and where, stays ours; its actions join those that we know.
+func _hook(of: Node, out: Dictionary) -> void:
+	var added: Variant = of.call("agent_fields")
+	if not added is Dictionary:
+		return
+	for name: Variant in added:
+		if not name is String and not name is StringName or name in OWN:
+			continue
+		if name == "actions" and out.has("actions") and added[name] is Array:
+			var ours: String = out["actions"].trim_suffix("]")
+			var theirs := Values.text(added[name]).trim_prefix("[")
+			out["actions"] = ours + ("," if theirs != "]" else "") + theirs
+		else:
+			out[String(name)] = Values.text(added[name])
+
+func _extras(of: Node, out: Dictionary, known: About) -> void:
+	if _extra.has("rect"):
+		var rect: Variant = Place.rect_in_window(of)
+		if rect != null:
+			out["rect"] = _flat(rect)
+	if _extra.has("groups"):
+		# Those that begin with _ are the engine's own.
+		out["groups"] = Values.text(of.get_groups().filter(func(group: StringName) -> bool: return not group.begins_with("_")))
+	if _extra.has("vars") and known != null:
+		var vars := {}
+		for name in known.variables:
+			vars[name] = of.get(name)
+		out["vars"] = Values.text(vars)
+	if _extra.has("class"):
+		out["class"] = Values.quote(of.get_class())
+	if _extra.has("process"):
+		out["process"] = _bool(of.can_process())
+
+func _filter(out: Dictionary) -> void:
+	for field in _without:
+		if not field in OWN:
+			out.erase(field)
+	if _only != null:
+		for field: String in out.keys():
+			if not _only.has(field):
+				out.erase(field)
+
+func _items(of: Node) -> String:
+	return Values.text(range(mini(of.item_count, MAX_ITEMS)).map(func(i: int) -> String: return of.get_item_text(i)))
+
+func _bool(value: bool) -> String:
+	return "true" if value else "false"
+
+func _flat(value: Variant) -> String:
+	var out := PackedStringArray()
+	for number: float in Values.flat(value):
+		out.append(Values.component(number))
+	return "[" + ",".join(out) + "]"
+
+func _has_text(of: Node) -> bool:
+	var type := of.get_class()
+	var known: Variant = _classes.get(type)
+	if known == null:
+		known = ClassDB.class_get_property_list(type).any(func(property: Dictionary) -> bool: return property["name"] == "text")
+		_classes[type] = known
+	return known
