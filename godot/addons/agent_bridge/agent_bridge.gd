@@ -14,11 +14,21 @@ func _enter_tree() -> void:
 		push_error("AgentBridge: a release build takes no commands; the project setting %s permits it" % RELEASE_SETTING)
 		return
 	var script: GDScript = load(get_script().resource_path.get_base_dir().path_join("agent_session.gd"))
-	if script == null or not script.can_instantiate():
-		# The engine would go on for ever, and nobody would ever be answered.
+	if not _is_whole(script, {}):
+		# The engine would go on for ever with half of it, and nobody would ever be answered.
 		push_error("AgentBridge: its scripts can't be loaded")
 		get_tree().quit(1)
 		return
 	var session: Node = script.new()
 	session.name = "Session"
 	add_child(session)
+
+## Whether a script and all that it refers to could be compiled: load() gives what it has even where a part of it is broken.
+func _is_whole(script: GDScript, seen: Dictionary) -> bool:
+	if script == null or not script.can_instantiate():
+		return false
+	seen[script] = true
+	for constant: Variant in script.get_script_constant_map().values():
+		if constant is GDScript and not seen.has(constant) and not _is_whole(constant, seen):
+			return false
+	return true

@@ -2,7 +2,7 @@ extends RefCounted
 ## What has changed in the tree since a revision that the client has seen.
 
 const Values := preload("agent_values.gd")
-const Tree := preload("agent_tree.gd")
+const Walk := preload("agent_tree.gd")
 
 ## So many revisions are remembered; what they have in common is held once.
 const REMEMBERED := 4
@@ -11,13 +11,13 @@ class Revision extends RefCounted:
 	var number: int
 	## What was asked for: a difference makes sense only between trees of the same root and fields.
 	var of: String
-	var found: Tree.Found
+	var found: Walk.Found
 
 var _revisions: Array[Revision] = []
 var _last := 0
 
 ## Remembers a walk, and gives its number.
-func remember(of: String, found: Tree.Found) -> int:
+func remember(of: String, found: Walk.Found) -> int:
 	_last += 1
 	var revision := Revision.new()
 	revision.number = _last
@@ -39,7 +39,7 @@ func find(number: int, of: String) -> Revision:
 	return null
 
 ## `added`, `removed` and `changed` from one walk to a later one.
-func between(old: Tree.Found, new: Tree.Found) -> Dictionary:
+func between(old: Walk.Found, new: Walk.Found) -> Dictionary:
 	var added := PackedStringArray()
 	var removed: Array[String] = []
 	var changed := PackedStringArray()
@@ -58,7 +58,7 @@ func between(old: Tree.Found, new: Tree.Found) -> Dictionary:
 			changed.append("{\"path\":" + Values.quote(path) + "," + ",".join(fields) + "}")
 	return {"added": Values.raw("[" + ",".join(added) + "]"), "removed": removed, "changed": Values.raw("[" + ",".join(changed) + "]")}
 
-func _added(path: String, fields: Dictionary, new: Tree.Found) -> String:
+func _added(path: String, fields: Dictionary, new: Walk.Found) -> String:
 	var parent := path.get_base_dir()
 	var out := PackedStringArray(["\"parent\":" + Values.quote(parent)])
 	if new.children.has(parent):

@@ -27,7 +27,7 @@ class Catcher extends Logger:
 	func _log_error(function: String, file: String, line: int, code: String, rationale: String, _notify: bool, type: int,
 			backtraces: Array[ScriptBacktrace]) -> void:
 		var queue: RefCounted = events.get_ref()
-		if queue == null or muted_now():
+		if queue == null or queue.is_muted():
 			return
 		var about := {"error": rationale if rationale != "" else code, "file": file, "line": line, "function": function, "kind": KINDS[type]}
 		for trace in backtraces:
@@ -35,8 +35,6 @@ class Catcher extends Logger:
 				about["stack"] = range(mini(trace.get_frame_count(), 16)).map(func(i: int) -> String:
 					return "%s:%d in %s" % [trace.get_frame_file(i), trace.get_frame_line(i), trace.get_frame_function(i)])
 		queue.report(about)
-	func muted_now() -> bool:
-		return muted and OS.get_thread_caller_id() == OS.get_main_thread_id()
 
 ## Counts up with each event.
 var seq := 0
@@ -59,6 +57,10 @@ func _init() -> void:
 
 func close() -> void:
 	OS.remove_logger(_catcher)
+
+## Whether errors of this thread are of no interest just now.
+func is_muted() -> bool:
+	return muted and OS.get_thread_caller_id() == OS.get_main_thread_id()
 
 ## An error, from any thread.
 func report(about: Dictionary) -> void:

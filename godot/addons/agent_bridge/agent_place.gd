@@ -10,7 +10,7 @@ static func top(viewport: Viewport) -> Array:
 			transform = Transform2D(0.0, viewport.position) * viewport.get_final_transform() * transform
 			viewport = embedder(viewport)
 		elif viewport is SubViewport and parent is SubViewportContainer:
-			var scale := Vector2.ONE * (parent.stretch_shrink if parent.stretch else 1)
+			var scale: Vector2 = Vector2.ONE * (parent.stretch_shrink if parent.stretch else 1)
 			transform = parent.get_global_transform_with_canvas() * Transform2D(0.0, scale, 0.0, Vector2.ZERO) * transform
 			viewport = parent.get_viewport()
 		else:

@@ -168,6 +168,8 @@ func _fields(of: Node, path: String) -> Dictionary:
 	var script: Script = of.get_script()
 	var known: About = about(script, of) if script != null else null
 	out["type"] = Values.quote(of.get_class() if known == null or known.type == "" else known.type)
+	if _has_text(of):
+		out["text"] = Values.text(of.get("text"))
 	if of is CanvasItem:
 		_canvas_item(of, out)
 	elif of is Node3D:
@@ -182,8 +184,6 @@ func _fields(of: Node, path: String) -> Dictionary:
 			out["items"] = _items(of)
 	elif of is CanvasLayer:
 		out["visible"] = _bool(of.visible)
-	if _has_text(of):
-		out["text"] = Values.text(of.get("text"))
 	if known != null and known.has_fields:
 		_hook(of, out)
 	if not _extra.is_empty():

@@ -1,0 +1,85 @@
+extends RefCounted
+## One line of the client, read: a command, or what is wrong with it.
+
+const Answer := preload("agent_answer.gd")
+const Decode := preload("agent_decode.gd")
+
+## Deeper nesting than this would exhaust the parser's stack, and with it the engine.
+const DEEPEST := 200
+const DEFAULT_TIMEOUT := 10.0
+const LARGEST_ID := 9007199254740992.0
+
+## Null where the line had none that could be read.
+var id: Variant = null
+var name := ""
+var args := {}
+## In seconds.
+var timeout := DEFAULT_TIMEOUT
+## What is wrong with the line; null where it is a command.
+var failure: Variant = null
+## The number of the last event before it began.
+var events_before := 0
+## By Time.get_ticks_msec().
+var deadline := 0
+## Answered. Whatever is still at work for it (a gesture, a wait) looks at this after each await, and stops.
+var done := false
+
+## Reads a line. `line` may also be the transport's failure to read one.
+func _init(line: Variant, tree: SceneTree) -> void:
+	failure = line if line is Dictionary else _read(line)
+	if failure == null:
+		var decode := Decode.new(tree)
+		args = decode.value(args)
+		if decode.problem != "":
+			failure = Answer.fail("INVALID_ARGS", decode.problem, "values are described in the addon's README")
+
+func _read(line: String) -> Variant:
+	if _too_deep(line):
+		return _bad("it is nested deeper than %d" % DEEPEST)
+	var json := JSON.new()
+	if json.parse(line) != OK:
+		return _bad(json.get_error_message())
+	if not json.data is Dictionary:
+		return _bad("it is no object")
+	var object: Dictionary = json.data
+	var number: Variant = object.get("id")
+	if not number is float and not number is int or float(number) != floorf(number) or absf(number) > LARGEST_ID:
+		return _bad("id must be a whole number up to 2^53")
+	id = int(number)
+	if not object.get("cmd") is String or object["cmd"] == "":
+		return _bad("cmd must be a string")
+	name = object["cmd"]
+	if not object.get("args", {}) is Dictionary:
+		return Answer.fail("INVALID_ARGS", "args must be an object", "{\"id\":1,\"cmd\":\"get_node\",\"args\":{\"path\":\"/root\"}}")
+	args = object.get("args", {})
+	if object.has("timeout"):
+		if not object["timeout"] is float and not object["timeout"] is int or object["timeout"] <= 0:
+			return Answer.fail("INVALID_ARGS", "timeout must be a number of seconds above 0", "leave it out for %s seconds" % DEFAULT_TIMEOUT)
+		timeout = minf(object["timeout"], 1e6)
+	return null
+
+func _bad(why: String) -> Dictionary:
+	return Answer.fail("BAD_JSON", "the line is no command: %s" % why, "one JSON object a line: {\"id\":1,\"cmd\":\"hello\",\"args\":{}}")
+
+## Looks at each character only of lines that have brackets enough.
+func _too_deep(line: String) -> bool:
+	if line.count("[") + line.count("{") <= DEEPEST:
+		return false
+	var depth := 0
+	var quoted := false
+	var at := 0
+	while at < line.length():
+		var character := line[at]
+		if quoted:
+			at += 1 if character == "\\" else 0
+			quoted = character != "\""
+		elif character == "\"":
+			quoted = true
+		elif character == "[" or character == "{":
+			depth += 1
+			if depth > DEEPEST:
+				return true
+		elif character == "]" or character == "}":
+			depth -= 1
+		at += 1
+	return false

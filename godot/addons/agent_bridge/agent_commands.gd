@@ -1,0 +1,147 @@
+extends RefCounted
+## What there is to command: the built-in commands with their arguments, and who carries each out.
+
+const Answer := preload("agent_answer.gd")
+const Command := preload("agent_command.gd")
+const Folder := preload("agent_folder.gd")
+const Keys := preload("agent_keys.gd")
+const Look := preload("agent_look.gd")
+const Press := preload("agent_press.gd")
+const Pause := preload("agent_time.gd")
+const Wait := preload("agent_wait.gd")
+
+const ADDON := "0.1.0"
+const CAPABILITIES := ["events", "stream", "selectors", "fields", "diff", "gestures", "wait_for", "step", "engine_errors", "typed_values"]
+## These are answered at the end of the next frame, with what they have caused; so are the game's own.
+const ACTING := ["press_button", "click", "type_text", "press_key", "press_action"]
+
+var _session: Node
+var _look: Look
+var _press: Press
+var _keys: Keys
+var _time: Pause
+var _wait: Wait
+## By name: its arguments (a ? is for what may be left out) and what carries it out, called with (args) or (args, command).
+var _built_in: Dictionary
+
+func _init(session: Node) -> void:
+	_session = session
+	_look = Look.new(session)
+	_press = Press.new(session)
+	_keys = Keys.new(session, _press)
+	_time = Pause.new(session)
+	_wait = Wait.new(session)
+	_built_in = {
+		"hello": [{"version": "any?", "stream": "bool?"}, _hello],
+		"get_tree": [{"root": "string?", "depth": "int?", "max_nodes": "int?", "fields": "any?", "since": "int?"}, _look.get_tree_],
+		"get_node": [{"path": "string"}, _look.get_node_],
+		"get_property": [{"path": "string", "property": "string"}, _look.get_property],
+		"get_signals": [{"path": "string"}, _look.get_signals],
+		"get_state": [{}, _look.get_state],
+		"list_actions": [{}, _look.list_actions],
+		"find": [{"selector": "string", "limit": "int?"}, _look.find],
+		"press_button": [{"path": "string", "force": "bool?"}, _press.press_button],
+		"click": [{"path": "string?", "position": "any?", "button": "string?"}, _press.click],
+		"type_text": [{"text": "string", "path": "string?"}, _keys.type_text],
+		"press_key": [{"key": "string"}, _keys.press_key],
+		"press_action": [{"action": "string", "frames": "int?", "strength": "float?"}, _keys.press_action],
+		"get_events": [{"limit": "int?"}, _get_events],
+		"watch": [{"path": "string", "signals": "array?"}, _watch.bind(true)],
+		"unwatch": [{"path": "string", "signals": "array?"}, _watch.bind(false)],
+		"wait_for": [{"selector": "string?", "state": "string?", "path": "string?", "property": "string?", "equals": "any?", "signal": "string?",
+			"frames": "int?", "idle": "int?", "then": "object?", "timeout": "float?"}, _wait.wait_for],
+		"pause": [{}, _time.pause],
+		"resume": [{}, _time.resume],
+		"step": [{"frames": "int?"}, _time.step],
+		"seed": [{"seed": "int"}, _seed],
+		"quit": [{"code": "int?"}, func(args: Dictionary) -> Dictionary: return {"code": args.get("code", 0)}],
+	}
+
+## Whether what a command causes is waited for.
+func acts(name: String) -> bool:
+	return name in ACTING or not _built_in.has(name)
+
+## Carries a command out: its data, or the failure. Waits where it has to.
+func carry_out(command: Command) -> Dictionary:
+	var name := command.name
+	var offered := {}
+	if not _built_in.has(name) or name == "get_state":
+		offered = _offered(name)
+		if offered.is_empty() and name != "get_state":
+			return _unknown(name)
+	if not offered.is_empty():
+		return await _session.hook.carry_out(name, offered, command.args)
+	var arguments: Dictionary = _built_in[name][0]
+	var invalid: Variant = Answer.check(name, arguments, command.args)
+	if invalid != null:
+		return invalid
+	var before: int = _session.events.script_error_seq
+	var carry: Callable = _built_in[name][1]
+	var answer: Variant
+	if carry.get_argument_count() > 1:
+		answer = await carry.call(command.args, command)
+	else:
+		answer = await carry.call(command.args)
+	return answer if answer is Dictionary else _session.hook.failed(name, before)
+
+## Undoes what a command that took too long has begun.
+func abandon(command: Command) -> void:
+	command.done = true
+	_time.abandon()
+
+func _offered(name: String) -> Dictionary:
+	var found: Dictionary = _session.hook.commands().get(name, {})
+	if found.is_empty() and name != "get_state":
+		_session.hook.look_again()
+		found = _session.hook.commands().get(name, {})
+	return found
+
+func _names() -> Array:
+	var names := _built_in.keys()
+	for name: String in _session.hook.commands():
+		if not name in names:
+			names.append(name)
+	return names
+
+func _unknown(name: String) -> Dictionary:
+	var names := _names()
+	var near := names.duplicate()
+	near.sort_custom(func(a: String, b: String) -> bool: return a.similarity(name) > b.similarity(name))
+	var hint: String = "did you mean %s? " % near[0] if near[0].similarity(name) >= 0.5 else ""
+	return Answer.fail("UNKNOWN_COMMAND", "there is no command %s" % name, hint + "There are: " + ", ".join(names), {"commands": names})
+
+func _hello(args: Dictionary) -> Dictionary:
+	var wanted := str(args.get("version", Folder.PROTOCOL))
+	if wanted.get_slice(".", 0) != Folder.PROTOCOL.get_slice(".", 0):
+		return Answer.fail("VERSION_MISMATCH", "this game speaks version %s of the protocol, not %s" % [Folder.PROTOCOL, wanted],
+			"put the client's addon into the game (godot-bridge install), or use a client of the addon's version", {"version": Folder.PROTOCOL})
+	_session.stream = args.get("stream", _session.stream)
+	return {"version": Folder.PROTOCOL, "commands": _names(), "engine": Engine.get_version_info()["string"], "addon": ADDON,
+		"pid": OS.get_process_id(), "session": null if _session.folder.path == "" else _session.folder.path, "transport": _session.transport.name,
+		"project": ProjectSettings.get_setting("application/config/name", ""),
+		"main_scene": ResourceUID.ensure_path(ProjectSettings.get_setting("application/run/main_scene", "")), "capabilities": CAPABILITIES}
+
+func _get_events(args: Dictionary) -> Dictionary:
+	var dropped: int = _session.events.take_dropped()
+	var texts: Array = _session.events.take(0, maxi(args.get("limit", 1000), 0))
+	return {"events": texts.map(func(text: String) -> Variant: return _look.Values.raw(text)), "dropped": dropped}
+
+func _watch(args: Dictionary, on: bool) -> Dictionary:
+	var node: Variant = _session.selector.one(args["path"])
+	if node is Dictionary:
+		return node
+	var signals: Array = args.get("signals", [])
+	for name: Variant in signals:
+		if not name is String or not node.has_signal(name):
+			return Answer.fail("INVALID_ARGS", "%s has no signal %s" % [node.get_path(), name], "get_signals lists them")
+	if on:
+		if signals.is_empty():
+			signals = node.get_signal_list().map(func(about: Dictionary) -> String: return about["name"])
+		_session.events.watch(node, signals)
+	else:
+		_session.events.unwatch(node, signals)
+	return {"path": String(node.get_path()), "signals": signals}
+
+func _seed(args: Dictionary) -> Dictionary:
+	seed(args["seed"])
+	return {"seed": args["seed"]}

@@ -1,0 +1,90 @@
+extends RefCounted
+## What only the game knows: the commands, fields and actions that its nodes offer by having agent_* methods. Nobody registers; nodes are noticed
+## as they enter the tree.
+
+const Answer := preload("agent_answer.gd")
+const Walk := preload("agent_tree.gd")
+const Events := preload("agent_events.gd")
+
+var _tree: Walk
+var _events: Events
+var _root: Node
+var _offering := {}
+
+func _init(root: Node, tree: Walk, events: Events) -> void:
+	_root = root
+	_tree = tree
+	_events = events
+
+## Looks at a node that has come: gives it agent_mode, and remembers what it offers. Before its _ready.
+func notice(node: Node) -> void:
+	if node.get_script() == null:
+		return
+	if "agent_mode" in node:
+		node.set("agent_mode", true)
+	if node.has_method("agent_commands") or node.has_method("agent_actions"):
+		_offering[node.get_instance_id()] = true
+
+## The commands that are offered now: name to declaration, each with the `node` that carries it out. The first in tree order wins.
+func commands() -> Dictionary:
+	var out := {}
+	for node in _nodes("agent_commands"):
+		var declared: Variant = node.call("agent_commands")
+		if not declared is Dictionary:
+			continue
+		for name: Variant in declared:
+			if (name is String or name is StringName) and not out.has(String(name)):
+				var about: Dictionary = declared[name] if declared[name] is Dictionary else {}
+				out[String(name)] = {"about": str(about.get("about", "")), "args": about.get("args", {}), "node": node}
+	return out
+
+## Carries out a command of the game: its data, or the failure. Waits where the game does.
+func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
+	var node: Node = declared["node"]
+	if not node.has_method("agent_command"):
+		return Answer.fail("GAME_ERROR", "%s declares %s, but has no agent_command" % [node.get_path(), name], "add agent_command(name, args)")
+	if declared["args"] is Dictionary:
+		var invalid: Variant = Answer.check(name, declared["args"], args)
+		if invalid != null:
+			return invalid
+	var before := _events.script_error_seq
+	var answer: Variant = await node.call("agent_command", name, args)
+	if answer == null:
+		return failed(name, before) if _events.script_error_seq > before else {}
+	if not answer is Dictionary:
+		return Answer.fail("GAME_ERROR", "%s answered %s, not a Dictionary" % [name, str(answer).left(200)],
+			"agent_command returns a Dictionary: its data, or error and code")
+	if answer.has("error") and not answer.has("code") and answer["error"] is String:
+		answer = answer.merged({"code": "GAME_ERROR"})
+	return answer
+
+## What became of a call in which a script failed: the engine went on with null.
+func failed(name: String, before: int) -> Dictionary:
+	var text := _events.script_error if _events.script_error_seq > before else "it gave nothing"
+	return Answer.fail("GAME_ERROR", "%s failed: %s" % [name, text], "the engine_error among the events says where", {"script_error": text})
+
+## What the game says can be done now: with `reason` what can't.
+func actions() -> Array:
+	var out := []
+	for node in _nodes("agent_actions"):
+		var listed: Variant = node.call("agent_actions")
+		if listed is Array:
+			out.append_array(listed.filter(func(action: Variant) -> bool: return action is Dictionary and action.has("cmd")))
+	return out
+
+## The nodes with a method, in tree order. A script given to a node that was already there isn't noticed; a walk would find it.
+func _nodes(method: String) -> Array[Node]:
+	var out: Array[Node] = []
+	for id: int in _offering.keys():
+		var node := instance_from_id(id) as Node if is_instance_id_valid(id) else null
+		if node == null:
+			_offering.erase(id)
+		elif node.is_inside_tree() and node.has_method(method):
+			out.append(node)
+	out.sort_custom(func(a: Node, b: Node) -> bool: return b.is_greater_than(a))
+	return out
+
+## Walks for what wasn't noticed: a script that was given to a node later.
+func look_again() -> void:
+	for node in _tree.all(_root):
+		notice(node)

@@ -1,0 +1,135 @@
+extends RefCounted
+## The commands that look and change nothing.
+
+const Answer := preload("agent_answer.gd")
+const Values := preload("agent_values.gd")
+const Diff := preload("agent_diff.gd")
+const Walk := preload("agent_tree.gd")
+
+var _session: Node
+var _diff := Diff.new()
+
+func _init(session: Node) -> void:
+	_session = session
+
+func get_tree_(args: Dictionary) -> Dictionary:
+	var root: Variant = _session.selector.one(args.get("root", "/root"))
+	if root is Dictionary:
+		return root
+	var same := Values.text([root.get_instance_id(), args.get("depth"), args.get("max_nodes"), args.get("fields", [])])
+	var found: Walk.Found = _session.tree.walk(root, args)
+	var old: Diff.Revision = _diff.find(args["since"], same) if args.has("since") else null
+	var out := {}
+	if old != null:
+		out = _diff.between(old.found, found)
+	else:
+		out["tree"] = Values.raw(found.text)
+		if args.has("since"):
+			out["reset"] = true
+	out["nodes"] = found.nodes.size()
+	out["truncated"] = found.truncated
+	out["revision"] = _diff.remember(same, found)
+	return out
+
+func get_node_(args: Dictionary) -> Dictionary:
+	var node: Variant = _session.selector.one(args["path"])
+	if node is Dictionary:
+		return node
+	var out := {}
+	var fields: Dictionary = _session.tree.node(node, "all")
+	for field: String in fields:
+		out[field] = Values.raw(fields[field])
+	var children: Array = _session.tree.children_of(node)
+	out["children"] = children.map(func(child: Node) -> String: return String(child.name))
+	return out
+
+func get_property(args: Dictionary) -> Dictionary:
+	var node: Variant = _session.selector.one(args["path"])
+	if node is Dictionary:
+		return node
+	var names: PackedStringArray = args["property"].split(":")
+	if names[0] == "" or not names[0] in node:
+		return _no_property(node, args["property"])
+	var value: Variant = node.get(names[0])
+	for i in range(1, names.size()):
+		# A name that leads nowhere gives null, without a complaint.
+		value = node.get_indexed(NodePath(":".join(names.slice(0, i + 1))))
+		if value == null:
+			return _no_property(node, args["property"])
+	return {"value": value, "type": value.get_class() if value is Object and is_instance_valid(value) else type_string(typeof(value))}
+
+func _no_property(node: Node, property: String) -> Dictionary:
+	var near := []
+	for about in node.get_property_list():
+		var likeness := property.get_slice(":", 0).similarity(about["name"])
+		if likeness >= 0.4 and about["usage"] & (PROPERTY_USAGE_STORAGE | PROPERTY_USAGE_SCRIPT_VARIABLE):
+			near.append([likeness, about["name"]])
+	near.sort_custom(func(a: Array, b: Array) -> bool: return a[0] > b[0])
+	var names: Array = near.slice(0, 3).map(func(pair: Array) -> String: return pair[1])
+	return Answer.fail("PROPERTY_NOT_FOUND", "%s has no property %s" % [node.get_path(), property],
+		"get_node shows a node's variables" if names.is_empty() else "did you mean %s?" % " or ".join(names), {"near": names})
+
+func get_signals(args: Dictionary) -> Dictionary:
+	var node: Variant = _session.selector.one(args["path"])
+	if node is Dictionary:
+		return node
+	var out := []
+	for about: Dictionary in node.get_signal_list():
+		var arguments: Array = about["args"].map(func(argument: Dictionary) -> Dictionary:
+			return {"name": argument["name"], "type": type_string(argument["type"])})
+		var connections := []
+		for connection: Dictionary in node.get_signal_connection_list(about["name"]):
+			var callable: Callable = connection["callable"]
+			if not _session.events.is_ours(callable) and callable.is_valid():
+				connections.append({"target": callable.get_object(), "method": String(callable.get_method())})
+		out.append({"name": about["name"], "args": arguments, "connections": connections})
+	return {"signals": out}
+
+func find(args: Dictionary) -> Dictionary:
+	var found: Variant = _session.selector.all(args["selector"])
+	if found is Dictionary:
+		return found
+	var paths: Array = found.slice(0, maxi(args.get("limit", 100), 0)).map(func(node: Node) -> String: return String(node.get_path()))
+	return {"matches": paths, "count": found.size()}
+
+## Without the game's own hook for it.
+func get_state(_args: Dictionary) -> Dictionary:
+	var tree: SceneTree = _session.get_tree()
+	var scene := tree.current_scene
+	return {"scene": null if scene == null else {"name": scene.name, "type": _session.tree.type_of(scene), "path": String(scene.get_path()),
+		"file": scene.scene_file_path}, "paused": tree.paused, "frame": Engine.get_process_frames(), "time": Time.get_ticks_msec() / 1000.0}
+
+func list_actions(_args: Dictionary) -> Dictionary:
+	var can := []
+	var cannot := []
+	for node: Node in _session.tree.all(_session.get_tree().root):
+		var action := _action(node)
+		if action.has("reason"):
+			cannot.append(action)
+		elif not action.is_empty():
+			can.append(action)
+	for action: Dictionary in _session.hook.actions():
+		(cannot if action.has("reason") else can).append(action)
+	var commands: Dictionary = _session.hook.commands()
+	for name: String in commands:
+		commands[name].erase("node")
+	return {"actions": can, "unavailable": cannot, "commands": commands}
+
+## What can be done with a node, and why not; empty where there is nothing.
+func _action(node: Node) -> Dictionary:
+	var action := {}
+	if node is BaseButton:
+		action = {"cmd": "press_button", "args": {"path": String(node.get_path())}}
+		if _session.tree.text_of(node) is String:
+			action["text"] = _session.tree.text_of(node)
+	elif node is LineEdit or node is TextEdit:
+		action = {"cmd": "type_text", "args": {"path": String(node.get_path())}, "needs": ["text"]}
+	else:
+		return {}
+	if not _session.selector.is_visible(node):
+		action["reason"] = "hidden"
+	elif _session.selector.is_in_state(node, "disabled"):
+		action["reason"] = "disabled"
+	elif not node.can_process():
+		action["reason"] = "paused"
+	return action

@@ -1,0 +1,50 @@
+extends RefCounted
+## The process that the game is for. When it is gone, so is the game: none is left running, however its client ended.
+
+## How often it is looked at, in milliseconds.
+const EVERY := 1000
+const EVERY_WITHOUT_PROC := 5000
+
+var _pid: int
+var _started := ""
+var _next := 0
+var _has_proc := DirAccess.dir_exists_absolute("/proc/self")
+var _gone := false
+var _asking := -1
+
+func _init(pid: int) -> void:
+	_pid = pid
+	_started = _start_of(pid) if _has_proc else ""
+
+func is_gone() -> bool:
+	var now := Time.get_ticks_msec()
+	if now < _next or _gone:
+		return _gone
+	_next = now + (EVERY if _has_proc else EVERY_WITHOUT_PROC)
+	if _has_proc:
+		# Another process with its number is not it; one that is dead and not yet buried neither.
+		var start := _start_of(_pid)
+		_gone = start == "" or start != _started
+	elif _asking < 0 or WorkerThreadPool.is_task_completed(_asking):
+		if _asking >= 0:
+			WorkerThreadPool.wait_for_task_completion(_asking)
+		# Starting a process takes milliseconds, which the game shall not notice.
+		_asking = WorkerThreadPool.add_task(_ask)
+	return _gone
+
+## When a process started, in the kernel's ticks; empty where there is none.
+func _start_of(pid: int) -> String:
+	var file := FileAccess.open("/proc/%d/stat" % pid, FileAccess.READ)
+	if file == null:
+		return ""
+	# "PID (name, which may hold anything) S ppid ...": the state is the first after the last bracket, the start the 20th.
+	var fields := file.get_line().get_slice(") ", 1).split(" ")
+	return "" if fields.size() < 20 or fields[0] in ["Z", "X"] else fields[19]
+
+func _ask() -> void:
+	if OS.get_name() == "Windows":
+		var output := []
+		OS.execute("tasklist", ["/NH", "/FI", "PID eq %d" % _pid], output)
+		_gone = not " %d " % _pid in "".join(output)
+	else:
+		_gone = OS.execute("kill", ["-0", str(_pid)]) != 0

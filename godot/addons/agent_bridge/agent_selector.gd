@@ -1,0 +1,300 @@
+extends RefCounted
+## Selectors: which node a command means. Parsed into steps, each a list of tests; resolved anew each time, so that nothing goes stale.
+
+const Answer := preload("agent_answer.gd")
+const Values := preload("agent_values.gd")
+const Walk := preload("agent_tree.gd")
+
+const STATES := ["visible", "hidden", "enabled", "disabled", "focused"]
+const MATCHES_SHOWN := 20
+
+## One compound (`Button#Go:visible`), and how it hangs on the one before.
+class Step extends RefCounted:
+	var child_only := false
+	var tests: Array[Callable] = []
+	## Which of the matches; null for all.
+	var nth: Variant = null
+
+var _root: Node
+var _tree: Walk
+# The parser's: what is left, and what is wrong.
+var _text: String
+var _at: int
+var _problem: String
+
+func _init(root: Node, tree: Walk) -> void:
+	_root = root
+	_tree = tree
+
+## The one node that is meant, or the failure: NODE_NOT_FOUND, AMBIGUOUS, INVALID_ARGS.
+func one(selector: String) -> Variant:
+	var found: Variant = all(selector)
+	if found is Dictionary:
+		return found
+	if found.is_empty():
+		return _not_found(selector)
+	if found.size() > 1:
+		var paths: Array = found.slice(0, MATCHES_SHOWN).map(func(node: Node) -> String: return String(node.get_path()))
+		return Answer.fail("AMBIGUOUS", "%d nodes match %s" % [found.size(), selector],
+			"name one of details.matches, or narrow it with #name, :visible or :nth(0)", {"matches": paths, "count": found.size()})
+	return found[0]
+
+## All that match, in tree order (an array of nodes), or the failure.
+func all(selector: String) -> Variant:
+	if selector.begins_with("/"):
+		# A name may hold spaces, so the whole is tried as a path first.
+		var node := _by_path(selector)
+		if node != null:
+			return [node]
+	var steps: Variant = _parse(selector.strip_edges())
+	if steps is Dictionary:
+		return steps
+	var scope := _tree.all(_root)
+	var matched: Array = []
+	for i in steps.size():
+		matched = _narrow(scope, steps[i], matched, i == 0)
+	return matched
+
+func _by_path(path: String) -> Node:
+	# Selectors aren't paths: the engine complains about some of what is in them.
+	if path.contains("\"") or path.contains(":") or path == "/":
+		return null
+	return _root.get_node_or_null(NodePath(path))
+
+func _narrow(scope: Array[Node], step: Step, before: Array, first: bool) -> Array:
+	var above := {}
+	for node: Node in before:
+		above[node] = true
+	var out := []
+	for node in scope:
+		if not first and not _hangs(node, above, step.child_only):
+			continue
+		if step.tests.all(func(test: Callable) -> bool: return test.call(node)):
+			out.append(node)
+	if step.nth != null:
+		var n: int = step.nth if step.nth >= 0 else out.size() + step.nth
+		return [out[n]] if n >= 0 and n < out.size() else []
+	return out
+
+func _hangs(node: Node, above: Dictionary, child_only: bool) -> bool:
+	var parent := node.get_parent()
+	while parent != null:
+		if above.has(parent):
+			return true
+		if child_only:
+			return false
+		parent = parent.get_parent()
+	return false
+
+func _not_found(selector: String) -> Dictionary:
+	var wanted := selector.get_file().get_slice(":", 0).trim_prefix("#").to_lower()
+	var near := []
+	for node in _tree.all(_root):
+		var likeness := wanted.similarity(String(node.name).to_lower())
+		if likeness >= 0.5:
+			near.append([likeness, String(node.get_path())])
+	near.sort_custom(func(a: Array, b: Array) -> bool: return a[0] > b[0])
+	var paths: Array = near.slice(0, 3).map(func(pair: Array) -> String: return pair[1])
+	var hint := "look at get_tree" if paths.is_empty() else "did you mean %s?" % " or ".join(paths)
+	return Answer.fail("NODE_NOT_FOUND", "no node matches %s" % selector, hint, {"near": paths})
+
+# Parsing.
+
+func _parse(selector: String) -> Variant:
+	_text = selector
+	_at = 0
+	_problem = ""
+	var steps: Array[Step] = []
+	var child_only := false
+	while _at < _text.length() and _problem == "":
+		if _text[_at] == ">" and not steps.is_empty() and not child_only:
+			child_only = true
+			_at += 1
+		elif _text[_at] == " ":
+			_at += 1
+		else:
+			steps.append(_compound(child_only))
+			child_only = false
+	if _problem == "" and (steps.is_empty() or child_only):
+		_problem = "something must follow"
+	if _problem != "":
+		return Answer.fail("INVALID_ARGS", "the selector %s can't be read at %d: %s" % [selector, _at, _problem],
+			"a selector is a path, or like Button#Go:visible, #Menu > Button, :text(\"Start\"), [value=3], :nth(0)", {"at": _at})
+	return steps
+
+func _compound(child_only: bool) -> Step:
+	var step := Step.new()
+	step.child_only = child_only
+	var from := _at
+	while _at < _text.length() and not _text[_at] in " >" and _problem == "":
+		match _text[_at]:
+			"/": _path(step)
+			"#": _named(step)
+			".": _grouped(step)
+			"[": _property(step)
+			":": _pseudo(step)
+			"*": _at += 1
+			_: _typed(step)
+		if step.nth != null and _at < _text.length() and not _text[_at] in " >":
+			_problem = ":nth comes last"
+	if _at == from and _problem == "":
+		_problem = "unexpected " + _text[_at]
+	return step
+
+func _word() -> String:
+	if _at < _text.length() and _text[_at] == "\"":
+		var quoted: Variant = _quoted()
+		return quoted if quoted is String else ""
+	var from := _at
+	while _at < _text.length() and not _text[_at] in " >:.[]()#\"=!*/":
+		_at += 1
+	if _at == from and _problem == "":
+		_problem = "a name is missing"
+	return _text.substr(from, _at - from)
+
+func _path(step: Step) -> void:
+	var from := _at
+	while _at < _text.length() and not _text[_at] in " >:.[":
+		_at += 1
+	var path := _text.substr(from, _at - from)
+	step.tests.append(func(node: Node) -> bool: return String(node.get_path()) == path)
+
+func _named(step: Step) -> void:
+	_at += 1
+	var name := _word()
+	step.tests.append(func(node: Node) -> bool: return node.name == name)
+
+func _grouped(step: Step) -> void:
+	_at += 1
+	var group := _word()
+	step.tests.append(func(node: Node) -> bool: return node.is_in_group(group))
+
+func _typed(step: Step) -> void:
+	var type := _word()
+	step.tests.append(func(node: Node) -> bool: return _tree.is_a(node, type))
+
+func _pseudo(step: Step) -> void:
+	_at += 1
+	var name := _word()
+	if name in STATES:
+		step.tests.append(is_in_state.bind(name))
+		return
+	if _at >= _text.length() or _text[_at] != "(":
+		_problem = "there is no :%s" % name
+		return
+	_at += 1
+	match name:
+		"text": _text_test(step)
+		"nth": step.nth = _number()
+		_: _problem = "there is no :%s()" % name
+	if _problem == "" and (_at >= _text.length() or _text[_at] != ")"):
+		_problem = ") is missing"
+	_at += 1
+
+func _text_test(step: Step) -> void:
+	if _at < _text.length() and _text[_at] == "/":
+		var end := _at + 1
+		while end < _text.length() and (_text[end] != "/" or _text[end - 1] == "\\"):
+			end += 1
+		var pattern := RegEx.create_from_string(_text.substr(_at + 1, end - _at - 1).replace("\\/", "/"), false)
+		if end >= _text.length() or pattern == null or not pattern.is_valid():
+			_problem = "the regular expression is none"
+			return
+		_at = end + 1
+		step.tests.append(func(node: Node) -> bool:
+			var text: Variant = _tree.text_of(node)
+			return text != null and pattern.search(text) != null)
+		return
+	var wanted: Variant = _quoted()
+	step.tests.append(func(node: Node) -> bool:
+		var text: Variant = _tree.text_of(node)
+		return text != null and text == wanted)
+
+func _property(step: Step) -> void:
+	_at += 1
+	var from := _at
+	while _at < _text.length() and not _text[_at] in "]=!":
+		_at += 1
+	var property := _text.substr(from, _at - from).strip_edges()
+	var unequal := _text.substr(_at, 2) == "!="
+	if property == "":
+		_problem = "a property's name is missing"
+	if _at < _text.length() and _text[_at] == "]":
+		step.tests.append(func(node: Node) -> bool: return value_of(node, property) != null)
+	else:
+		_at += 2 if unequal else 1
+		var wanted: Variant = _wanted()
+		step.tests.append(func(node: Node) -> bool:
+			var value: Variant = value_of(node, property)
+			return value != null and (Values.same(value, wanted[1]) or str(value) == wanted[0]) != unequal)
+	if _at >= _text.length() or _text[_at] != "]":
+		_problem = "] is missing" if _problem == "" else _problem
+	_at += 1
+
+## What stands up to the bracket: its text, and what that is as JSON.
+func _wanted() -> Array:
+	if _at < _text.length() and _text[_at] == "\"":
+		var string: Variant = _quoted()
+		return [string, string]
+	var from := _at
+	var depth := 0
+	while _at < _text.length() and (_text[_at] != "]" or depth > 0):
+		depth += int(_text[_at] == "[") - int(_text[_at] == "]")
+		_at += 1
+	var word := _text.substr(from, _at - from).strip_edges()
+	var json := JSON.new()
+	return [word, json.data if json.parse(word) == OK else word]
+
+func _number() -> int:
+	var word := _word()
+	if not word.is_valid_int():
+		_problem = ":nth() takes a whole number"
+	return int(word)
+
+func _quoted() -> Variant:
+	var end := _at + 1
+	while end < _text.length() and _text[end] != "\"":
+		end += 2 if _text[end] == "\\" else 1
+	var json := JSON.new()
+	if _at >= _text.length() or _text[_at] != "\"" or json.parse(_text.substr(_at, end - _at + 1)) != OK or not json.data is String:
+		_problem = "a string in quotes is missing"
+		return null
+	_at = end + 1
+	return json.data
+
+## A property's value (`position:x` goes into it), else what the node's hook says; null where there is neither.
+func value_of(node: Node, property: String) -> Variant:
+	var value: Variant = node.get_indexed(NodePath(property)) if property.get_slice(":", 0) in node else null
+	if value == null and node.has_method("agent_fields"):
+		var fields: Variant = node.call("agent_fields")
+		value = fields.get(property) if fields is Dictionary else null
+	return value
+
+## Whether a node is visible, hidden, enabled, disabled or focused.
+func is_in_state(node: Node, state: String) -> bool:
+	match state:
+		"visible": return is_visible(node)
+		"hidden": return not is_visible(node)
+		"enabled": return not _disabled(node)
+		"disabled": return _disabled(node)
+		"focused": return node is Control and node.has_focus()
+	return false
+
+## In the tree, with all that it stands in; what can't be hidden is visible where its parent is.
+func is_visible(node: Node) -> bool:
+	while node != null:
+		if node is CanvasItem or node is Node3D:
+			if not node.is_visible_in_tree():
+				return false
+		elif node is Window or node is CanvasLayer:
+			if not node.visible:
+				return false
+		node = node.get_parent()
+	return true
+
+func _disabled(node: Node) -> bool:
+	if node is BaseButton:
+		return node.disabled
+	if node is LineEdit or node is TextEdit or node is Slider or node is SpinBox:
+		return not node.editable
+	return "disabled" in node and node.get("disabled") == true

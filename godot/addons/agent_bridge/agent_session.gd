@@ -1,0 +1,225 @@
+extends Node
+## One session: takes commands from the transport, carries them out one after another, and answers.
+##
+## A frame goes like this, after all other nodes have had theirs: a command that waited goes on; new ones are carried out as long as there are
+## any and the time allows; the answers are flushed. So a command sees a settled tree, and what it caused has happened when the next frame ends.
+
+const Answer := preload("agent_answer.gd")
+const Command := preload("agent_command.gd")
+const Commands := preload("agent_commands.gd")
+const Events := preload("agent_events.gd")
+const Files := preload("agent_files.gd")
+const Folder := preload("agent_folder.gd")
+const Hook := preload("agent_hook.gd")
+const Owner := preload("agent_owner.gd")
+const Selector := preload("agent_selector.gd")
+const Socket := preload("agent_socket.gd")
+const Sleep := preload("agent_sleep.gd")
+const Walk := preload("agent_tree.gd")
+const Values := preload("agent_values.gd")
+
+## So long commands are carried out in one frame, in microseconds; then the game has its turn.
+const TURN := 8000
+## A longer answer is refused, in characters.
+const LONGEST_ANSWER := 16 << 20
+## A game that has no current scene by then is talked to without one.
+const FRAMES_WITHOUT_SCENE := 60
+
+## Once a frame, after every other node's _process: what commands wait for.
+signal ticked
+
+var transport: RefCounted
+var folder := Folder.new()
+var events := Events.new()
+var tree: Walk
+var selector: Selector
+var hook: Hook
+var commands: Commands
+## Set by hello: events come in lines of their own.
+var stream := false
+
+var _owner: Owner
+var _sleep := Sleep.new()
+var _queue: Array = []
+var _running: Command = null
+var _frames := 0
+var _ready_to_talk := false
+var _scene_id := 0
+
+func _enter_tree() -> void:
+	# Runs while the game is paused, and after everybody else.
+	process_mode = PROCESS_MODE_ALWAYS
+	process_priority = 0x7fffffff
+	tree = Walk.new(get_parent())
+	selector = Selector.new(get_tree().root, tree)
+	hook = Hook.new(get_tree().root, tree, events)
+	commands = Commands.new(self)
+	if not _open():
+		_leave(1)
+		return
+	_give_the_window_a_size()
+	get_tree().node_added.connect(_node_added)
+	for node in tree.all(get_tree().root):
+		_node_added(node)
+
+func _exit_tree() -> void:
+	if transport != null:
+		transport.close()
+	events.close()
+	_sleep.restore()
+
+## Waits for so many frames: drawn ones, and physics ticks as well, so that they last no shorter while the bridge makes the game's loop quick.
+func frames(count: int) -> void:
+	var drawn := Engine.get_process_frames() + count
+	var ticks := Engine.get_physics_frames() + count
+	while Engine.get_process_frames() < drawn or Engine.get_physics_frames() < ticks:
+		await ticked
+
+func _open() -> bool:
+	var dir := ""
+	var address := ""
+	for argument in OS.get_cmdline_user_args():
+		if argument.begins_with("--agent-dir="):
+			dir = argument.trim_prefix("--agent-dir=")
+		elif argument.begins_with("--agent-connect="):
+			address = argument.trim_prefix("--agent-connect=")
+		elif argument.begins_with("--agent-owner="):
+			_owner = Owner.new(int(argument.trim_prefix("--agent-owner=")))
+	if (dir != "" or address == "") and not folder.open(dir):
+		return false
+	if address == "":
+		transport = Files.new(folder.path)
+	else:
+		var greeting := {"hello": "agent_bridge", "protocol": Folder.PROTOCOL}
+		if folder.token() != "":
+			greeting["token"] = folder.token()
+		transport = Socket.new(address, JSON.stringify(greeting, "", false))
+	if not transport.open():
+		return false
+	if folder.path != "":
+		folder.announce()
+	return true
+
+## The headless root window is 64x64: layouts would be wrong, and clicks outside are silently lost.
+func _give_the_window_a_size() -> void:
+	if DisplayServer.get_name() == "headless":
+		get_window().size = Vector2i(ProjectSettings.get_setting("display/window/size/viewport_width"),
+			ProjectSettings.get_setting("display/window/size/viewport_height"))
+
+func _node_added(node: Node) -> void:
+	hook.notice(node)
+	events.watch_by_default(node, get_tree().current_scene)
+
+func _process(_delta: float) -> void:
+	_frames += 1
+	events.collect()
+	_watch_scene()
+	var lines: Array = transport.poll()
+	if not lines.is_empty():
+		_queue.append_array(lines)
+		_sleep.hurry()
+	_sleep.tick()
+	if _running != null:
+		ticked.emit()
+		if _running != null and Time.get_ticks_msec() > _running.deadline:
+			_answer(_running, _timed_out(_running))
+	if _ready_to_talk:
+		_work()
+	if stream and _running == null and not events.is_empty():
+		transport.write("{\"events\":[%s],\"frame\":%d}" % [",".join(events.take()), Engine.get_process_frames()])
+	transport.flush()
+	if not transport.connected:
+		_lost()
+	elif _owner != null and _owner.is_gone():
+		get_tree().quit()
+
+## Commands, one after another, until one has to wait, there are no more, or the game must have its turn.
+func _work() -> void:
+	var until := Time.get_ticks_usec() + TURN
+	var at := 0
+	while _running == null and Time.get_ticks_usec() < until:
+		if at == _queue.size():
+			_queue.clear()
+			at = 0
+			transport.flush()
+			_queue.append_array(transport.poll())
+			if _queue.is_empty():
+				break
+		_begin(Command.new(_queue[at], get_tree()))
+		at += 1
+	_queue = _queue.slice(at)
+
+func _begin(command: Command) -> void:
+	_running = command
+	_sleep.hurry()
+	command.events_before = events.seq
+	command.deadline = Time.get_ticks_msec() + int(command.timeout * 1000)
+	if command.failure != null:
+		_answer(command, command.failure)
+	else:
+		_carry_out(command)
+
+func _carry_out(command: Command) -> void:
+	var answer: Variant = await commands.carry_out(command)
+	if command.done:
+		return
+	if commands.acts(command.name):
+		# What it has caused may be deferred to the end of this frame, or to the next.
+		await ticked
+		if command.done:
+			return
+	_answer(command, answer)
+
+func _answer(command: Command, answer: Dictionary) -> void:
+	command.done = true
+	_running = null
+	_sleep.hurry()
+	events.collect()
+	var id := "null" if command.id == null else str(command.id)
+	var body := _body(id, answer)
+	if body.length() > LONGEST_ANSWER:
+		body = _body(id, Answer.fail("TOO_LARGE", "the answer has %d characters" % body.length(), "ask for less: root, depth, max_nodes, fields"))
+	var dropped := events.take_dropped()
+	transport.write("%s,\"events\":[%s]%s,\"frame\":%d}" % [body, ",".join(events.take(command.events_before)),
+		",\"dropped\":%d" % dropped if dropped > 0 else "", Engine.get_process_frames()])
+	if command.name == "quit" and not Answer.is_failure(answer):
+		_leave(answer["code"])
+
+func _body(id: String, answer: Dictionary) -> String:
+	if not Answer.is_failure(answer):
+		return "{\"ok\":true,\"id\":%s,\"data\":%s" % [id, Values.text(answer)]
+	var body := "{\"ok\":false,\"id\":%s,\"error\":%s,\"code\":%s" % [id, Values.quote(str(answer["error"])), Values.quote(str(answer["code"]))]
+	for name: String in ["hint", "details"]:
+		var value: Variant = answer.get(name)
+		if value != null and not value.is_empty():
+			body += "," + Values.key(name) + Values.text(value)
+	return body
+
+func _timed_out(command: Command) -> Dictionary:
+	commands.abandon(command)
+	return Answer.fail("TIMEOUT", "%s took longer than %s s" % [command.name, command.timeout],
+		"give the command a longer \"timeout\" (seconds), or look at get_tree for what keeps it", {"timeout": command.timeout})
+
+## Nothing is answered before the main scene has had a whole frame; a scene that comes later is watched like the first.
+func _watch_scene() -> void:
+	var scene := get_tree().current_scene
+	if not _ready_to_talk:
+		var is_there := scene != null and scene.is_node_ready() and _frames >= 2
+		_ready_to_talk = is_there or _frames >= FRAMES_WITHOUT_SCENE
+	if scene != null and scene.get_instance_id() != _scene_id:
+		_scene_id = scene.get_instance_id()
+		events.watch_by_default(scene, scene)
+
+## The client is gone. A game that was started for it ends; another goes on as if nothing had been.
+func _lost() -> void:
+	if _owner != null:
+		get_tree().quit()
+	get_tree().node_added.disconnect(_node_added)
+	set_process(false)
+	_sleep.restore()
+
+func _leave(code: int) -> void:
+	set_process(false)
+	if transport != null:
+		transport.close()
+	get_tree().quit(code)
