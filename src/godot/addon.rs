@@ -16,7 +16,33 @@ macro_rules! assets {
 }
 
 /// What goes to `addons/agent_bridge` of a project.
-pub const ADDON: &[Asset] = assets!("addons/agent_bridge": "README.md");
+pub const ADDON: &[Asset] = assets!("addons/agent_bridge":
+    "README.md",
+    "agent_answer.gd",
+    "agent_bridge.gd",
+    "agent_command.gd",
+    "agent_commands.gd",
+    "agent_decode.gd",
+    "agent_diff.gd",
+    "agent_events.gd",
+    "agent_files.gd",
+    "agent_folder.gd",
+    "agent_hook.gd",
+    "agent_keys.gd",
+    "agent_lines.gd",
+    "agent_look.gd",
+    "agent_owner.gd",
+    "agent_place.gd",
+    "agent_press.gd",
+    "agent_selector.gd",
+    "agent_session.gd",
+    "agent_sleep.gd",
+    "agent_socket.gd",
+    "agent_time.gd",
+    "agent_tree.gd",
+    "agent_values.gd",
+    "agent_wait.gd",
+);
 
 /// The Triangle Vault, without the addon.
 pub const EXAMPLE: &[Asset] = assets!("example":

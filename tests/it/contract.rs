@@ -33,6 +33,13 @@ fn every_program_is_a_command_and_every_command_a_program() {
 }
 
 #[test]
+fn every_definition_is_sound() {
+    for of in ALL {
+        (of.clap)().debug_assert();
+    }
+}
+
+#[test]
 fn help_and_version_go_to_stdout() {
     for of in ALL {
         for (argument, needle) in [("-h", "Usage:"), ("--help", "Exit status:"), ("--version", of.name)] {

@@ -33,7 +33,7 @@ pub struct EngineOptions {
     #[arg(long, value_name = "BIN", env = "PIPEWRIGHT_GODOT")]
     pub godot: Option<OsString>,
     /// Show the game in a window; else it runs headless
-    #[arg(long, conflicts_with = "attach")]
+    #[arg(long)]
     pub window: bool,
     /// How the game is spoken with: over files, or a socket that it dials
     #[arg(long, value_name = "HOW", default_value = "file")]
@@ -92,6 +92,7 @@ pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> 
     match (&options.launch, &options.attach, program.is_empty()) {
         (Some(_), _, false) | (_, Some(_), false) => usage("name one game: --launch, --attach, or a program after --"),
         (None, None, true) => usage("which game? --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)"),
+        (_, Some(_), _) if options.engine.window => usage("--window is for a game that is started, not for --attach"),
         (_, Some(folder), _) => attach(folder),
         (Some(folder), _, _) => launch(folder, &options.engine, report),
         (None, None, false) => start(program, options.engine.transport),
