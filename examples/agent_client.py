@@ -51,9 +51,9 @@ class AgentClient:
                 if response.get("id") == self.last_id and "ok" in response:
                     break
             else:
-                raise BrokenPipeError
-        except (OSError, ValueError) as error:
-            raise AgentError("BRIDGE_ENDED", f"no answer to {command}: {error or self.command[0] + ' has ended'}") from None
+                raise EOFError(f"{self.command[0]} has ended")
+        except (OSError, EOFError, ValueError) as error:
+            raise AgentError("BRIDGE_ENDED", f"no answer to {command}: {error}") from None
         finally:
             deadline.cancel()
         if not response["ok"]:
@@ -81,8 +81,9 @@ class AgentClient:
             return
         try:
             self.call("quit")
-        except AgentError:
-            pass
+        except AgentError as error:
+            if error.code == "BRIDGE_ENDED":
+                self.process.terminate()
         try:
             self.process.communicate(timeout=self.timeout)
         except (subprocess.TimeoutExpired, OSError, ValueError):
