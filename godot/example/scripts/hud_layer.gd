@@ -1,4 +1,3 @@
-class_name HudLayer
 extends CanvasLayer
 ## What is written around the level, and its buttons.
 

@@ -13,6 +13,7 @@ signal invalid_attempt(mapping: Array)
 ## All symmetries are found; once a level.
 signal completed
 
+const HudLayer := preload("hud_layer.gd")
 const SWAP_SECONDS := 0.35
 ## How long a person may look at a symmetry before the crystals go home.
 const ADMIRE_SECONDS := 0.7
