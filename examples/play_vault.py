@@ -106,6 +106,10 @@ def main(command):
         say(f"play_vault: the vault stays shut: {player.counter!r}, {'a' if completed else 'no'} completed event")
         return 1
     say(f"the vault is open: {player.counter}")
+    # A replay that differed says so with its exit status.
+    if client.process.returncode != 0:
+        say(f"play_vault: the world ended with status {client.process.returncode}")
+        return 1
     return 0
 
 
