@@ -30,10 +30,10 @@ impl Tail {
         self.has_crashed |= line.starts_with("handle_crash:");
         let broken = ["SCRIPT ERROR: Parse Error", "SCRIPT ERROR: Compile Error", "Failed to instantiate an autoload"];
         let is_broken = broken.iter().any(|sign| line.contains(sign));
-        if self.lines.len() == LINES {
-            self.lines.pop_front();
-        }
-        if !line.is_empty() {
+        if !line.is_empty() && !is_nameless_frame(&line) {
+            if self.lines.len() == LINES {
+                self.lines.pop_front();
+            }
             self.lines.push_back(line);
         }
         if is_broken { Printed::BrokenScript } else { Printed::Talk }
@@ -50,6 +50,11 @@ impl Tail {
     }
 }
 
+/// A crash prints dozens of frames of an engine without symbols, which tell nothing, around what does.
+fn is_nameless_frame(line: &str) -> bool {
+    (line.starts_with('[') && line.ends_with("(??:0)")) || line.bytes().all(|byte| byte == b'=')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +69,10 @@ mod tests {
         assert_eq!(tail.text().lines().count(), LINES);
         assert!(tail.text().contains("line 99\nSCRIPT ERROR") && !tail.text().contains("line 60\n"));
         assert!(!tail.has_crashed());
+        for number in 0..100 {
+            tail.take(format!("[{number}] /usr/bin/godot(+0x17ca1b3) [0x558faaeed1b3] (??:0)").as_bytes());
+        }
+        assert!(tail.text().ends_with("Expected \u{fffd}"));
         tail.take(b"handle_crash: Program crashed with signal 11");
         assert!(tail.has_crashed());
     }

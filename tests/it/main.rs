@@ -5,6 +5,7 @@ mod between;
 mod contract;
 mod documents;
 mod engine;
+mod godot;
 mod jsonl_log;
 mod jsonl_record;
 mod log;

@@ -1,0 +1,136 @@
+//! `godot-bridge` on a real Godot (which `scripts/install-godot` installs; PIPEWRIGHT_GODOT names it).
+
+mod ends;
+mod facts;
+mod plays;
+mod presses;
+mod sees;
+mod waits;
+
+use crate::process::{Talk, binary, command};
+use pipewright::godot::{ADDON, Asset, EXAMPLE};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A bridge to a project, which fails the test where there is no Godot.
+fn bridge(project: &Path) -> Command {
+    std::env::var("PIPEWRIGHT_GODOT").expect("PIPEWRIGHT_GODOT names no Godot: run scripts/test");
+    let mut bridge = command("godot-bridge");
+    bridge.arg("--launch").arg(project);
+    bridge
+}
+
+fn write(folder: &Path, assets: &[Asset]) {
+    for asset in assets {
+        let path = folder.join(asset.path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, asset.text).unwrap();
+    }
+}
+
+/// The example game: a copy that is imported once, for all tests.
+fn vault() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vault");
+    std::fs::create_dir_all(&folder).unwrap();
+    let lock = std::fs::File::create(folder.join("../vault.lock")).unwrap();
+    lock.lock().unwrap();
+    let assets = EXAMPLE.iter().map(|asset| (folder.join(asset.path), asset));
+    let assets = assets.chain(ADDON.iter().map(|asset| (folder.join("addons/agent_bridge").join(asset.path), asset)));
+    let is_current =
+        assets.clone().all(|(path, asset)| std::fs::read(path).is_ok_and(|text| text == asset.text.as_bytes()));
+    if !is_current || !folder.join(".godot/global_script_class_cache.cfg").exists() {
+        let _ = std::fs::remove_dir_all(&folder);
+        write(&folder, EXAMPLE);
+        write(&folder.join("addons/agent_bridge"), ADDON);
+        let mut game = Game::start(&mut bridge(&folder));
+        game.data("hello", json!({}));
+    }
+    folder
+}
+
+/// A small game: `body` is the main scene's script (a Control of 800 x 600, named Main), which builds what it needs.
+fn small_game(body: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let project = "config_version=5\n\n[application]\n\nconfig/name=\"Small\"\nrun/main_scene=\"res://main.tscn\"\n\n\
+                   [display]\n\nwindow/size/viewport_width=800\nwindow/size/viewport_height=600\n";
+    let scene = "[gd_scene format=3]\n\n[ext_resource type=\"Script\" path=\"res://main.gd\" id=\"1\"]\n\n\
+                 [node name=\"Main\" type=\"Control\"]\noffset_right = 800.0\noffset_bottom = 600.0\nscript = ExtResource(\"1\")\n";
+    for (name, text) in [("project.godot", project), ("main.tscn", scene), ("main.gd", body)] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let status = command("godot-bridge").arg("install").arg(folder.path()).stdout(std::process::Stdio::null()).status();
+    assert!(status.unwrap().success());
+    folder
+}
+
+/// A session with a game.
+struct Game {
+    talk: Talk,
+    next: u64,
+}
+
+impl Game {
+    fn start(bridge: &mut Command) -> Game {
+        Game { talk: Talk::start(bridge), next: 1 }
+    }
+
+    fn play(body: &str) -> (Game, tempfile::TempDir) {
+        let folder = small_game(body);
+        (Game::start(&mut bridge(folder.path())), folder)
+    }
+
+    /// Asks, and gives the whole answer.
+    fn ask(&mut self, command: &str, arguments: Value) -> Value {
+        let id = self.next;
+        self.next += 1;
+        let line = json!({"cmd": command, "id": id, "args": arguments}).to_string();
+        let answer: Value = serde_json::from_str(&self.talk.ask(&line)).unwrap();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// Asks for what is done, and gives its data.
+    fn data(&mut self, command: &str, arguments: Value) -> Value {
+        let mut answer = self.ask(command, arguments);
+        assert_eq!(answer["ok"], true, "{command}: {answer}");
+        answer["data"].take()
+    }
+
+    /// Asks for what is refused, and gives its code, and the answer.
+    fn refusal(&mut self, command: &str, arguments: Value) -> (String, Value) {
+        let answer = self.ask(command, arguments);
+        assert_eq!(answer["ok"], false, "{command}: {answer}");
+        assert!(!answer["error"].as_str().unwrap().is_empty());
+        (answer["code"].as_str().unwrap().to_owned(), answer)
+    }
+
+    /// The game's own process.
+    fn pid(&mut self) -> i32 {
+        self.data("hello", json!({}))["pid"].as_i64().unwrap() as i32
+    }
+
+    /// Closes stdin, and asserts that all was well.
+    fn end(self) {
+        let ended = self.talk.end_after_close();
+        assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+    }
+}
+
+/// The types of an answer's events.
+fn types(answer: &Value) -> Vec<&str> {
+    answer["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect()
+}
+
+/// The nodes of a tree that something holds of.
+fn nodes<'a>(tree: &'a Value, holds: &impl Fn(&Value) -> bool) -> Vec<&'a Value> {
+    let children = tree["children"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let own = holds(tree).then_some(tree);
+    own.into_iter().chain(children.iter().flat_map(|child| nodes(child, holds))).collect()
+}
+
+fn named<'a>(tree: &'a Value, name: &str) -> &'a Value {
+    let found = nodes(tree, &|node| node["name"] == name);
+    assert_eq!(found.len(), 1, "{name} in {tree}");
+    found[0]
+}
