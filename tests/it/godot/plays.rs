@@ -139,6 +139,16 @@ fn every_level_can_be_completed() {
     game.end();
 }
 
+/// The levels' own check: every symmetry by brute force, and whether swaps lead to it.
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn the_levels_check_themselves() {
+    let mut check = Command::new(std::env::var("PIPEWRIGHT_GODOT").unwrap());
+    let output =
+        pipe(check.args(["--headless", "--path"]).arg(vault()).args(["--script", "tests/check_symmetries.gd"]), b"");
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![vec![]];
