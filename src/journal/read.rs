@@ -9,7 +9,7 @@ pub use super::shape::{Numbered, numbered};
 use super::pieces::{length_of_whole_objects, start_behind_torn};
 use super::shape::{Record, Understood, What, plain_message};
 use super::{Direction, Part, VERSION, time};
-use crate::io::lines::{Line, Paths, is_json, text};
+use crate::io::lines::{Line, Paths, text};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -186,10 +186,7 @@ impl Reader {
 
     fn read_plain<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> Result<(), serde_json::Error> {
         let mut found = [None];
-        // Where only to be JSON counts, that is known much sooner.
-        if !(self.time_field.is_empty() && is_json(json.as_bytes(), usize::MAX)) {
-            self.time_field.find(json, &mut found)?;
-        }
+        self.time_field.find(json, &mut found)?;
         if self.format == Some(Format::Ours) {
             each(b"", Found::Problem(Problem::NotARecord));
             return Ok(());

@@ -74,7 +74,7 @@ impl Csv {
         let text = match &message.content {
             Content::Json(json) => {
                 // What was read as JSON is JSON.
-                let _ = self.paths.find(json, &mut found);
+                self.paths.find_in_json(json, &mut found);
                 None
             }
             _ => message.body().map(String::from_utf8_lossy),

@@ -220,7 +220,7 @@ impl Kinds {
             Content::Json(json) => {
                 let mut found = [None; 6];
                 // What was read as JSON is JSON.
-                let _ = self.0.find(json, &mut found);
+                self.0.find_in_json(json, &mut found);
                 let named = found[..4].iter().flatten().find(|value| value.starts_with('"'));
                 match (named, found[4], found[5]) {
                     (Some(name), ..) => first_word(&crate::io::lines::plain_text(name)).unwrap_or("json").to_owned(),

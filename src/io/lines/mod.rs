@@ -8,6 +8,7 @@ mod depth;
 mod field;
 mod json;
 mod path;
+mod scan;
 mod splitter;
 
 pub use depth::deeper_than;

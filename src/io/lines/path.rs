@@ -1,9 +1,9 @@
 //! Paths to values in a line, and finding several of them in one pass over the bytes, without reading the rest into values.
 
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use super::is_json;
+use super::scan::follow;
+use serde::de::IgnoredAny;
 use std::borrow::Cow;
-use std::fmt;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,10 +86,10 @@ pub struct Paths {
 
 /// What is looked for at and below one place.
 #[derive(Debug, Clone, Default)]
-struct Node {
+pub(super) struct Node {
     /// The numbers of the paths that end here.
-    wanted: Vec<usize>,
-    below: Vec<(Step, Node)>,
+    pub(super) wanted: Vec<usize>,
+    pub(super) below: Vec<(Step, Node)>,
 }
 
 impl Paths {
@@ -126,120 +126,19 @@ impl Paths {
     /// # Errors
     /// Where `json` is not one JSON value.
     pub fn find<'a>(&self, json: &'a str, found: &mut [Option<&'a str>]) -> Result<(), serde_json::Error> {
-        let mut parser = serde_json::Deserializer::from_str(json);
-        Seek { node: &self.root, found }.deserialize(&mut parser)?;
-        parser.end()
-    }
-}
-
-/// Looks for what a node wants in the value that comes next.
-struct Seek<'n, 'f, 'de> {
-    node: &'n Node,
-    found: &'f mut [Option<&'de str>],
-}
-
-impl<'de> DeserializeSeed<'de> for Seek<'_, '_, 'de> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        if self.node.wanted.is_empty() {
-            return from.deserialize_any(self);
+        if !is_json(json.as_bytes(), usize::MAX) {
+            // It says what is wrong with it.
+            serde_json::from_str::<IgnoredAny>(json)?;
         }
-        let value = <&RawValue as de::Deserialize>::deserialize(from)?.get();
-        for &number in &self.node.wanted {
-            if let Some(place) = self.found.get_mut(number) {
-                *place = Some(value);
-            }
+        self.find_in_json(json, found);
+        Ok(())
+    }
+
+    /// The same in a text that is known to be JSON.
+    pub fn find_in_json<'a>(&self, json: &'a str, found: &mut [Option<&'a str>]) {
+        if self.count > 0 {
+            follow(&self.root, json, 0, found);
         }
-        if !self.node.below.is_empty() {
-            let mut parser = serde_json::Deserializer::from_str(value);
-            parser.deserialize_any(self).map_err(de::Error::custom)?;
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Visitor<'de> for Seek<'_, '_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("any JSON value")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let below = &self.node.below;
-        while let Some(at) = map.next_key_seed(Key(below))? {
-            match at {
-                Some(at) => map.next_value_seed(Seek { node: &below[at].1, found: &mut *self.found })?,
-                None => map.next_value::<IgnoredAny>().map(|_| ())?,
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        for index in 0.. {
-            let wanted = self.node.below.iter().find(|(step, _)| match step {
-                Step::Item(item) => *item == index,
-                Step::Each => index == 0,
-                Step::Field(_) => false,
-            });
-            let there = match wanted {
-                Some((_, node)) => items.next_element_seed(Seek { node, found: &mut *self.found })?.is_some(),
-                None => items.next_element::<IgnoredAny>()?.is_some(),
-            };
-            if !there {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// Which of the steps a key is, whichever way it is escaped.
-struct Key<'n>(&'n [(Step, Node)]);
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<usize>, D::Error> {
-        from.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("a key")
-    }
-
-    fn visit_str<E: de::Error>(self, key: &str) -> Result<Option<usize>, E> {
-        let is_it = |step: &Step| match step {
-            Step::Field(field) => field == key,
-            Step::Each => true,
-            Step::Item(_) => false,
-        };
-        Ok(self.0.iter().position(|(step, _)| is_it(step)))
     }
 }
 
@@ -258,6 +157,7 @@ pub fn plain_text(json: &str) -> Cow<'_, str> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn find<'a>(paths: &[&str], json: &'a str) -> Vec<Option<&'a str>> {
         let paths: Vec<Path> = paths.iter().map(|path| Path::parse(path).unwrap()).collect();
@@ -293,6 +193,55 @@ mod tests {
         }
         assert_eq!(Path::parse(" .a[\"b\"][].c ").unwrap().steps().len(), 4);
         assert_eq!(Path::parse(".имя").unwrap().steps(), [Step::Field("имя".to_owned())]);
+    }
+
+    /// The values as serde_json reads them; keys that come twice are told apart nowhere here.
+    fn at<'v>(value: &'v serde_json::Value, path: &Path) -> Option<&'v serde_json::Value> {
+        path.steps().iter().try_fold(value, |value, step| match step {
+            Step::Field(field) => value.get(field),
+            Step::Item(item) => value.get(item),
+            Step::Each => None,
+        })
+    }
+
+    fn value() -> impl Strategy<Value = serde_json::Value> {
+        use serde_json::Value;
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[a-c\\\\\"\\[\\]{},: \n\u{e9}]{0,6}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 60, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map("[ab\"\\\\]{1,2}", inner, 0..5).prop_map(|map| map.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_what_a_parser_finds(
+            value in value(),
+            pretty: bool,
+            paths in prop::collection::vec("(\\.(a|b|\"ab\"|\"\\\\\\\\\")|\\.\\[[0-3]\\]){1,4}", 1..5),
+        ) {
+            let json = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+            let paths: Vec<Path> = paths.iter().map(|path| Path::parse(path).unwrap()).collect();
+            let mut found = vec![None; paths.len()];
+            Paths::new(&paths).find(&json, &mut found).unwrap();
+            for (path, found) in paths.iter().zip(found) {
+                let found = found.map(|found| serde_json::from_str::<serde_json::Value>(found).unwrap());
+                prop_assert_eq!(found.as_ref(), at(&value, path));
+            }
+        }
+
+        #[test]
+        fn text_that_is_no_json_comes_to_an_end(json in "[\\[\\]{}\":,a1\\\\ ]{0,40}") {
+            let paths: Vec<Path> = [".a.a", ".[0].a", ".[]"].iter().map(|path| Path::parse(path).unwrap()).collect();
+            Paths::new(&paths).find_in_json(&json, &mut [None; 3]);
+        }
     }
 
     #[test]
