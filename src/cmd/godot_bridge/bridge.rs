@@ -209,7 +209,7 @@ impl Stage for Bridge {
             }
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
             Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last),
-            Event::Piece(Side::FarError, piece) => self.game.print(piece.raw(), out),
+            Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
             Event::Piece(..) => {}
             Event::Closed(Side::Near) => self.near_ended = true,
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(),

@@ -2,6 +2,7 @@
 
 use crate::godot::{self, Gone, Message, Printed, Response, Tail};
 use crate::io::child::{describe, exit_code};
+use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
 use std::collections::VecDeque;
@@ -59,6 +60,8 @@ pub struct Game {
     /// By when something must have happened, whatever else does, and what is wrong otherwise.
     last_moment: Option<(Instant, &'static str)>,
     tail: Tail,
+    /// An over-long line that the engine prints goes on.
+    prints_on: bool,
     /// The engine's output is shown.
     verbose: bool,
 }
@@ -76,6 +79,7 @@ impl Game {
             is_quitting: false,
             last_moment: None,
             tail: Tail::default(),
+            prints_on: false,
             verbose,
         }
     }
@@ -168,12 +172,15 @@ impl Game {
         Err(self.gone("VERSION_MISMATCH", format!("{says}, this bridge {}; {advice}", godot::PROTOCOL), None))
     }
 
-    /// Takes a line that the engine prints.
-    pub fn print(&mut self, line: &[u8], out: &mut Out) {
+    /// Takes what the engine prints. Of an over-long line only the beginning is kept.
+    pub fn print(&mut self, piece: &Piece<'_>, out: &mut Out) {
         if self.verbose {
-            out.to(Side::FarError).extend_from_slice(line);
+            out.to(Side::FarError).extend_from_slice(piece.raw());
         }
-        if self.tail.take(line) == Printed::BrokenScript && !self.is_ready && self.last_moment.is_none() {
+        if std::mem::replace(&mut self.prints_on, matches!(piece, Piece::Part { last: false, .. })) {
+            return;
+        }
+        if self.tail.take(piece.raw()) == Printed::BrokenScript && !self.is_ready && self.last_moment.is_none() {
             let what = "a script of the game can't be loaded, and its bridge doesn't answer";
             self.last_moment = Some((Instant::now() + BROKEN, what));
         }

@@ -93,7 +93,7 @@ impl Stage for Puppet {
             Event::Piece(Side::Far, Piece::Part { last: true, .. }) => {
                 return Err(Failure::new(Status::Fault, format_args!("{}: the answer is too long", self.asked)));
             }
-            Event::Piece(Side::FarError, piece) => self.game.print(piece.raw(), out),
+            Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(),
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
                 return Err(self.game.failure(&self.game.left()));
