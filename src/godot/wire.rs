@@ -58,8 +58,8 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
 /// What the game answers to a command, every field as it was written.
 #[derive(Debug)]
 pub struct Response<'a> {
-    /// Which of our commands.
-    pub id: u64,
+    /// Which of our commands; none where the game couldn't read the command's line.
+    pub id: Option<u64>,
     /// Whether it was carried out.
     pub ok: bool,
     fields: Fields<'a>,
@@ -83,12 +83,11 @@ impl<'a> Message<'a> {
             Ok(fields) => fields,
             Err(error) => return Message::Unreadable(error.to_string()),
         };
-        let id = fields.get("id").and_then(|id| serde_json::from_str(id.get()).ok());
+        let id = fields.get("id").and_then(|id| serde_json::from_str::<Option<u64>>(id.get()).ok());
         let ok = fields.get("ok").map(RawValue::get);
         match (id, ok, fields.get("events")) {
-            (Some(id), Some(ok @ ("true" | "false")), _) => {
-                Message::Response(Response { id, ok: ok == "true", fields })
-            }
+            (Some(id @ Some(_)), Some("true"), _) => Message::Response(Response { id, ok: true, fields }),
+            (Some(id), Some("false"), _) => Message::Response(Response { id, ok: false, fields }),
             (None, None, Some(events)) if events.get().starts_with('[') => Message::Events(events),
             _ => Message::Unreadable("it is neither an answer nor events".to_owned()),
         }
@@ -133,7 +132,9 @@ mod tests {
         let Message::Response(response) = Message::read(r#"{"ok":false,"id":7,"code":"TIMEOUT","events":[]}"#) else {
             panic!("an answer");
         };
-        assert_eq!((response.id, response.ok, response.text("code").as_deref()), (7, false, Some("TIMEOUT")));
+        assert_eq!((response.id, response.ok, response.text("code").as_deref()), (Some(7), false, Some("TIMEOUT")));
+        let unread = r#"{"ok":false,"id":null,"code":"BAD_JSON"}"#;
+        assert!(matches!(Message::read(unread), Message::Response(Response { id: None, ok: false, .. })));
         assert!(matches!(Message::read(r#"{"events":[{"seq":1}],"frame":2}"#), Message::Events(_)));
         for bad in ["", "[]", "{}", r#"{"ok":true}"#, r#"{"ok":1,"id":1}"#, r#"{"ok":true,"id":null}"#, "{\"ok\":tr"] {
             assert!(matches!(Message::read(bad), Message::Unreadable(_)), "{bad}");

@@ -1,9 +1,9 @@
 //! The stage: calls from the near side become the game's commands, its answers go back in order.
 
 use super::events::Events;
-use super::game::{Game, Heard};
+use super::game::{Answer, Game, Heard};
 use super::queue::{Pending, Queue};
-use crate::godot::{Gone, Response, answer, answer_gone, refuse};
+use crate::godot::{Gone, answer, answer_gone, refuse};
 use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, deeper_than, text};
 use crate::io::report::{Failure, Report, Status};
@@ -104,7 +104,7 @@ impl Bridge {
                     _ => 0,
                 });
             }
-            Ok(Heard::Answer(response)) => self.settle(&response, out),
+            Ok(Heard::Answer(answer)) => self.settle(&answer, out),
         }
         Ok(())
     }
@@ -115,24 +115,23 @@ impl Bridge {
             let why = "the game's answer is longer than --max-line: ask for less (depth, max_nodes, fields, since)";
             self.report.fault(format_args!("game:{number}"), why);
             if let Some(id) = self.game.hear_too_long(bytes) {
-                self.queue.answer(id, |call| match recognise(call) {
-                    Ok(Some(call)) => refuse(&call, "TOO_LARGE", why),
-                    _ => String::new(),
-                });
+                self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", why)));
             }
         }
     }
 
-    fn settle(&mut self, response: &Response<'_>, out: &mut Out) {
+    fn settle(&mut self, Answer { id, response, skipped }: &Answer<'_>, out: &mut Out) {
         if !response.ok {
             self.report.fail();
         }
+        for &id in skipped {
+            self.report.fail();
+            let why = "the game has answered a later command, but not this one";
+            self.queue.answer(id, |call| recognised(call, |call| refuse(call, "GAME_ERROR", why)));
+        }
         self.show(response.get("events").map(|events| events.get()), out);
-        self.queue.answer(response.id, |call| match recognise(call) {
-            Ok(Some(call)) => answer(&call, response),
-            _ => String::new(),
-        });
-        if self.asked_to_quit == Some(response.id) {
+        self.queue.answer(*id, |call| recognised(call, |call| answer(call, response)));
+        if self.asked_to_quit == Some(*id) {
             match response.ok {
                 true => self.game.close(),
                 false => self.asked_to_quit = None,
@@ -151,10 +150,7 @@ impl Bridge {
 
     /// There is no game any more: everybody who waits is told.
     fn lose(&mut self, gone: Gone, out: &mut Out) -> Result<(), Failure> {
-        self.queue.answer_all(|call| match recognise(call) {
-            Ok(Some(call)) => answer_gone(&call, &gone),
-            _ => String::new(),
-        });
+        self.queue.answer_all(|call| recognised(call, |call| answer_gone(call, &gone)));
         self.queue.drain(out.to(Side::Near));
         Err(self.game.failure(&gone))
     }
@@ -181,6 +177,11 @@ impl Bridge {
             }
         }
     }
+}
+
+/// The answer to a call that has been in the queue: it was one when it came.
+fn recognised(line: &str, answer: impl FnOnce(&Call<'_>) -> String) -> String {
+    recognise(line).ok().flatten().map(|call| answer(&call)).unwrap_or_default()
 }
 
 /// Sends a call as a command; gives its number.

@@ -36,12 +36,21 @@ struct Asked {
 pub enum Heard<'a> {
     /// It has greeted: commands may be sent.
     Ready,
-    /// It answers the command with this number.
-    Answer(Response<'a>),
+    /// It answers a command.
+    Answer(Answer<'a>),
     /// Something happened by itself: a JSON array of events.
     Events(&'a str),
     /// Nothing to act on.
     Nothing,
+}
+
+/// What is known once an answer has come.
+pub struct Answer<'a> {
+    /// The command that is answered, by its number.
+    pub id: u64,
+    pub response: Response<'a>,
+    /// Those before it that haven't been answered, and never will be: the game answers in order.
+    pub skipped: Vec<u64>,
 }
 
 /// The connection to the game.
@@ -137,15 +146,20 @@ impl Game {
                 return Ok(Heard::Nothing);
             }
         };
-        // In order, so that what stands before it will never be answered.
-        let Some(at) = self.asked.iter().position(|asked| asked.id == response.id) else {
-            self.report.note(format_args!("game:{number}: an answer to nothing that was asked (id {})", response.id));
+        let is_meant = |asked: &Asked| match response.id {
+            Some(id) => asked.id == id,
+            // It couldn't read a line (its parser takes less than ours). Before it has greeted, that was nobody's of ours.
+            None => self.is_ready,
+        };
+        let Some(at) = self.asked.iter().position(is_meant) else {
+            self.report.note(format_args!("game:{number}: an answer to nothing that was asked"));
             return Ok(Heard::Nothing);
         };
-        self.asked.remove(at);
+        let mut skipped: Vec<u64> = self.asked.drain(..=at).map(|asked| asked.id).collect();
+        let id = skipped.pop().unwrap_or_default();
         self.since = Instant::now();
         if self.is_ready {
-            return Ok(Heard::Answer(response));
+            return Ok(Heard::Answer(Answer { id, response, skipped }));
         }
         self.check_version(&response)?;
         self.is_ready = true;

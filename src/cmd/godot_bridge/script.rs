@@ -1,6 +1,6 @@
 //! A stage that plays by itself: one command after another, each chosen by what the last one gave.
 
-use super::game::{Game, Heard};
+use super::game::{Answer, Game, Heard};
 use crate::io::lines::{Piece, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -72,12 +72,12 @@ impl Puppet {
                 out.stop(self.report.finish());
                 Ok(())
             }
-            Ok(Heard::Answer(answer)) if answer.ok => {
-                let data = answer.get("data").map_or("null", |data| data.get());
+            Ok(Heard::Answer(Answer { response, .. })) if response.ok => {
+                let data = response.get("data").map_or("null", |data| data.get());
                 self.step(&serde_json::from_str(data).unwrap_or_default(), out)
             }
-            Ok(Heard::Answer(answer)) => {
-                let said = ["error", "hint"].into_iter().filter_map(|key| answer.text(key)).collect::<Vec<_>>();
+            Ok(Heard::Answer(Answer { response, .. })) => {
+                let said = ["error", "hint"].into_iter().filter_map(|key| response.text(key)).collect::<Vec<_>>();
                 Err(Failure::new(Status::Fault, format_args!("{}: {}", self.asked, said.join("; "))))
             }
             Ok(Heard::Events(_) | Heard::Nothing) => Ok(()),
