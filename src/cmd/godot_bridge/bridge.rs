@@ -1,7 +1,7 @@
 //! The stage: calls from the near side become the game's commands, its answers go back in order.
 
 use super::events::Events;
-use super::game::{Answer, Game, Heard};
+use super::game::{Answer, Game, Heard, LEFT};
 use super::queue::{Pending, Queue};
 use crate::godot::{Gone, answer, answer_gone, refuse};
 use crate::io::child::exit_code;
@@ -110,14 +110,19 @@ impl Bridge {
     }
 
     /// Of an answer that is too long, the beginning tells that it is one; it answers what was asked first.
-    fn hear_part(&mut self, bytes: &[u8], number: u64, last: bool) {
+    fn hear_part(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) -> Result<(), Failure> {
         if !std::mem::replace(&mut self.in_part, !last) {
             let why = "the game's answer is longer than --max-line: ask for less (depth, max_nodes, fields, since)";
             self.report.fault(format_args!("game:{number}"), why);
-            if let Some(id) = self.game.hear_too_long(bytes) {
-                self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", why)));
+            match self.game.hear_too_long(bytes) {
+                Err(gone) => return self.lose(gone, out),
+                Ok(None) => {}
+                Ok(Some(id)) => {
+                    self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", why)));
+                }
             }
         }
+        Ok(())
     }
 
     fn settle(&mut self, Answer { id, response, skipped }: &Answer<'_>, out: &mut Out) {
@@ -133,7 +138,7 @@ impl Bridge {
         self.queue.answer(*id, |call| recognised(call, |call| answer(call, response)));
         if self.asked_to_quit == Some(*id) {
             match response.ok {
-                true => self.game.close(),
+                true => self.game.close("the game was asked to quit, and hasn't ended"),
                 false => self.asked_to_quit = None,
             }
         }
@@ -209,11 +214,11 @@ impl Stage for Bridge {
                 self.refuse_line(number, "TOO_LARGE", "longer than --max-line");
             }
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
-            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last),
+            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last, out)?,
             Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
             Event::Piece(..) => {}
             Event::Closed(Side::Near) => self.near_ended = true,
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(),
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(LEFT),
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
                 if self.asked_to_quit.is_some() && self.game.unanswered() == 0 {
                     out.stop(self.report.finish());

@@ -14,8 +14,11 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(2);
 /// Where a script couldn't be loaded, a bridge that is there nonetheless answers within this.
 const BROKEN: Duration = Duration::from_secs(5);
-/// An engine that has closed its connection ends within this, or is taken for ended.
+/// An engine that was asked to end, or has closed its connection, ends within this, or is taken for ended.
 const CLOSING: Duration = Duration::from_secs(2);
+
+/// Why a game that has closed its connection is given up.
+pub const LEFT: &str = "the game has closed its connection, and hasn't ended";
 
 /// How long is waited for what.
 #[derive(Debug, Clone, Copy)]
@@ -129,7 +132,8 @@ impl Game {
     /// Asks the game to end.
     pub fn quit(&mut self, out: &mut Out) {
         if !std::mem::replace(&mut self.is_quitting, true) {
-            self.ask(out, "quit", None, None);
+            // Nothing else is asked any more, so that it has nothing else to do.
+            self.ask(out, "quit", None, Some(CLOSING));
         }
     }
 
@@ -200,33 +204,37 @@ impl Game {
         }
     }
 
-    /// The game has closed its connection: it should end now.
-    pub fn close(&mut self) {
-        self.last_moment.get_or_insert((Instant::now() + CLOSING, "the game has closed its connection"));
+    /// The game should end now; `why` is what is told where it doesn't.
+    pub fn close(&mut self, why: &'static str) {
+        self.last_moment.get_or_insert((Instant::now() + CLOSING, why));
     }
 
-    /// By when something must have been heard, and what it means where it hasn't.
-    fn due(&self) -> Option<(Instant, Gone)> {
-        let waited = self.asked.front().map(|first| {
-            let patience = if self.is_ready { first.timeout + GRACE } else { self.patience.start };
-            let said = match self.is_ready {
-                true => format!("the game has not answered for {} s, and is given up", patience.as_secs_f64()),
-                false => format!("the game has not greeted within {} s (--start-timeout)", patience.as_secs_f64()),
-            };
-            (self.since + patience, self.gone(if self.is_ready { "TIMEOUT" } else { "GAME_START_FAILED" }, said, None))
-        });
-        let code = if self.is_ready { "GAME_EXITED" } else { "GAME_START_FAILED" };
-        let last = self.last_moment.map(|(at, what)| (at, self.gone(code, what.to_owned(), None)));
-        waited.into_iter().chain(last).min_by_key(|(at, _)| *at)
+    /// How long the game may say nothing about the first of the commands, from `since`.
+    fn patience(&self) -> Option<Duration> {
+        let first = self.asked.front()?;
+        Some(if self.is_ready { first.timeout + GRACE } else { self.patience.start })
     }
 
+    /// By when something must have been heard.
     pub fn deadline(&self) -> Option<Instant> {
-        self.due().map(|(at, _)| at)
+        let answer = self.patience().map(|patience| self.since + patience);
+        answer.into_iter().chain(self.last_moment.map(|(at, _)| at)).min()
     }
 
     /// Why the game is given up, where its time has passed.
     pub fn overdue(&self) -> Option<Gone> {
-        self.due().filter(|(at, _)| *at <= Instant::now()).map(|(_, gone)| gone)
+        let now = Instant::now();
+        if let Some((_, why)) = self.last_moment.filter(|(at, _)| *at <= now) {
+            let code = if self.is_ready { "GAME_EXITED" } else { "GAME_START_FAILED" };
+            return Some(self.gone(code, why.to_owned(), None));
+        }
+        let patience = self.patience().filter(|patience| self.since + *patience <= now)?;
+        let seconds = patience.as_secs_f64();
+        let (code, said) = match self.is_ready {
+            true => ("TIMEOUT", format!("the game has not answered for {seconds} s, and is given up")),
+            false => ("GAME_START_FAILED", format!("the game has not greeted within {seconds} s (--start-timeout)")),
+        };
+        Some(self.gone(code, said, None))
     }
 
     /// The engine has ended.
@@ -247,10 +255,19 @@ impl Game {
     }
 
     /// An answer that is too long to be looked into: gives the number of the command that it is taken to answer.
-    pub fn hear_too_long(&mut self, beginning: &[u8]) -> Option<u64> {
-        let first = if beginning.starts_with(b"{\"ok\"") { self.asked.pop_front() } else { None };
+    ///
+    /// # Errors
+    /// Where it is the greeting.
+    pub fn hear_too_long(&mut self, beginning: &[u8]) -> Result<Option<u64>, Gone> {
+        if !beginning.starts_with(b"{\"ok\"") {
+            return Ok(None);
+        }
+        if !self.is_ready {
+            let message = "the addon's greeting is longer than --max-line".to_owned();
+            return Err(self.gone("VERSION_MISMATCH", message, None));
+        }
         self.since = Instant::now();
-        first.map(|asked| asked.id)
+        Ok(self.asked.pop_front().map(|asked| asked.id))
     }
 
     /// What ends the run without a game; what the engine last printed is said before.

@@ -1,6 +1,6 @@
 //! A stage that plays by itself: one command after another, each chosen by what the last one gave.
 
-use super::game::{Answer, Game, Heard};
+use super::game::{Answer, Game, Heard, LEFT};
 use crate::io::lines::{Piece, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -94,7 +94,7 @@ impl Stage for Puppet {
                 return Err(Failure::new(Status::Fault, format_args!("{}: the answer is too long", self.asked)));
             }
             Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(),
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(LEFT),
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
                 return Err(self.game.failure(&self.game.left()));
             }
