@@ -75,6 +75,8 @@ pub struct Out {
     bytes: [Vec<u8>; 4],
     /// What was said before, and hasn't been written yet, to the near and the far side.
     pub(super) unsent: [usize; 2],
+    /// What the far side has said still waits for whoever reads us.
+    pub(super) far_waits: bool,
     /// In a plain pipe everything goes to stdout, in the order in which it was said.
     joined: bool,
     pub(super) respawn: bool,
@@ -109,6 +111,12 @@ impl Out {
             Side::FarError | Side::Person => 0,
         };
         earlier + self.bytes[if self.joined { 0 } else { side as usize }].len()
+    }
+
+    /// Whether what the far side has said waits for a reader of ours that takes its time: it may have said more than we have
+    /// heard.
+    pub fn far_waits(&self) -> bool {
+        self.far_waits
     }
 
     /// What is waiting to be sent on to the other side of what came from `from`.

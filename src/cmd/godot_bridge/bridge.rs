@@ -227,6 +227,8 @@ impl Stage for Bridge {
                 }
             }
             Event::Exited(status) => self.exited(status, out)?,
+            // It may have answered: who reads us hasn't let us hear that yet.
+            Event::Due if out.far_waits() => self.game.wait_anew(),
             Event::Due => {
                 if let Some(gone) = self.game.overdue() {
                     self.lose(gone, out)?;

@@ -221,6 +221,14 @@ impl Game {
         answer.into_iter().chain(self.last_moment.map(|(at, _)| at)).min()
     }
 
+    /// It has all its time again.
+    pub fn wait_anew(&mut self) {
+        self.since = Instant::now();
+        if let Some((at, _)) = &mut self.last_moment {
+            *at = self.since + CLOSING;
+        }
+    }
+
     /// Why the game is given up, where its time has passed.
     pub fn overdue(&self) -> Option<Gone> {
         let now = Instant::now();

@@ -75,6 +75,11 @@ impl Far {
         if side == Side::FarError { &mut self.stderr } else { &mut self.stdout }
     }
 
+    /// Whether it isn't being read at the moment: what it said last is being given on.
+    pub(super) fn waits(&self) -> bool {
+        !self.stdout.said_all && self.stdout.listening_since.is_none()
+    }
+
     /// Where whoever waits for the child leaves its status.
     pub(super) fn exit(&self) -> Arc<Exit> {
         Arc::clone(&self.exit)

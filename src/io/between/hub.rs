@@ -95,6 +95,7 @@ impl Hub {
         }
         let Core { stage, out, far, .. } = core;
         out.unsent = [self.sinks.near.waiting(), far.as_ref().map_or(0, |far| far.sink.waiting())];
+        out.far_waits = far.as_ref().is_some_and(Far::waits);
         let held = out.hold_near;
         let decided = act(stage.as_mut(), out);
         let let_go = held && !out.hold_near;
