@@ -27,7 +27,14 @@ pub struct Bridge {
     in_part: bool,
     /// The caller's own `quit`, by our number.
     asked_to_quit: Option<u64>,
+    /// The game has said that it does.
+    has_quit: bool,
+    /// Why there is no game any more, and until when those who ask are told.
+    lost: Option<(Gone, Instant)>,
 }
+
+/// What was on its way when the game was lost is answered, too, where it comes within this.
+const LINGER: Duration = Duration::from_millis(100);
 
 /// Who calls may give a command its own time.
 const LONGEST: f64 = 864_000.0;
@@ -45,6 +52,8 @@ impl Bridge {
             near_ended: false,
             in_part: false,
             asked_to_quit: None,
+            has_quit: false,
+            lost: None,
         }
     }
 
@@ -73,6 +82,11 @@ impl Bridge {
                 self.report.fault(format_args!("stdin:{}", line.number()), why);
                 self.queue.push(Pending::Done(format!("{}\n", refuse(&call, "NEEDS_APPROVAL", why)).into_bytes()));
             }
+            Ok(Some(call)) if self.lost.is_some() => {
+                if let Some((gone, _)) = &self.lost {
+                    self.queue.push(Pending::Done(format!("{}\n", answer_gone(&call, gone)).into_bytes()));
+                }
+            }
             Ok(Some(_)) if !self.game.is_ready() => self.queue.push(Pending::Unsent(body.to_owned())),
             Ok(Some(call)) => {
                 let id = send(&mut self.game, &call, out, &mut self.asked_to_quit);
@@ -90,10 +104,10 @@ impl Bridge {
         self.queue.push(Pending::Done(answer.into_bytes()));
     }
 
-    fn hear(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
+    fn hear(&mut self, line: &Line<'_>, out: &mut Out) {
         let body = text(line.body());
         match self.game.hear(&body, line.number()) {
-            Err(gone) => return self.lose(gone, out),
+            Err(gone) => self.lose(gone),
             Ok(Heard::Nothing) => {}
             Ok(Heard::Events(events)) => self.show(Some(events), out),
             Ok(Heard::Ready) => {
@@ -106,23 +120,21 @@ impl Bridge {
             }
             Ok(Heard::Answer(answer)) => self.settle(&answer, out),
         }
-        Ok(())
     }
 
     /// Of an answer that is too long, the beginning tells that it is one; it answers what was asked first.
-    fn hear_part(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) -> Result<(), Failure> {
+    fn hear_part(&mut self, bytes: &[u8], number: u64, last: bool) {
         if !std::mem::replace(&mut self.in_part, !last) {
             let why = "the game's answer is longer than --max-line: ask for less (depth, max_nodes, fields, since)";
             self.report.fault(format_args!("game:{number}"), why);
             match self.game.hear_too_long(bytes) {
-                Err(gone) => return self.lose(gone, out),
+                Err(gone) => self.lose(gone),
                 Ok(None) => {}
                 Ok(Some(id)) => {
                     self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", why)));
                 }
             }
         }
-        Ok(())
     }
 
     fn settle(&mut self, Answer { id, response, skipped }: &Answer<'_>, out: &mut Out) {
@@ -138,7 +150,10 @@ impl Bridge {
         self.queue.answer(*id, |call| recognised(call, |call| answer(call, response)));
         if self.asked_to_quit == Some(*id) {
             match response.ok {
-                true => self.game.close("the game was asked to quit, and hasn't ended"),
+                true => {
+                    self.has_quit = true;
+                    self.game.close("the game was asked to quit, and hasn't ended");
+                }
                 false => self.asked_to_quit = None,
             }
         }
@@ -154,33 +169,44 @@ impl Bridge {
     }
 
     /// There is no game any more: everybody who waits is told.
-    fn lose(&mut self, gone: Gone, out: &mut Out) -> Result<(), Failure> {
-        self.queue.answer_all(|call| recognised(call, |call| answer_gone(call, &gone)));
-        self.queue.drain(out.to(Side::Near));
-        Err(self.game.failure(&gone))
+    fn lose(&mut self, gone: Gone) {
+        self.tell_all(&gone);
+        self.lost = Some((gone, Instant::now() + LINGER));
     }
 
-    fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
-        let was_asked = self.asked_to_quit.is_some() && self.game.unanswered() == 0;
-        if was_asked || self.game.is_quitting() {
-            let code = exit_code(status);
-            let own = self.report.finish();
-            out.stop(if was_asked && code != 0 { Status::Child(code) } else { own });
-            return Ok(());
+    fn tell_all(&mut self, gone: &Gone) -> bool {
+        self.queue.answer_all(|call| recognised(call, |call| answer_gone(call, gone)))
+    }
+
+    /// The game has ended; `status` where it was ours.
+    fn exited(&mut self, status: Option<ExitStatus>, out: &mut Out) {
+        let gone = status.map_or_else(|| self.game.left(), |status| self.game.exited(status));
+        if !self.has_quit && !self.game.is_quitting() {
+            return self.lose(gone);
         }
-        self.lose(self.game.exited(status), out)
+        // Who asked for more after the `quit` doesn't get it.
+        if self.tell_all(&gone) {
+            self.report.fail();
+        }
+        let (own, code) = (self.report.finish(), status.map_or(0, exit_code));
+        out.stop(if self.has_quit && code != 0 { Status::Child(code) } else { own });
     }
 
     /// What follows from every event: what may leave does, the game is told to end when there is nothing left to ask.
-    fn go_on(&mut self, out: &mut Out) {
+    fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
         self.queue.drain(out.to(Side::Near));
         out.hold_near(self.queue.is_full());
+        if let Some((gone, until)) = &self.lost {
+            let is_over = self.near_ended || *until <= Instant::now();
+            return if is_over { Err(self.game.failure(gone)) } else { Ok(()) };
+        }
         if self.near_ended && self.queue.is_empty() && self.asked_to_quit.is_none() && self.game.is_ready() {
             match self.launched {
                 true => self.game.quit(out),
                 false => out.stop(self.report.finish()),
             }
         }
+        Ok(())
     }
 }
 
@@ -213,36 +239,32 @@ impl Stage for Bridge {
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
                 self.refuse_line(number, "TOO_LARGE", "longer than --max-line");
             }
-            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
-            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last, out)?,
+            Event::Piece(Side::Far, _) if self.lost.is_some() => {}
+            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out),
+            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last),
             Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
             Event::Piece(..) => {}
             Event::Closed(Side::Near) => self.near_ended = true,
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) | Event::Exited(_) | Event::Due
+                if self.lost.is_some() => {}
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(LEFT),
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
-                if self.asked_to_quit.is_some() && self.game.unanswered() == 0 {
-                    out.stop(self.report.finish());
-                } else {
-                    self.lose(self.game.left(), out)?;
-                }
-            }
-            Event::Exited(status) => self.exited(status, out)?,
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => self.exited(None, out),
+            Event::Exited(status) => self.exited(Some(status), out),
             // It may have answered: who reads us hasn't let us hear that yet.
             Event::Due if out.far_waits() => self.game.wait_anew(),
             Event::Due => {
                 if let Some(gone) = self.game.overdue() {
-                    self.lose(gone, out)?;
+                    self.lose(gone);
                 }
             }
             // It ends in order while we wait for it.
             Event::Signal(_) | Event::Broken(Side::Near, _) if self.launched => self.game.quit(out),
             Event::Signal(_) | Event::Broken(..) | Event::Closed(_) | Event::Reopen => {}
         }
-        self.go_on(out);
-        Ok(())
+        self.go_on(out)
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.game.deadline()
+        self.lost.as_ref().map(|(_, until)| *until).or_else(|| self.game.deadline())
     }
 }

@@ -69,13 +69,17 @@ impl Queue {
         }
     }
 
-    /// Settles every call.
-    pub fn answer_all(&mut self, answer: impl Fn(&str) -> String) {
+    /// Settles every call; says whether there was any.
+    pub fn answer_all(&mut self, answer: impl Fn(&str) -> String) -> bool {
+        let mut any = false;
         for pending in &mut self.lines {
             if let Pending::Unsent(call) | Pending::Sent(_, call) = &*pending {
                 *pending = Pending::Done(format!("{}\n", answer(call)).into_bytes());
+                any = true;
             }
         }
+        self.size = self.lines.iter().map(Pending::size).sum();
+        any
     }
 
     /// Lets leave what has nothing unsettled before it.
