@@ -8,7 +8,7 @@ use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, deeper_than, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::record::{Call, recognise};
+use crate::record::{Call, Form, recognise};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ impl Bridge {
             }
             Ok(Some(_)) if !self.game.is_ready() => self.queue.push(Pending::Unsent(body.to_owned())),
             Ok(Some(call)) => {
-                let id = send(&mut self.game, &call, out, &mut self.asked_to_quit);
+                let id = send(&mut self.game, &call, body, out, &mut self.asked_to_quit);
                 self.queue.push(Pending::Sent(id, body.to_owned()));
             }
         }
@@ -112,8 +112,8 @@ impl Bridge {
             Ok(Heard::Events(events)) => self.show(Some(events), out),
             Ok(Heard::Ready) => {
                 let Bridge { queue, game, asked_to_quit, .. } = self;
-                queue.send(|call| match recognise(call) {
-                    Ok(Some(call)) => send(game, &call, out, asked_to_quit),
+                queue.send(|line| match recognise(line) {
+                    Ok(Some(call)) => send(game, &call, line, out, asked_to_quit),
                     // It was one when it came.
                     _ => 0,
                 });
@@ -215,16 +215,22 @@ fn recognised(line: &str, answer: impl FnOnce(&Call<'_>) -> String) -> String {
     recognise(line).ok().flatten().map(|call| answer(&call)).unwrap_or_default()
 }
 
-/// Sends a call as a command; gives its number.
-fn send(game: &mut Game, call: &Call<'_>, out: &mut Out, asked_to_quit: &mut Option<u64>) -> u64 {
+fn own_timeout(object: &str) -> Option<Duration> {
     #[derive(serde::Deserialize)]
     struct Own {
-        timeout: Option<f64>,
+        timeout: f64,
     }
+    let own = object.contains("\"timeout\"").then(|| serde_json::from_str::<Own>(object).ok()).flatten()?;
+    (0.0..=LONGEST).contains(&own.timeout).then(|| Duration::from_secs_f64(own.timeout))
+}
+
+/// Sends a call as a command; gives its number.
+fn send(game: &mut Game, call: &Call<'_>, line: &str, out: &mut Out, asked_to_quit: &mut Option<u64>) -> u64 {
     let arguments = call.arguments.map(|arguments| arguments.get());
-    let own = arguments.and_then(|arguments| serde_json::from_str::<Own>(arguments).ok()).and_then(|own| own.timeout);
-    let own = own.filter(|seconds| (0.0..=LONGEST).contains(seconds)).map(Duration::from_secs_f64);
-    let id = game.ask(out, &call.tool, arguments, own);
+    // The game's own form has it beside the arguments, as what we send; in any form, it may be among them.
+    let beside = if call.form == Form::Godot { Some(line) } else { None };
+    let timeout = beside.and_then(own_timeout).or_else(|| own_timeout(arguments?));
+    let id = game.ask(out, &call.tool, arguments, timeout);
     if call.tool == "quit" {
         *asked_to_quit = Some(id);
     }
