@@ -248,7 +248,8 @@ impl Game {
     /// The engine has ended.
     pub fn exited(&self, status: ExitStatus) -> Gone {
         let how = describe(status);
-        let crashed = self.tail.has_crashed() || status.code().is_none() || exit_code(status) > 128;
+        // A shell around the game gives its signal, of which there are 64, so.
+        let crashed = self.tail.has_crashed() || status.code().is_none_or(|code| (129..=192).contains(&code));
         let (code, said) = match (self.is_ready, crashed) {
             (false, _) => ("GAME_START_FAILED", format!("the game has ended before it greeted: {how}")),
             (true, true) => ("GAME_CRASHED", format!("the game has crashed: {how}")),
