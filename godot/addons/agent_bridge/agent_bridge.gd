@@ -21,7 +21,8 @@ func _enter_tree() -> void:
 		return
 	var session: Node = script.new()
 	session.name = "Session"
-	add_child(session)
+	# Internal, so that walks of the engine's own don't find it either.
+	add_child(session, false, INTERNAL_MODE_FRONT)
 
 ## Whether a script and all that it refers to could be compiled: load() gives what it has even where a part of it is broken.
 func _is_whole(script: GDScript, seen: Dictionary) -> bool:

@@ -27,11 +27,15 @@ var done := false
 ## Reads a line. `line` may also be the transport's failure to read one.
 func _init(line: Variant, tree: SceneTree) -> void:
 	failure = line if line is Dictionary else _read(line)
-	if failure == null:
+	if failure == null and not args.values().all(_is_plain):
 		var decode := Decode.new(tree)
 		args = decode.value(args)
 		if decode.problem != "":
 			failure = Answer.fail("INVALID_ARGS", decode.problem, "values are described in the addon's README")
+
+## Needs no decoding.
+func _is_plain(value: Variant) -> bool:
+	return value is String or value is bool
 
 func _read(line: String) -> Variant:
 	if _too_deep(line):

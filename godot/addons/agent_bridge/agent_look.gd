@@ -35,13 +35,12 @@ func get_node_(args: Dictionary) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
 	if node is Dictionary:
 		return node
-	var out := {}
-	var fields: Dictionary = _session.tree.node(node, "all")
-	for field: String in fields:
-		out[field] = Values.raw(fields[field])
-	var children: Array = _session.tree.children_of(node)
-	out["children"] = children.map(func(child: Node) -> String: return String(child.name))
-	return out
+	var out: Dictionary = _session.tree.node(node, "all")
+	var names := []
+	for child: Node in _session.tree.children_of(node):
+		names.append(child.name)
+	out["children"] = Values.text(names)
+	return {"": Values.raw(Values.object(out))}
 
 func get_property(args: Dictionary) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])

@@ -36,7 +36,8 @@ static func rect(node: Node) -> Variant:
 ## The same in the window's coordinates.
 static func rect_in_window(node: Node) -> Variant:
 	var own: Variant = rect(node)
-	return null if own == null else top(node.get_viewport())[1] * own
+	var viewport := node.get_viewport()
+	return own if own == null or viewport == node.get_tree().root else top(viewport)[1] * own
 
 ## The part of a control that can be seen: inside its viewport, and inside every ancestor that clips. Without area where there is none.
 static func visible_part(control: CanvasItem) -> Rect2:

@@ -66,10 +66,14 @@ func _narrow(scope: Array[Node], step: Step, before: Array, first: bool) -> Arra
 	for node: Node in before:
 		above[node] = true
 	var out := []
+	var tests := step.tests
 	for node in scope:
-		if not first and not _hangs(node, above, step.child_only):
-			continue
-		if step.tests.all(func(test: Callable) -> bool: return test.call(node)):
+		var fits := true
+		for test in tests:
+			if not test.call(node):
+				fits = false
+				break
+		if fits and (first or _hangs(node, above, step.child_only)):
 			out.append(node)
 	if step.nth != null:
 		var n: int = step.nth if step.nth >= 0 else out.size() + step.nth

@@ -187,7 +187,8 @@ func _answer(command: Command, answer: Dictionary) -> void:
 
 func _body(id: String, answer: Dictionary) -> String:
 	if not Answer.is_failure(answer):
-		return "{\"ok\":true,\"id\":%s,\"data\":%s" % [id, Values.text(answer)]
+		# Data that is text already stands under an empty name.
+		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + Values.text(answer.get("", answer))
 	var body := "{\"ok\":false,\"id\":%s,\"error\":%s,\"code\":%s" % [id, Values.quote(str(answer["error"])), Values.quote(str(answer["code"]))]
 	for name: String in ["hint", "details"]:
 		var value: Variant = answer.get(name)

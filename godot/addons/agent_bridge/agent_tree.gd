@@ -11,7 +11,7 @@ const DEFAULT_NODES := 5000
 const MAX_ITEMS := 500
 ## The walk is recursive, and the engine allows a script 1024 calls.
 const DEEPEST := 200
-const EXTRA := ["rect", "groups", "vars", "class", "process"]
+const ALL := {"rect": true, "groups": true, "vars": true, "class": true, "process": true}
 const OWN := ["name", "type", "path", "children", "more"]
 
 ## What is known of a script, asked once.
@@ -87,7 +87,13 @@ func children_of(of: Node) -> Array[Node]:
 
 ## All that a walk would show, in tree order.
 func all(from: Node) -> Array[Node]:
-	var out: Array[Node] = []
+	var out: Array[Node] = [from]
+	if from.find_children("*", "AcceptDialog", true, false).is_empty() and from.find_children("*", "SpinBox", true, false).is_empty():
+		# The engine walks thirty times as fast as a script.
+		out.append_array(from.find_children("*", "", true, false))
+		out.erase(_own)
+		return out
+	out.clear()
 	var stack: Array[Node] = [from]
 	while not stack.is_empty():
 		var next: Node = stack.pop_back()
@@ -123,10 +129,12 @@ func _choose(fields: Variant) -> void:
 	_extra = {}
 	_without = []
 	_only = null
-	for field: String in (EXTRA if fields is String and fields == "all" else Array(fields)):
+	if fields is String and fields == "all":
+		_extra = ALL
+		return
+	for field: String in fields:
 		if field == "all":
-			for extra: String in EXTRA:
-				_extra[extra] = true
+			_extra.merge(ALL)
 		elif field == "=":
 			_only = {"name": true, "path": true, "more": true}
 		elif field.begins_with("-"):
@@ -142,10 +150,7 @@ func _walk(of: Node, path: String, depth: int) -> void:
 	var children := children_of(of)
 	var names := PackedStringArray()
 	_found.children[path] = names
-	var out := PackedStringArray()
-	for field: String in fields:
-		out.append(Values.key(field) + fields[field])
-	_parts.append("{" + ",".join(out))
+	_parts.append(Values.object(fields).trim_suffix("}"))
 	var shown := 0
 	for child in children:
 		if depth >= _max_depth or _found.nodes.size() >= _max_nodes:
@@ -237,12 +242,13 @@ func _hook(of: Node, out: Dictionary) -> void:
 
 func _extras(of: Node, out: Dictionary, known: About) -> void:
 	if _extra.has("rect"):
-		var rect: Variant = Place.rect_in_window(of)
+		var rect: Variant = Place.rect_in_window(of) if of is CanvasItem else null
 		if rect != null:
 			out["rect"] = _flat(rect)
 	if _extra.has("groups"):
 		# Those that begin with _ are the engine's own.
-		out["groups"] = Values.text(of.get_groups().filter(func(group: StringName) -> bool: return not group.begins_with("_")))
+		var groups := of.get_groups()
+		out["groups"] = "[]" if groups.is_empty() else Values.text(groups.filter(func(group: StringName) -> bool: return not group.begins_with("_")))
 	if _extra.has("vars") and known != null:
 		var vars := {}
 		for name in known.variables:

@@ -28,6 +28,15 @@ static func text(value: Variant) -> String:
 static func raw(json: String) -> Raw:
 	return Raw.new(json)
 
+## An object of fields whose values are JSON already.
+static func object(fields: Dictionary) -> String:
+	var out := PackedStringArray()
+	for name: String in fields:
+		# Not by key(): a call costs more than what it does.
+		var known: Variant = _keys.get(name)
+		out.append((known if known != null else key(name)) + fields[name])
+	return "{" + ",".join(out) + "}"
+
 ## A string in quotes.
 static func quote(string: String) -> String:
 	if _awkward.search(string) == null:
@@ -74,27 +83,40 @@ static func component(value: float) -> String:
 	return var_to_str(value)
 
 static func _text(value: Variant, inside: Array) -> String:
-	match typeof(value):
-		TYPE_STRING: return quote(value)
-		TYPE_BOOL: return "true" if value else "false"
-		TYPE_INT: return str(value)
-		TYPE_FLOAT: return number(value)
-		TYPE_NIL: return "null"
-		TYPE_STRING_NAME: return quote(String(value))
-		TYPE_DICTIONARY: return _dictionary(value, inside)
-		TYPE_ARRAY: return _array(value, inside)
-		TYPE_OBJECT: return _object(value)
+	var kind := typeof(value)
+	# An if for each, the frequent ones first: a match would take twice the time.
+	if kind == TYPE_STRING:
+		return quote(value)
+	if kind == TYPE_BOOL:
+		return "true" if value else "false"
+	if kind == TYPE_INT:
+		return str(value)
+	if kind == TYPE_DICTIONARY:
+		return _dictionary(value, inside)
+	if kind == TYPE_ARRAY:
+		return _array(value, inside)
+	if kind == TYPE_OBJECT:
+		return _object(value)
+	if kind == TYPE_FLOAT:
+		return number(value)
+	if kind == TYPE_NIL:
+		return "null"
+	if kind == TYPE_STRING_NAME:
+		return quote(String(value))
 	var plain: Variant = flat(value)
 	if plain != null:
-		return "{\"$type\":\"%s\",\"value\":%s}" % [type_string(typeof(value)), _numbers(plain)]
-	if typeof(value) >= TYPE_PACKED_BYTE_ARRAY:
-		return "{\"$type\":\"%s\",\"value\":%s}" % [type_string(typeof(value)), _packed(value)]
-	return "{\"$type\":\"%s\",\"value\":%s}" % [type_string(typeof(value)), quote(str(value))]
+		return "{\"$type\":\"%s\",\"value\":%s}" % [type_string(kind), _numbers(plain)]
+	if kind >= TYPE_PACKED_BYTE_ARRAY:
+		return "{\"$type\":\"%s\",\"value\":%s}" % [type_string(kind), _packed(value)]
+	return "{\"$type\":\"%s\",\"value\":%s}" % [type_string(kind), quote(str(value))]
 
 static func _dictionary(value: Dictionary, inside: Array) -> String:
 	if _too_much(value, inside):
 		return "{\"$type\":\"Dictionary\",\"truncated\":true}"
 	inside.append(value)
+	if value.is_empty():
+		inside.pop_back()
+		return "{}"
 	var out := PackedStringArray()
 	var plain := not value.has("$type")
 	for name: Variant in value:
