@@ -6,7 +6,7 @@ import os
 import shutil
 
 import inputs
-from processes import least, on_all_cores, peak_of, ping_pong, run_in_pipe
+from processes import least, on_all_cores, peak_of, ping_pong, run, run_in_pipe
 
 # Quick ones, that what else runs hurts much.
 PIPE_TRIES = 7
@@ -17,9 +17,9 @@ ROUND_TRIPS = 20_000
 MOST_ADDED_US = 30
 
 
-def with_file(command, path, source):
+def with_file(command, path, source, runner=run_in_pipe):
     """Into a new file, which is gone before the kernel has to write much of it while something else is measured."""
-    used = run_in_pipe([*command, path], source)
+    used = runner([*command, path], source)
     os.unlink(path)
     return used
 
@@ -37,6 +37,9 @@ def pipe(bench):
         }
         if ts:
             runs["ts"] = lambda: run_in_pipe([ts], lines.tenth).scaled(lines.scale)
+            # Without pipes at either end, as whoever reads a file does.
+            runs["ours, file"] = lambda: with_file(ours, log, lines.whole, run)
+            runs["ts, file"] = lambda: run([ts], lines.tenth).scaled(lines.scale)
         with on_all_cores():
             judge_pipe(bench, lines, least(runs, PIPE_TRIES))
     bench.note("In a pipe the goals are held against the CPU time of the command alone: it is the stricter measure, and")
@@ -51,8 +54,10 @@ def judge_pipe(bench, lines, used):
     bench.faster(f"{what}, --sync never: CPU time", unsynced.cpu, "tee", tee.cpu)
     bench.faster(f"{what}, --sync never: wall time of the pipe", unsynced.wall, "tee", tee.wall)
     if "ts" in used:
-        bench.faster(f"{what}: CPU time", ours.cpu, "ts", used["ts"].cpu, 5)
+        bench.faster(f"{what}: CPU time", ours.cpu, "ts", used["ts"].cpu)
         bench.faster(f"{what}: wall time of the pipe", ours.wall, "ts", used["ts"].wall)
+        bench.faster(f"{what}, FILE to /dev/null: CPU time", used["ours, file"].cpu, "ts", used["ts, file"].cpu, 5)
+        bench.row(f"tee, {what.split(', ')[1]}: CPU time", f"{tee.cpu:.2f} s", "ts", f"{used['ts'].cpu / tee.cpu:.2f} x")
 
 
 def observation_of(size):
