@@ -6,6 +6,7 @@ mod contract;
 mod documents;
 mod engine;
 mod godot;
+mod godot_bridge;
 mod jsonl_log;
 mod jsonl_record;
 mod log;

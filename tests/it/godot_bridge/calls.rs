@@ -1,0 +1,139 @@
+//! What is said to the game for a line of stdin, and what is answered to it.
+
+use super::{Bridge, lines, play};
+use crate::process::{pipe, text};
+
+#[test]
+fn each_form_is_answered_in_its_own() {
+    let output = play(
+        "echo",
+        &["--timeout", "5"],
+        &[
+            r#"{"cmd":"swap","id":12345678901234567890,"args":{"from":0}}"#,
+            r#"{"type":"tool_call","call_id":"c","tool_name":"swap","arguments":{"from":0},"session_id":"s","step_id":1.0}"#,
+            r#"{"tool":"swap","args":{"from":0}}"#,
+            r#"{"jsonrpc":"2.0","id":1e2,"method":"tools/call","params":{"name":"swap","arguments":{"from":0}}}"#,
+        ],
+    );
+    let data = r#"{"cmd":"swap","args":{"from":0},"timeout":5}"#;
+    assert_eq!(
+        lines(&output),
+        [
+            format!(r#"{{"ok":true,"id":12345678901234567890,"data":{data},"events":[],"frame":1}}"#),
+            format!(
+                r#"{{"type":"tool_result","call_id":"c","session_id":"s","step_id":1.0,"status":"ok","result":{data},"events":[],"frame":1}}"#
+            ),
+            format!(r#"{{"tool":"swap","status":"ok","data":{data},"events":[],"frame":1}}"#),
+            format!(r#"{{"jsonrpc":"2.0","id":1e2,"result":{data}}}"#),
+        ]
+    );
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_failed_command_is_1_and_has_code_hint_and_details() {
+    let output =
+        play("echo", &[], &[r#"{"cmd":"fail","id":"a"}"#, r#"{"type":"tool_call","call_id":2,"tool_name":"fail"}"#]);
+    assert_eq!(
+        lines(&output),
+        [
+            r#"{"ok":false,"id":"a","error":"no node /root/X","code":"NODE_NOT_FOUND","hint":"there is /root/Y","details":{"path":"/root/X"},"events":[],"frame":2}"#,
+            r#"{"type":"tool_result","call_id":2,"status":"error","error":"no node /root/X; there is /root/Y","kind":"not_found","code":"NODE_NOT_FOUND","data":{"path":"/root/X"},"events":[],"frame":2}"#,
+        ]
+    );
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(1), ""));
+}
+
+#[test]
+fn the_digits_of_numbers_reach_the_game() {
+    let wide = r#"{"cmd":"x","args":{"a":-9223372036854775808,"b":[9007199254740993],"c":1.10,"d":"9007199254740993","e":1E5}}"#;
+    let output = play("echo", &[], &[wide]);
+    let wrapped = |digits: &str| format!(r#"{{"$type":"int","value":"{digits}"}}"#);
+    let (a, b) = (wrapped("-9223372036854775808"), wrapped("9007199254740993"));
+    let expected = format!(r#""args":{{"a":{a},"b":[{b}],"c":1.10,"d":"9007199254740993","e":1E5}}"#);
+    assert!(lines(&output)[0].contains(&expected), "{:?}", lines(&output));
+}
+
+#[test]
+fn a_command_may_have_its_own_time() {
+    let output = play(
+        "echo",
+        &["--timeout", "0.1"],
+        &[
+            r#"{"cmd":"sleep","args":{"seconds":2.3,"timeout":5}}"#,
+            r#"{"cmd":"sleep","timeout":5,"args":{"seconds":2.3}}"#,
+            r#"{"tool":"x","timeout":7,"args":{"timeout":2.5}}"#,
+            r#"{"tool":"x","args":{"timeout":"soon"}}"#,
+        ],
+    );
+    let said = lines(&output);
+    assert!(said[..2].iter().all(|line| line.starts_with(r#"{"ok":true,"#)), "{said:?}");
+    assert!(said[2].contains(r#""timeout":2.5}"#) && said[3].contains(r#""timeout":0.1}"#), "{said:?}");
+}
+
+#[test]
+fn what_requires_approval_never_reaches_the_game() {
+    let output = play(
+        "echo",
+        &[],
+        &[
+            r#"{"cmd":"exit","id":1,"requires_approval":true}"#,
+            r#"{"type":"tool_call","call_id":2,"tool_name":"exit","requires_approval":true}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"exit","_meta":{"requires_approval":true}}}"#,
+            r#"{"cmd":"x","id":4,"requires_approval":false}"#,
+        ],
+    );
+    let said = lines(&output);
+    let refused = |line: &String| line.contains(r#""code":"NEEDS_APPROVAL""#);
+    assert!(said[..3].iter().all(refused) && said[3].starts_with(r#"{"ok":true,"id":4"#), "{said:?}");
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = text(&output.stderr);
+    assert!(
+        stderr.starts_with("godot-bridge: stdin:1: it still requires approval: let hitl-gate stand before"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn other_records_pass_in_their_order_between_the_answers() {
+    let others = [r#"{"type":"observation","data":{"n":1.10}}"#, r#" { "type" : "plan_update" } "#];
+    let mut bridge = Bridge::start("echo", &[]);
+    bridge.talk.say(&[r#"{"cmd":"sleep","args":{"seconds":0.3}}"#, others[0], r#"{"cmd":"x"}"#, others[1]].join("\n"));
+    bridge.talk.hear_nothing_for(100);
+    assert!(bridge.talk.hear().contains(r#""data":{}"#));
+    assert_eq!(bridge.talk.hear(), others[0]);
+    assert!(bridge.talk.hear().contains(r#""cmd":"x""#));
+    assert_eq!(bridge.talk.hear(), others[1]);
+    assert_eq!(bridge.end_after_close().status.code(), Some(0));
+}
+
+#[test]
+fn lines_that_are_no_calls_for_certain_are_refused_in_their_order() {
+    let (mut bridge, _home) = super::bridge("echo", &["--max-line", "200", "--max-depth", "4"]);
+    let long = format!(r#"{{"cmd":"{}"}}"#, "x".repeat(300));
+    let bad: &[(&[u8], &str, &str)] = &[
+        (b"{\"cmd\":\"x\"", "BAD_JSON", "line 1: "),
+        (b"[{\"cmd\":\"x\"}]", "BAD_JSON", "line 2: it is an array"),
+        (b"{\"cmd\":\"x\",\"Cmd\":\"y\"}", "BAD_JSON", "line 3: "),
+        (b"{\"cmd\":\"x\",\"tool\":\"y\"}", "BAD_JSON", "line 4: both"),
+        (b"{\"cmd\":\"\xff\"}", "BAD_JSON", "line 5: it is no UTF-8"),
+        (b"{\"cmd\":\"x\",\"args\":{\"a\":[[[]]]}}", "BAD_JSON", "line 6: nested deeper"),
+        (long.as_bytes(), "TOO_LARGE", "line 7: longer than --max-line"),
+        (b"{\"cmd\":\"x\",\"args\":[]}", "BAD_JSON", "line 8: "),
+    ];
+    let mut input = Vec::new();
+    for (line, ..) in bad {
+        input.extend_from_slice(line);
+        input.push(b'\n');
+    }
+    input.extend_from_slice(b"\n  \r\n{\"cmd\":\"x\",\"id\":9}");
+    let output = pipe(&mut bridge, &input);
+    let said = lines(&output);
+    for ((_, code, why), line) in bad.iter().zip(&said) {
+        let answer: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&answer["ok"], &answer["code"]), (&false.into(), &(*code).into()), "{line}");
+        assert!(answer["error"].as_str().unwrap().starts_with(why), "{line}");
+    }
+    assert!(said.len() == 9 && said[8].starts_with(r#"{"ok":true,"id":9"#), "blank lines are nothing: {said:?}");
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -1,0 +1,170 @@
+//! Ways to end: whichever it is, the game ends with the bridge, with all that it has started.
+
+use super::{Bridge, assert_nothing_is_left, bridge, is_known_to_anybody, lines, play};
+use crate::process::{eventually, is_running, text};
+use nix::sys::signal::Signal;
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[test]
+fn stdin_ends_and_so_does_the_game_with_what_it_left_behind() {
+    for transport in ["file", "unix", "tcp"] {
+        let mut bridge = Bridge::start("stubborn", &["--transport", transport]);
+        let processes = bridge.processes();
+        assert_eq!(processes.len(), 2);
+        let ended = bridge.end_after_close();
+        assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+        assert!(processes.into_iter().all(|pid| !is_running(pid)), "{transport}");
+    }
+}
+
+#[test]
+fn a_signal_ends_it_in_order() {
+    for fault in ["echo", "stubborn"] {
+        for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+            let mut bridge = Bridge::start(fault, &[]);
+            let processes = bridge.processes();
+            bridge.talk.signal(signal);
+            let ended = bridge.end();
+            assert_eq!((ended.status.signal(), ended.stderr.as_str()), (Some(signal as i32), ""));
+            assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+            assert!(processes.into_iter().all(|pid| !is_running(pid)), "{fault} {signal}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_it_while_the_game_hangs_or_never_greets() {
+    for (fault, options) in [("silent", &[][..]), ("silent", &["--transport", "unix"]), ("hangs", &[])] {
+        let mut bridge = Bridge::start(fault, options);
+        bridge.talk.say(r#"{"cmd":"x"}"#);
+        // The game is there, and signals are listened for.
+        eventually("the game has started", || is_known_to_anybody(bridge.home.path()));
+        bridge.talk.hear_nothing_for(100);
+        bridge.talk.signal(Signal::SIGTERM);
+        let ended = bridge.end();
+        assert_eq!(ended.status.signal(), Some(15), "{}", ended.stderr);
+        assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+    }
+}
+
+#[test]
+fn a_killed_bridge_leaves_no_game_and_its_folder_goes_with_the_next() {
+    for transport in ["file", "unix", "tcp"] {
+        let mut bridge = Bridge::start("echo", &["--transport", transport]);
+        let game = bridge.processes()[0];
+        assert!(is_running(game));
+        bridge.talk.signal(Signal::SIGKILL);
+        let Bridge { talk, home } = bridge;
+        talk.end();
+        eventually("the game has ended", || !is_running(game));
+        assert_eq!(std::fs::read_dir(home.path().join("pipewright")).unwrap().count(), 1);
+        let (mut next, _) = super::bridge("echo", &[]);
+        let next = next.env("XDG_RUNTIME_DIR", home.path()).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(next.status.code(), Some(0));
+        assert_nothing_is_left(home.path());
+    }
+}
+
+#[test]
+fn a_reader_that_goes_is_a_quiet_end() {
+    let (mut bridge, home) = bridge("stubborn", &[]);
+    let bridge = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = bridge.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    writeln!(stdin, r#"{{"cmd":"x"}}"#).unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let started = Instant::now();
+    // Its stdin stays open, as that of `tail -f commands | godot-bridge ... | head -1` does.
+    while child.try_wait().unwrap().is_none() {
+        let _ = writeln!(stdin, r#"{{"cmd":"x"}}"#);
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(started.elapsed() < Duration::from_secs(10), "it doesn't end");
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    assert_nothing_is_left(home.path());
+}
+
+#[test]
+fn a_full_disk_is_told_and_ends_the_game() {
+    let (mut bridge, home) = bridge("echo", &[]);
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut child = bridge.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    writeln!(stdin, r#"{{"cmd":"x"}}"#).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("stdout: No space left on device"), "{}", text(&output.stderr));
+    drop(stdin);
+    assert_nothing_is_left(home.path());
+}
+
+#[test]
+fn a_quit_that_was_asked_for_ends_it_with_the_games_status() {
+    for transport in ["file", "unix", "tcp"] {
+        for (code, status) in [(0, 0), (5, 5)] {
+            let mut bridge = Bridge::start("echo", &["--transport", transport]);
+            let answer = bridge.ask(&format!(r#"{{"cmd":"quit","id":1,"args":{{"code":{code}}}}}"#));
+            assert_eq!(answer["ok"], true);
+            // Though stdin is open.
+            let ended = bridge.end();
+            assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(status), ""));
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_behind_a_quit_is_answered_too() {
+    for (code, status) in [(0, 1), (5, 5)] {
+        let quit = format!(r#"{{"cmd":"quit","id":1,"args":{{"code":{code}}}}}"#);
+        let output = play("echo", &[], &[&quit, r#"{"cmd":"x","id":2}"#]);
+        let said = lines(&output);
+        assert!(said[0].starts_with(r#"{"ok":true,"id":1,"#), "{said:?}");
+        assert!(said[1].starts_with(r#"{"ok":false,"id":2,"#) && said[1].contains("GAME_EXITED"), "{said:?}");
+        assert_eq!(output.status.code(), Some(status));
+    }
+}
+
+#[test]
+fn a_game_that_answers_quit_and_goes_on_is_given_up() {
+    let output = play("never-ends", &[], &[r#"{"cmd":"quit"}"#]);
+    assert_eq!((output.status.code(), lines(&output).len()), (Some(4), 1));
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("the game was asked to quit, and hasn't ended"), "{stderr}");
+}
+
+#[test]
+fn a_game_that_does_not_hear_the_end_is_not_waited_for_long() {
+    let started = Instant::now();
+    let output = play("hangs", &[], &[]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("(TIMEOUT)"), "{}", text(&output.stderr));
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[test]
+fn no_game_is_2_and_one_that_cannot_be_started_3() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let mut bridge = crate::process::command("godot-bridge");
+        bridge.env("XDG_RUNTIME_DIR", home.path()).args(arguments).stdin(Stdio::null()).output().unwrap()
+    };
+    for (arguments, status, told) in [
+        (&[][..], 2, "which game? --launch PROJECT, --attach DIR, or -- GAME ARGS"),
+        (&["--attach", "/tmp", "--", "true"], 2, "name one game"),
+        (&["--", "/no/such/game"], 3, "cannot start /no/such/game: No such file or directory"),
+        (&["--transport", "unix", "--", "/no/such/game"], 3, "cannot start /no/such/game"),
+        (&["--", "false"], 3, "the game has ended before it greeted: exit status 1"),
+    ] {
+        let output = run(arguments);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(told), "{stderr}");
+        assert_nothing_is_left(home.path());
+    }
+}

@@ -1,0 +1,89 @@
+//! `godot-bridge` with a game that stands in for a real one (`tests/stand_in/game.rs`): what it says in which form, what
+//! becomes of everybody when the game fails, and how it ends. A real engine is played elsewhere.
+
+mod attach;
+mod calls;
+mod ends;
+mod events;
+mod faults;
+mod flow;
+mod project;
+
+use crate::process::{Ended, Talk, command, eventually, example, pipe, text};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A bridge with a game, and the folder that its session is made in.
+struct Bridge {
+    talk: Talk,
+    home: TempDir,
+}
+
+impl Bridge {
+    fn start(fault: &str, options: &[&str]) -> Bridge {
+        let (mut bridge, home) = bridge(fault, options);
+        Bridge { talk: Talk::start(&mut bridge), home }
+    }
+
+    /// Says a line, and reads the answer.
+    fn ask(&mut self, line: &str) -> Value {
+        serde_json::from_str(&self.talk.ask(line)).unwrap()
+    }
+
+    /// The game, and what it has left behind.
+    fn processes(&mut self) -> Vec<i32> {
+        let answer = self.ask(r#"{"cmd":"processes"}"#);
+        let process = |name: &str| answer["data"][name].as_i64().map(|pid| pid as i32);
+        ["game", "grandchild"].into_iter().filter_map(process).collect()
+    }
+
+    fn end(self) -> Ended {
+        let ended = self.talk.end();
+        assert_nothing_is_left(self.home.path());
+        ended
+    }
+
+    fn end_after_close(mut self) -> Ended {
+        self.talk.close();
+        self.end()
+    }
+}
+
+/// `godot-bridge OPTIONS -- stand-in-game FAULT`.
+fn bridge(fault: &str, options: &[&str]) -> (Command, TempDir) {
+    let home = tempfile::tempdir().unwrap();
+    let mut bridge = command("godot-bridge");
+    bridge.env("XDG_RUNTIME_DIR", home.path()).env_remove("PIPEWRIGHT_GODOT");
+    bridge.args(options).arg("--").arg(example("stand-in-game")).arg(fault);
+    (bridge, home)
+}
+
+/// Has a game play these lines.
+fn play(fault: &str, options: &[&str], lines: &[&str]) -> Output {
+    let (mut bridge, home) = bridge(fault, options);
+    let output = pipe(&mut bridge, lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
+    assert_nothing_is_left(home.path());
+    output
+}
+
+/// No session, and no game that knows of one.
+fn assert_nothing_is_left(home: &Path) {
+    let sessions = std::fs::read_dir(home.join("pipewright")).map(|entries| entries.count()).unwrap_or_default();
+    assert_eq!(sessions, 0, "a session's folder was left");
+    eventually("the game has ended", || !is_known_to_anybody(home));
+}
+
+/// Whether a process names this folder among its arguments.
+fn is_known_to_anybody(folder: &Path) -> bool {
+    let folder = folder.to_str().unwrap();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .any(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|words| text(&words).contains(folder)))
+}
+
+fn lines(output: &Output) -> Vec<String> {
+    text(&output.stdout).lines().map(str::to_owned).collect()
+}
