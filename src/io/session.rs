@@ -52,9 +52,17 @@ pub fn token() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether there is a process of this number.
+/// Whether there is a process of this number that hasn't ended.
 pub fn is_running(pid: i32) -> bool {
-    pid > 0 && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
+    pid > 0 && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH) && !has_ended(pid)
+}
+
+/// Whether it has ended, and is kept in the kernel's list until whoever started it asks how. (Where there is no /proc,
+/// that isn't seen.)
+fn has_ended(pid: i32) -> bool {
+    // Behind the program's name, which may hold anything.
+    let state = |stat: String| stat.rsplit_once(')')?.1.trim_start().chars().next();
+    matches!(fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(state), Some('Z' | 'X'))
 }
 
 fn home() -> io::Result<PathBuf> {
@@ -90,6 +98,18 @@ fn remove_stale(home: &Path, name: &str) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_nobody_has_waited_for_has_ended() {
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        assert!(is_running(pid) && !is_running(0) && !is_running(999_999_999));
+        drop(child.stdin.take());
+        while is_running(pid) {
+            std::thread::yield_now();
+        }
+        assert!(child.wait().unwrap().success());
+    }
 
     #[test]
     fn a_session_is_private_and_goes() {
