@@ -5,10 +5,10 @@
 use super::{Ends, pipes};
 use crate::io::between::Link;
 use crate::io::lock;
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -34,7 +34,11 @@ const LOOK_AFTER: Duration = Duration::from_millis(250);
 pub fn files(folder: &Path, to: &str, from: &str, is_there: impl Fn() -> bool + Send + 'static) -> io::Result<Link> {
     let (link, Ends { said, heard }) = pipes()?;
     let mut writer = Writer { series: Series::find(folder, to)?, file: None };
-    writer.open()?;
+    let (file, length) = writer.open()?;
+    if is_torn_at(file, *length)? {
+        // Somebody before us was killed in the middle of a line: ours would be read as the rest of it.
+        file.write_all(b"\n")?;
+    }
     let mut tail = Tail::open(Series::find(folder, from)?)?;
     let lively = Arc::new(Mutex::new(Instant::now()));
     let spoken = Arc::clone(&lively);
@@ -80,8 +84,17 @@ impl Series {
 
     /// Makes the file where it isn't there, for its owner alone.
     fn make(&self) -> io::Result<File> {
-        OpenOptions::new().append(true).create(true).mode(0o600).open(self.path())
+        OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(self.path())
     }
+}
+
+/// Whether a line stands there that hasn't ended.
+fn is_torn_at(file: &File, end: u64) -> io::Result<bool> {
+    let mut last = *b"\n";
+    if end > 0 {
+        file.read_exact_at(&mut last, end - 1)?;
+    }
+    Ok(last != *b"\n")
 }
 
 struct Writer {
@@ -140,14 +153,17 @@ struct Tail {
     file: File,
     /// What has no line feed yet.
     held: Vec<u8>,
+    /// The other side is in the middle of a line that was begun before us.
+    skips: bool,
 }
 
 impl Tail {
     fn open(series: Series) -> io::Result<Tail> {
         series.make()?;
         let mut file = File::open(series.path())?;
-        file.seek(SeekFrom::End(0))?;
-        Ok(Tail { series, file, held: Vec::new() })
+        let end = file.seek(SeekFrom::End(0))?;
+        let skips = is_torn_at(&file, end)?;
+        Ok(Tail { series, file, held: Vec::new(), skips })
     }
 
     fn read_all_to(
@@ -182,7 +198,11 @@ impl Tail {
     }
 
     /// Gives on what ends with a line feed, and goes on in the next file where a line says so.
-    fn take(&mut self, bytes: &[u8], heard: &mut impl Write) -> io::Result<()> {
+    fn take(&mut self, mut bytes: &[u8], heard: &mut impl Write) -> io::Result<()> {
+        if self.skips {
+            let Some(end) = memchr(b'\n', bytes) else { return Ok(()) };
+            (self.skips, bytes) = (false, &bytes[end + 1..]);
+        }
         let Some(end) = memrchr(b'\n', bytes) else {
             self.held.extend_from_slice(bytes);
             return Ok(());
@@ -247,6 +267,21 @@ mod tests {
             }
             assert_eq!(heard, text[..text.len() - 4], "{size}");
         }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_was_torn_before_us_is_left_out_on_both_sides() {
+        let folder = folder("torn");
+        fs::write(folder.join("cmd.jsonl"), "{\"id\":1,\"cm").unwrap();
+        fs::write(folder.join("resp.jsonl"), "{\"ok\":true}\n{\"ok\":t").unwrap();
+        let (mut tail, mut heard) = (tail(&folder), Vec::new());
+        for part in [&b"rue"[..], b"}\n{\"b\"", b":2}\n"] {
+            tail.take(part, &mut heard).unwrap();
+        }
+        assert_eq!(heard, b"{\"b\":2}\n");
+        files(&folder, "cmd.jsonl", "resp.jsonl", || false).unwrap();
+        assert_eq!(fs::read(folder.join("cmd.jsonl")).unwrap(), b"{\"id\":1,\"cm\n");
         fs::remove_dir_all(folder).unwrap();
     }
 
