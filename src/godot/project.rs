@@ -19,15 +19,17 @@ pub fn has_autoload(project: &str) -> bool {
     find(project).is_some()
 }
 
-/// The line that starts the bridge, whatever script of that name it starts.
-fn find(project: &str) -> Option<&str> {
-    let mut in_section = false;
-    project.lines().find(|line| {
+/// The line that starts the bridge, whatever script of that name it starts, and where it begins.
+fn find(project: &str) -> Option<(usize, &str)> {
+    let (mut in_section, mut next) = (false, 0);
+    project.split_inclusive('\n').find_map(|line| {
+        let at = next;
+        next += line.len();
         if line.starts_with('[') {
             in_section = line.trim_end() == SECTION;
         }
         let value = line.strip_prefix(AUTOLOAD.0).and_then(|rest| rest.trim_start().strip_prefix('='));
-        in_section && value.is_some()
+        (in_section && value.is_some()).then(|| (at, line.trim_end_matches(['\r', '\n'])))
     })
 }
 
@@ -35,9 +37,11 @@ fn find(project: &str) -> Option<&str> {
 /// there already.
 pub fn install(project: &str) -> Option<Change> {
     let line = format!("{}=\"*{}\"", AUTOLOAD.0, AUTOLOAD.1);
-    if let Some(found) = find(project) {
-        let changed =
-            || Change { text: project.replacen(found, &line, 1), diff: vec![format!("-{found}"), format!("+{line}")] };
+    if let Some((at, found)) = find(project) {
+        // There, for another section may have the same line.
+        let (before, after) = (&project[..at], &project[at + found.len()..]);
+        let diff = vec![format!("-{found}"), format!("+{line}")];
+        let changed = || Change { text: format!("{before}{line}{after}"), diff };
         return (found.trim_end() != line).then(changed);
     }
     let feed = if project.contains("\r\n") { "\r\n" } else { "\n" };
@@ -60,20 +64,27 @@ pub fn install(project: &str) -> Option<Change> {
         }
         None => {
             text.push_str(project);
-            if !project.is_empty() && !project.ends_with('\n') {
-                text.push_str(feed);
-            }
-            text.push_str(&format!("{feed}{SECTION}{feed}{feed}{line}{feed}"));
+            text.push_str(&section(feed, &line));
             diff.insert(0, format!("+{SECTION}"));
         }
     }
     Some(Change { text, diff })
 }
 
+/// The section as it is put in; it is known again to be taken out without a trace.
+fn section(feed: &str, line: &str) -> String {
+    format!("{feed}{SECTION}{feed}{feed}{line}{feed}")
+}
+
 /// The project without the autoload, and without the section where nothing else is in it; `None` where it isn't there.
 pub fn remove(project: &str) -> Option<Change> {
-    let found = find(project)?;
+    let (_, found) = find(project)?;
     let mut diff = vec![format!("-{}", found.trim_end())];
+    let ours = ["\n", "\r\n"].into_iter().find_map(|feed| project.strip_suffix(&section(feed, found)));
+    if let Some(before) = ours {
+        diff.insert(0, format!("-{SECTION}"));
+        return Some(Change { text: before.to_owned(), diff });
+    }
     let lines: Vec<&str> = project.split_inclusive('\n').collect();
     let header = lines.iter().position(|line| line.trim_end() == SECTION)?;
     let end =
@@ -111,18 +122,36 @@ mod tests {
 
     #[test]
     fn it_is_put_in_once_and_taken_out_without_a_trace() {
-        for project in [PLAIN, WITH_OTHERS, ""] {
+        let no_line_feed = PLAIN.trim_end();
+        let many = &format!("{PLAIN}\n\n\n");
+        for project in [PLAIN, WITH_OTHERS, "", no_line_feed, many] {
             for project in [project.to_owned(), project.replace('\n', "\r\n")] {
                 let installed = install(&project).unwrap();
                 assert!(has_autoload(&installed.text), "{project}");
                 assert_eq!(install(&installed.text), None, "{project}");
                 assert_eq!(installed.text.contains("\r\n"), project.contains("\r\n"));
                 let removed = remove(&installed.text).unwrap();
-                // An empty file keeps the one line feed.
-                assert_eq!(removed.text.trim_start_matches(['\r', '\n']), project, "{project}");
+                assert_eq!(removed.text, project);
                 assert_eq!(remove(&project), None);
             }
         }
+    }
+
+    #[test]
+    fn it_is_taken_out_where_the_editor_has_moved_it() {
+        let line = "AgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\n";
+        let moved = format!("a=1\n\n[autoload]\n\n{line}\n[display]\n\nb=1\n");
+        assert_eq!(remove(&moved).unwrap().text, "a=1\n\n[display]\n\nb=1\n");
+        let last = format!("a=1\n\n[autoload]\n{line}");
+        assert_eq!(remove(&last).unwrap().text, "a=1\n");
+    }
+
+    #[test]
+    fn a_line_of_another_section_is_left_alone() {
+        let other = "[other]\nAgentBridge=\"a\"\n[autoload]\nAgentBridge=\"a\"\n";
+        let installed = install(other).unwrap().text;
+        assert!(installed.starts_with("[other]\nAgentBridge=\"a\"\n[autoload]\nAgentBridge=\"*res"), "{installed}");
+        assert_eq!(remove(other).unwrap().text, "[other]\nAgentBridge=\"a\"\n");
     }
 
     #[test]
