@@ -169,8 +169,9 @@ pub fn write_assets(folder: &Path, assets: &[Asset]) -> io::Result<Vec<String>> 
     Ok(written)
 }
 
-/// Whole or not at all.
+/// Whole or not at all; where it is a link, what it leads to.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = &fs::canonicalize(path)?;
     let new = path.with_extension("godot.new");
     fs::write(&new, text)?;
     fs::set_permissions(&new, fs::metadata(path)?.permissions())?;
