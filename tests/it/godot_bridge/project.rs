@@ -176,7 +176,11 @@ fn what_an_import_leaves_behind_is_not_waited_for() {
     launch.add("ball.gd", "class_name Ball\n");
     // In a session of its own, as a daemon is, with the engine's stdout.
     let pid = launch.folder.path().join(".pid");
-    let leaves = format!("setsid sh -c 'echo $$ >{}; exec sleep 100' & exit 0", pid.display());
+    let leaves = format!(
+        "setsid sh -c 'echo $$ >{}; exec sleep 100' & until [ -s {} ]; do sleep 0.01; done; exit",
+        pid.display(),
+        pid.display()
+    );
     let started = std::time::Instant::now();
     let (output, calls) = launch.launch(&format!("case $* in *--import) {leaves};; esac; exec \"$game\" echo \"$@\""));
     assert_eq!((output.status.code(), calls.len()), (Some(0), 2), "{}", text(&output.stderr));
