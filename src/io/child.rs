@@ -11,6 +11,8 @@ use std::io::{self, BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a child may take to end by itself once its stdin is closed, and again after SIGTERM. Both together stay well
@@ -20,6 +22,9 @@ pub fn grace(hurried: bool) -> Duration {
     let outer = if hurried { terminal::lenders().matches(',').count().min(3) as u32 } else { 0 };
     Duration::from_millis(600) / 3u32.pow(outer)
 }
+
+/// What a program has printed is read for so long after its end.
+const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// A child that has been started. It is waited for on the thread that owns it.
 #[derive(Debug)]
@@ -103,25 +108,36 @@ fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
     Ok(OwnedFd::from(read).into())
 }
 
-/// Runs `command` to its end with [`Streams::Print`], and gives every line that it prints to `take`.
+/// Runs `command` to its end with [`Streams::Print`], and gives every line that it prints to `take`. What it leaves behind
+/// in its group is killed; a daemon of its own that has the same stdout isn't waited for.
 ///
 /// # Errors
 /// As [`spawn`].
 pub fn run(command: &[OsString], mut take: impl FnMut(&[u8])) -> Result<ExitStatus, Failure> {
-    let (child, pipes) = spawn(command, Streams::Print)?;
+    let (mut child, pipes) = spawn(command, Streams::Print)?;
     let group = child.group();
-    if let Some(printed) = pipes.stderr {
-        for line in BufReader::new(printed).split(b'\n') {
-            match line {
-                Ok(line) => take(&line),
-                Err(_) => break,
-            }
+    let (said, lines) = mpsc::sync_channel(64);
+    thread::spawn(move || {
+        let lines = pipes.stderr.into_iter().flat_map(|printed| BufReader::new(printed).split(b'\n'));
+        // It ends with the stream, or when nobody listens any more.
+        lines.map_while(Result::ok).all(|line| said.send(line).is_ok())
+    });
+    let failed = |error| Failure::new(Status::NotStarted, error);
+    let mut ended = None;
+    while ended.is_none_or(|at: Instant| at.elapsed() < LAST_WORDS) {
+        match lines.recv_timeout(LAST_WORDS / 10) {
+            Ok(line) => take(&line),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if ended.is_none() && child.process.try_wait().map_err(failed)?.is_some() {
+            ended = Some(Instant::now());
+            group.kill();
         }
     }
     let status = child.wait();
-    // What it left behind.
     group.kill();
-    status.map_err(|error| Failure::new(Status::NotStarted, error))
+    status.map_err(failed)
 }
 
 impl Child {
@@ -183,7 +199,7 @@ impl Group {
             if asked.elapsed() > grace() {
                 return false;
             }
-            std::thread::sleep(Duration::from_millis(2));
+            thread::sleep(Duration::from_millis(2));
         }
         true
     }
