@@ -112,9 +112,79 @@ impl<'a> Response<'a> {
 }
 
 #[cfg(test)]
-#[allow(clippy::panic)]
+#[allow(clippy::panic, clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::godot::answer;
+    use crate::record::recognise;
+    use proptest::prelude::*;
+
+    const CALLS: [&str; 4] = [
+        r#"{"cmd":"x","id":12345678901234567890}"#,
+        r#"{"type":"tool_call","call_id":1.10,"tool_name":"x"}"#,
+        r#"{"tool":"x","id":[1e400]}"#,
+        r#"{"jsonrpc":"2.0","id":-0,"method":"tools/call","params":{"name":"x"}}"#,
+    ];
+
+    /// JSON text, with numbers that no type holds, and white space.
+    fn json() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            "-?(0|[1-9][0-9]{0,40})(\\.[0-9]{1,30})?([eE][+-]?[0-9]{1,4})?",
+            any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap()),
+            prop_oneof!["null", "true", "\"\\\\ud800\"", "\"[1234567890123456789]\""],
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            let array = prop::collection::vec(inner.clone(), 0..5).prop_map(|all| format!("[ {}]", all.join(" ,")));
+            let object = prop::collection::vec(inner, 0..5).prop_map(|all| {
+                let fields = all.iter().enumerate().map(|(at, value)| format!("\"k{at}\":{value}"));
+                format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+            });
+            prop_oneof![array, object]
+        })
+    }
+
+    /// A line of the game's, made of parts that may be none of one.
+    fn line() -> impl Strategy<Value = String> {
+        let ok = prop_oneof!["\"ok\":(true|false|1)", "\"id\":(null|[0-9]{1,22}|1\\.0|\"1\")"];
+        let other =
+            (prop_oneof!["data", "events", "error", "hint", "details", "code", "frame", "dropped", "Ok"], json());
+        let field = prop_oneof![ok, other.prop_map(|(key, value)| format!("\"{key}\":{value}"))];
+        prop::collection::vec(field, 0..7).prop_map(|fields| format!("{{{}}}", fields.join(",")))
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_fault(text in prop_oneof![any::<String>(), line(), json()]) {
+            if let Message::Response(response) = Message::read(&text) {
+                for call in CALLS {
+                    let answer = answer(&recognise(call).unwrap().unwrap(), &response);
+                    let answer: &RawValue = serde_json::from_str(&answer).unwrap();
+                    prop_assert!(!answer.get().contains('\n') || text.contains('\n'));
+                }
+            }
+        }
+
+        #[test]
+        fn what_the_game_says_is_answered_with_every_byte(data in json(), events in json(), frame in any::<u64>()) {
+            let text = format!("{{\"ok\":true,\"id\":3,\"data\":{data},\"events\":[{events}],\"frame\":{frame}}}");
+            let Message::Response(response) = Message::read(&text) else { panic!("{text}") };
+            let answers = CALLS.map(|call| answer(&recognise(call).unwrap().unwrap(), &response));
+            let rest = format!("{data},\"events\":[{events}],\"frame\":{frame}}}");
+            prop_assert_eq!(&answers[0], &format!("{{\"ok\":true,\"id\":12345678901234567890,\"data\":{rest}"));
+            let record = "{\"type\":\"tool_result\",\"call_id\":1.10,\"status\":\"ok\",\"result\":";
+            prop_assert_eq!(&answers[1], &format!("{record}{rest}"));
+            prop_assert_eq!(&answers[2], &format!("{{\"id\":[1e400],\"tool\":\"x\",\"status\":\"ok\",\"data\":{rest}"));
+            prop_assert_eq!(&answers[3], &format!("{{\"jsonrpc\":\"2.0\",\"id\":-0,\"result\":{data}}}"));
+        }
+
+        #[test]
+        fn wrapped_arguments_are_json_and_hold_the_same_digits(arguments in json()) {
+            let wrapped = wide_integers_wrapped(&arguments);
+            serde_json::from_str::<&RawValue>(&wrapped).unwrap();
+            let unwrapped = wrapped.replace("{\"$type\":\"int\",\"value\":\"", "").replace("\"}", "");
+            prop_assert_eq!(unwrapped, arguments.replace("\"}", ""));
+        }
+    }
 
     #[test]
     fn wide_integers_keep_their_digits() {
