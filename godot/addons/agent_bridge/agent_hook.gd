@@ -35,7 +35,7 @@ func commands() -> Dictionary:
 		for name: Variant in declared:
 			if (name is String or name is StringName) and not out.has(String(name)):
 				var about: Dictionary = declared[name] if declared[name] is Dictionary else {}
-				out[String(name)] = {"about": str(about.get("about", "")), "args": about.get("args", {}), "node": node}
+				out[String(name)] = {"about": str(about.get("about", "")), "args": about.get("args"), "node": node}
 	return out
 
 ## Carries out a command of the game: its data, or the failure. Waits where the game does.

@@ -105,7 +105,7 @@ func all(from: Node) -> Array[Node]:
 
 ## What a node says, whatever kind it is; null where it has no text.
 func text_of(of: Node) -> Variant:
-	if _has_text(of):
+	if _has_text(of.get_class()):
 		return of.get("text")
 	return of.title if of is Window else null
 
@@ -172,8 +172,9 @@ func _fields(of: Node, path: String) -> Dictionary:
 	var out := {"name": Values.quote(of.name), "type": "", "path": Values.quote(path)}
 	var script: Script = of.get_script()
 	var known: About = about(script, of) if script != null else null
-	out["type"] = Values.quote(of.get_class() if known == null or known.type == "" else known.type)
-	if _has_text(of):
+	var type := of.get_class()
+	out["type"] = Values.quote(type if known == null or known.type == "" else known.type)
+	if _has_text(type):
 		out["text"] = Values.text(of.get("text"))
 	if of is CanvasItem:
 		_canvas_item(of, out)
@@ -280,8 +281,7 @@ func _flat(value: Variant) -> String:
 		out.append(Values.component(number))
 	return "[" + ",".join(out) + "]"
 
-func _has_text(of: Node) -> bool:
-	var type := of.get_class()
+func _has_text(type: String) -> bool:
 	var known: Variant = _classes.get(type)
 	if known == null:
 		known = ClassDB.class_get_property_list(type).any(func(property: Dictionary) -> bool: return property["name"] == "text")
