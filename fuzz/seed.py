@@ -52,6 +52,14 @@ TALKS = [
     (b'{"a":[{"b":1}]}\n\n' + LONG + b"\n\nz", b'{"a":[{"b":1.0}]}\n' + LONG),
 ]
 
+WIDE = '{"cmd":"x","args":{"a":-9223372036854775807,"b":[1234567890123456,1.5e3]}}'
+SAID = [
+    '{"ok":true,"id":1,"data":{"n":1.10,"big":12345678901234567890},"events":[{"seq":1}],"frame":2}',
+    '{"ok":false,"id":null,"error":"a","code":"BAD_JSON","hint":"b","details":{},"dropped":3}',
+    '{"events":[{"type":"tick"}],"frame":9}',
+]
+PROJECT = 'config_version=5\r\n\n[autoload]\n\nAgentBridge="*res://x.gd"\n\n[display]\nSCRIPT ERROR: Parse Error'
+
 
 def main():
     fixtures, corpus = sys.argv[1:]
@@ -65,6 +73,8 @@ def main():
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
     inputs = ['{"a":[1,2.50,{"b":null}],"b":"ab"}', '[1,"a\\u0041",true,[[]]]', "5"]
     seed(corpus, "filters", [f"{one}\0{other}".encode() for one in FILTERS for other in inputs])
+    lines = [f"{call}\n{said}".encode() for call in CALLS + [WIDE] for said in SAID]
+    seed(corpus, "game_lines", lines + [PROJECT.encode()])
     talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
     seed(corpus, "alignment", talks)
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])

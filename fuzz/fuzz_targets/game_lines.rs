@@ -1,0 +1,37 @@
+//! Whatever a game says: it is read without a fault, and answered with JSON in the call's form that carries the call's id and
+//! the game's data as they were written. What is sent to it is JSON on one line.
+//! The input is a call, a line feed, and the game's line.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pipewright::godot::{Message, Tail, answer, command, install, remove};
+use pipewright::record::{Form, recognise};
+use serde_json::value::RawValue;
+
+fuzz_target!(|input: &str| {
+    let mut tail = Tail::default();
+    input.lines().for_each(|line| _ = tail.take(line.as_bytes()));
+    if let Some(installed) = install(input) {
+        assert!(install(&installed.text).is_none(), "it was put in twice");
+        assert!(remove(&installed.text).is_some(), "it was put in, and isn't found");
+    }
+    let Some((call, said)) = input.split_once('\n') else {
+        return;
+    };
+    let Ok(Some(call)) = recognise(call) else {
+        return;
+    };
+    let line = command(1, &call.tool, call.arguments.map(RawValue::get), 0.5);
+    assert!(line.ends_with('\n') && line.matches('\n').count() == 1, "not one line: {line:?}");
+    serde_json::from_str::<&RawValue>(&line).expect("a command is JSON");
+    let Message::Response(response) = Message::read(said) else {
+        return;
+    };
+    let answer = answer(&call, &response);
+    serde_json::from_str::<&RawValue>(&answer).expect("an answer is JSON");
+    if response.ok || call.form == Form::Godot {
+        let data = response.get("data").map_or("", RawValue::get);
+        assert!(answer.contains(data), "other data: {answer}");
+    }
+    assert!(call.id.is_none_or(|id| answer.contains(id.get())), "another id: {answer}");
+});
