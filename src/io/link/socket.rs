@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where we can be dialled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,10 +120,19 @@ fn hand_over(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
 
 /// Reads the first line, and not a byte more.
 fn greets(stream: &mut impl Socket, token: &str) -> io::Result<bool> {
-    stream.patience(Some(FIRST_LINE))?;
+    let until = Instant::now() + FIRST_LINE;
     let mut line = Vec::new();
     let mut byte = [0];
-    while line.len() < LONGEST_FIRST_LINE && stream.read(&mut byte)? == 1 && byte != *b"\n" {
+    while line.len() < LONGEST_FIRST_LINE {
+        // For all of it: whoever sends a byte now and then would keep the game out.
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        stream.patience(Some(left))?;
+        if stream.read(&mut byte)? == 0 || byte == *b"\n" {
+            break;
+        }
         line.push(byte[0]);
     }
     stream.patience(None)?;
@@ -134,6 +143,23 @@ fn greets(stream: &mut impl Socket, token: &str) -> io::Result<bool> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_never_comes_to_the_end_of_the_first_line_is_hung_up_on() {
+        let (mut link, address) = listen(Address::Port, "right").unwrap();
+        let dial = || TcpStream::connect(address.strip_prefix("tcp:").unwrap()).unwrap();
+        let mut slow = dial();
+        thread::spawn(move || {
+            while slow.write_all(b"x").is_ok() {
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        thread::sleep(Duration::from_millis(50));
+        dial().write_all(b"{\"token\":\"right\"}\nheard").unwrap();
+        let mut heard = [0; 5];
+        link.from.read_exact(&mut heard).unwrap();
+        assert_eq!(&heard, b"heard");
+    }
 
     #[test]
     fn only_who_knows_the_token_is_listened_to() {
