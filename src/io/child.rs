@@ -101,9 +101,14 @@ fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
     let (read, write) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
     #[cfg(target_os = "linux")]
-    // SAFETY: prctl(2) is async-signal-safe, and this option changes nothing but the calling process.
+    // SAFETY: prctl(2) and getppid(2) are async-signal-safe, and that option changes nothing but the calling process.
     unsafe {
-        command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
+        let parent = nix::unistd::getpid();
+        command.pre_exec(move || {
+            nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+            // We may have died before that: nobody would be told any more.
+            if nix::unistd::getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
+        });
     }
     Ok(OwnedFd::from(read).into())
 }
