@@ -16,6 +16,9 @@ func get_tree_(args: Dictionary) -> Dictionary:
 	var root: Variant = _session.selector.one(args.get("root", "/root"))
 	if root is Dictionary:
 		return root
+	var wrong := Walk.wrong_fields(args.get("fields", []))
+	if wrong != "":
+		return Answer.fail("INVALID_ARGS", wrong, "\"all\", or some of %s; [\"-text\"] leaves out, [\"=\",\"text\"] gives only those" % ", ".join(Walk.ALL.keys()))
 	var same := Values.text([root.get_instance_id(), args.get("depth"), args.get("max_nodes"), args.get("fields", [])])
 	var found: Walk.Found = _session.tree.walk(root, args)
 	var old: Diff.Revision = _diff.find(args["since"], same) if args.has("since") else null
@@ -49,13 +52,15 @@ func get_property(args: Dictionary) -> Dictionary:
 	var names: PackedStringArray = args["property"].split(":")
 	if names[0] == "" or not names[0] in node:
 		return _no_property(node, args["property"])
+	if names.size() > 1 and names.find("") >= 0:
+		return _no_property(node, args["property"])
 	var value: Variant = node.get(names[0])
 	for i in range(1, names.size()):
 		# A name that leads nowhere gives null, without a complaint.
 		value = node.get_indexed(NodePath(":".join(names.slice(0, i + 1))))
 		if value == null:
 			return _no_property(node, args["property"])
-	return {"value": value, "type": value.get_class() if value is Object and is_instance_valid(value) else type_string(typeof(value))}
+	return {"value": value, "type": value.get_class() if typeof(value) == TYPE_OBJECT and is_instance_valid(value) else type_string(typeof(value))}
 
 func _no_property(node: Node, property: String) -> Dictionary:
 	var near := []

@@ -59,7 +59,8 @@ func _by_path(path: String) -> Node:
 	# Selectors aren't paths: the engine complains about some of what is in them.
 	if path.contains("\"") or path.contains(":") or path == "/":
 		return null
-	return _root.get_node_or_null(NodePath(path))
+	var node := _root.get_node_or_null(NodePath(path))
+	return null if node == null or _tree.is_own(node) else node
 
 func _narrow(scope: Array[Node], step: Step, before: Array, first: bool) -> Array:
 	var above := {}
@@ -91,11 +92,14 @@ func _hangs(node: Node, above: Dictionary, child_only: bool) -> bool:
 	return false
 
 func _not_found(selector: String) -> Dictionary:
-	var wanted := selector.get_file().get_slice(":", 0).trim_prefix("#").to_lower()
+	# What the last compound begins with: a name, or a type.
+	var words := selector.get_slice(":", 0).get_slice("[", 0).replace("#", " ").replace("/", " ").replace(">", " ").split(" ", false)
+	var wanted := words[-1].to_lower() if not words.is_empty() else ""
 	var near := []
 	for node in _tree.all(_root):
-		var likeness := wanted.similarity(String(node.name).to_lower())
-		if likeness >= 0.5:
+		var likeness := maxf(wanted.similarity(String(node.name).to_lower()), wanted.similarity(_tree.type_of(node).to_lower()))
+		# Two letters that changed places leave a third of a short word.
+		if likeness > 0.3:
 			near.append([likeness, String(node.get_path())])
 	near.sort_custom(func(a: Array, b: Array) -> bool: return a[0] > b[0])
 	var paths: Array = near.slice(0, 3).map(func(pair: Array) -> String: return pair[1])
@@ -230,7 +234,9 @@ func _property(step: Step) -> void:
 		var wanted: Variant = _wanted()
 		step.tests.append(func(node: Node) -> bool:
 			var value: Variant = value_of(node, property)
-			return value != null and (Values.same(value, wanted[1]) or str(value) == wanted[0]) != unequal)
+			# An array that holds itself has no text.
+			var is_text: bool = typeof(value) < TYPE_DICTIONARY and str(value) == wanted[0]
+			return value != null and (is_text or Values.same(value, wanted[1])) != unequal)
 	if _at >= _text.length() or _text[_at] != "]":
 		_problem = "] is missing" if _problem == "" else _problem
 	_at += 1

@@ -103,6 +103,10 @@ func all(from: Node) -> Array[Node]:
 		stack.append_array(children)
 	return out
 
+## Whether it is the bridge's own node, or in it.
+func is_own(of: Node) -> bool:
+	return of == _own or _own.is_ancestor_of(of)
+
 ## What a node says, whatever kind it is; null where it has no text.
 func text_of(of: Node) -> Variant:
 	if _has_text(of.get_class()):
@@ -124,6 +128,19 @@ func about(script: Script, of: Node) -> About:
 				known.variables.append(property["name"])
 		_scripts[script] = known
 	return known
+
+## What is wrong with the `fields` of a command, in words; empty where nothing is.
+static func wrong_fields(fields: Variant) -> String:
+	if fields is String and fields == "all":
+	var any := false
+		return ""
+	if not fields is Array or not fields.all(func(field: Variant) -> bool: return field is String):
+		return "fields must be a list of names, or \"all\""
+	for field: String in fields:
+		any = any or field == "="
+		if not any and not field.begins_with("-") and not field in ALL and field != "all":
+			return "there is no field %s to add" % field
+	return ""
 
 func _choose(fields: Variant) -> void:
 	_extra = {}
