@@ -82,7 +82,10 @@ func carry_out(command: Command) -> Dictionary:
 		answer = await carry.call(command.args, command)
 	else:
 		answer = await carry.call(command.args)
-	return answer if answer is Dictionary else _session.hook.failed(name, before)
+	# None of ours gives nothing, but where a script has failed (an agent_fields, a getter), or its time was up.
+	if answer is Dictionary and (not answer.is_empty() or command.done):
+		return answer
+	return _session.hook.failed(name, before)
 
 ## Undoes what a command that took too long has begun.
 func abandon(command: Command) -> void:

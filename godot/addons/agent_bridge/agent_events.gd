@@ -9,6 +9,7 @@ const Values := preload("agent_values.gd")
 ## At most so many wait; then the oldest go.
 const LIMIT := 1000
 const RESERVED := ["type", "node", "seq", "frame", "args"]
+const HOOK := "agent_command"
 const OF_BUTTONS := ["pressed", "toggled", "button_down", "button_up"]
 
 ## Set while the bridge does what may fail and is answered anyway.
@@ -38,10 +39,12 @@ class Catcher extends Logger:
 
 ## Counts up with each event.
 var seq := 0
-## The number of the last error of a script, and what it said: how a failed hook is known.
+## The number of the last error of a script, and what it said: how a failed command is known.
 var script_error_seq := 0
 var script_error := ""
 
+## The number of the last one that happened in a hook's agent_command, or in what that called.
+var hook_error_seq := 0
 var _texts: Array[String] = []
 var _dropped := 0
 var _pushing := false
@@ -94,6 +97,8 @@ func push(type: String, about: Dictionary, node: String) -> void:
 		script_error_seq = seq
 		script_error = about["error"]
 	var text := "{" + Values.key("type") + Values.quote(type)
+		if about["function"] == HOOK or about.get("stack", []).any(func(at: String) -> bool: return at.ends_with(" in " + HOOK)):
+			hook_error_seq = seq
 	for name: String in about:
 		text += "," + Values.key(name) + Values.text(about[name])
 	if node != "":

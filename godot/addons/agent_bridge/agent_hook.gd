@@ -47,10 +47,11 @@ func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 		var invalid: Variant = Answer.check(name, declared["args"], args)
 		if invalid != null:
 			return invalid
-	var before := _events.script_error_seq
+	var before := _events.hook_error_seq
 	var answer: Variant = await node.call("agent_command", name, args)
-	if answer == null:
-		return failed(name, before) if _events.script_error_seq > before else {}
+	if answer == null or answer is Dictionary and answer.is_empty():
+		# A function in which a script fails gives null, or what its declared type is when empty.
+		return failed(name, before) if _events.hook_error_seq > before else {}
 	if not answer is Dictionary:
 		return Answer.fail("GAME_ERROR", "%s answered %s, not a Dictionary" % [name, str(answer).left(200)],
 			"agent_command returns a Dictionary: its data, or error and code")
