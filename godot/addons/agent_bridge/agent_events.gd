@@ -20,6 +20,8 @@ class Source extends RefCounted:
 	var id: int
 	var signal_name: String
 	var names: PackedStringArray
+	## Where it was last seen; by the time of its signal it may have been taken out of the tree.
+	var path: String
 
 ## The engine's errors, whichever thread they come from.
 class Catcher extends Logger:
@@ -41,10 +43,10 @@ class Catcher extends Logger:
 var seq := 0
 ## The number of the last error of a script, and what it said: how a failed command is known.
 var script_error_seq := 0
-var script_error := ""
-
 ## The number of the last one that happened in a hook's agent_command, or in what that called.
 var hook_error_seq := 0
+var script_error := ""
+
 var _texts: Array[String] = []
 var _dropped := 0
 var _pushing := false
@@ -95,10 +97,10 @@ func push(type: String, about: Dictionary, node: String) -> void:
 	seq += 1
 	if about.get("kind") == "script":
 		script_error_seq = seq
-		script_error = about["error"]
-	var text := "{" + Values.key("type") + Values.quote(type)
 		if about["function"] == HOOK or about.get("stack", []).any(func(at: String) -> bool: return at.ends_with(" in " + HOOK)):
 			hook_error_seq = seq
+		script_error = about["error"]
+	var text := "{" + Values.key("type") + Values.quote(type)
 	for name: String in about:
 		text += "," + Values.key(name) + Values.text(about[name])
 	if node != "":
@@ -144,6 +146,7 @@ func watch(node: Node, signals: Array) -> void:
 		var source := Source.new()
 		source.id = id
 		source.signal_name = name
+		source.path = String(node.get_path()) if node.is_inside_tree() else String(node.name)
 		mine[name] = _emitted.bind(source)
 		node.connect(name, mine[name])
 	if _connected.size() > _purge_at:
@@ -182,7 +185,9 @@ func _emitted(...args: Array) -> void:
 			about.get_or_add("args", []).append(args[i])
 		else:
 			about[source.names[i]] = args[i]
-	push(source.signal_name, about, String(node.get_path()) if node.is_inside_tree() else String(node.name))
+	if node.is_inside_tree():
+		source.path = String(node.get_path())
+	push(source.signal_name, about, source.path)
 
 ## The arguments' names; empty for those that have none, or one that an event needs for itself.
 func _argument_names(node: Node, signal_name: String, count: int) -> PackedStringArray:
