@@ -195,7 +195,8 @@ func _gesture(viewport: Viewport, point: Vector2, button: int) -> void:
 ## Without a hand: works on what is disabled, hidden or covered as well.
 func _force(button: BaseButton) -> Dictionary:
 	var path := String(button.get_path())
-	if button.toggle_mode:
+	var stays := button.button_group != null and button.button_pressed and not button.button_group.allow_unpress
+	if button.toggle_mode and not stays:
 		button.button_pressed = not button.button_pressed
 	button.pressed.emit()
 	return _pressed(button, path) if is_instance_valid(button) else {"path": path}
