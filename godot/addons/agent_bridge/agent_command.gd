@@ -7,6 +7,7 @@ const Decode := preload("agent_decode.gd")
 ## Deeper nesting than this would exhaust the parser's stack, and with it the engine.
 const DEEPEST := 200
 const DEFAULT_TIMEOUT := 10.0
+const LONGEST_TIMEOUT := 1e6
 const LARGEST_ID := 9007199254740992.0
 
 ## Null where the line had none that could be read.
@@ -37,6 +38,18 @@ func _init(line: Variant, tree: SceneTree) -> void:
 func _is_plain(value: Variant) -> bool:
 	return value is String or value is bool
 
+## Its time begins to run.
+func begin() -> void:
+	deadline = Time.get_ticks_msec() + int(timeout * 1000)
+
+## A `timeout` among the arguments of a command that has none of its own is the command's.
+func take_timeout() -> void:
+	var seconds: Variant = args.get("timeout")
+	if (seconds is float or seconds is int) and seconds > 0:
+		args.erase("timeout")
+		timeout = minf(seconds, LONGEST_TIMEOUT)
+		begin()
+
 func _read(line: String) -> Variant:
 	if _too_deep(line):
 		return _bad("it is nested deeper than %d" % DEEPEST)
@@ -59,7 +72,7 @@ func _read(line: String) -> Variant:
 	if object.has("timeout"):
 		if not object["timeout"] is float and not object["timeout"] is int or object["timeout"] <= 0:
 			return Answer.fail("INVALID_ARGS", "timeout must be a number of seconds above 0", "leave it out for %s seconds" % DEFAULT_TIMEOUT)
-		timeout = minf(object["timeout"], 1e6)
+		timeout = minf(object["timeout"], LONGEST_TIMEOUT)
 	return null
 
 func _bad(why: String) -> Dictionary:

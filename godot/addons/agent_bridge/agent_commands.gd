@@ -49,7 +49,7 @@ func _init(session: Node) -> void:
 		"watch": [{"path": "string", "signals": "array?"}, _watch.bind(true)],
 		"unwatch": [{"path": "string", "signals": "array?"}, _watch.bind(false)],
 		"wait_for": [{"selector": "string?", "state": "string?", "path": "string?", "property": "string?", "equals": "any?", "signal": "string?",
-			"frames": "int?", "idle": "int?", "then": "object?", "timeout": "float?"}, _wait.wait_for],
+			"frames": "int?", "idle": "int?", "then": "object?"}, _wait.wait_for],
 		"pause": [{}, _time.pause],
 		"resume": [{}, _time.resume],
 		"step": [{"frames": "int?"}, _time.step],
@@ -69,9 +69,13 @@ func carry_out(command: Command) -> Dictionary:
 		offered = _offered(name)
 		if offered.is_empty() and name != "get_state":
 			return _unknown(name)
+	var arguments: Dictionary = _built_in[name][0] if offered.is_empty() else {}
+	if not offered.is_empty() and offered["args"] is Dictionary:
+		arguments = offered["args"]
+	if not arguments.has("timeout"):
+		command.take_timeout()
 	if not offered.is_empty():
 		return await _session.hook.carry_out(name, offered, command.args)
-	var arguments: Dictionary = _built_in[name][0]
 	var invalid: Variant = Answer.check(name, arguments, command.args)
 	if invalid != null:
 		return invalid

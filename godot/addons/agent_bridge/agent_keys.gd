@@ -72,12 +72,12 @@ func press_action(args: Dictionary, command: Command) -> Dictionary:
 	return {"action": args["action"]}
 
 ## Presses, holds for so many frames of both kinds, releases. The release comes even where the command has run out of time.
-func _hold(event: InputEvent, count: int, _command: Command) -> void:
+func _hold(event: InputEvent, count: int, command: Command) -> void:
 	event.pressed = true
 	_parse(event)
 	# The engine takes the event in at the start of the next frame.
 	await _session.ticked
-	await _session.frames(count - 1)
+	await _session.frames(count - 1, command)
 	event = event.duplicate()
 	event.pressed = false
 	_parse(event)

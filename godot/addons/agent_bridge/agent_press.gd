@@ -70,7 +70,7 @@ func click(args: Dictionary, command: Command) -> Dictionary:
 			return spot
 	_gesture(spot[0], spot[1], button)
 	# Picking (Area2D and its kind) happens in the next tick of physics.
-	await _session.frames(1)
+	await _session.frames(1, command)
 	out["position"] = [spot[1].x, spot[1].y]
 	return out
 

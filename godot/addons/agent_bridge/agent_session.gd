@@ -69,10 +69,11 @@ func _exit_tree() -> void:
 	_sleep.restore()
 
 ## Waits for so many frames: drawn ones, and physics ticks as well, so that they last no shorter while the bridge makes the game's loop quick.
-func frames(count: int) -> void:
+## No longer than `command` has time.
+func frames(count: int, command: Command) -> void:
 	var drawn := Engine.get_process_frames() + count
 	var ticks := Engine.get_physics_frames() + count
-	while Engine.get_process_frames() < drawn or Engine.get_physics_frames() < ticks:
+	while not command.done and (Engine.get_process_frames() < drawn or Engine.get_physics_frames() < ticks):
 		await ticked
 
 func _open() -> bool:
@@ -153,7 +154,7 @@ func _begin(command: Command) -> void:
 	_running = command
 	_sleep.hurry()
 	command.events_before = events.seq
-	command.deadline = Time.get_ticks_msec() + int(command.timeout * 1000)
+	command.begin()
 	if command.failure != null:
 		_answer(command, command.failure)
 	else:
@@ -198,6 +199,8 @@ func _body(id: String, answer: Dictionary) -> String:
 
 func _timed_out(command: Command) -> Dictionary:
 	commands.abandon(command)
+	# Whatever waits for it lets go of what it holds: a key, a listener.
+	ticked.emit()
 	return Answer.fail("TIMEOUT", "%s took longer than %s s" % [command.name, command.timeout],
 		"give the command a longer \"timeout\" (seconds), or look at get_tree for what keeps it", {"timeout": command.timeout})
 

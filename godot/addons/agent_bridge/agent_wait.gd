@@ -21,9 +21,6 @@ func _init(session: Node) -> void:
 	_session = session
 
 func wait_for(args: Dictionary, command: Command) -> Dictionary:
-	if args.has("timeout"):
-		command.timeout = args["timeout"]
-		command.deadline = Time.get_ticks_msec() + int(command.timeout * 1000)
 	var condition: Variant = _condition(args)
 	if condition is Dictionary:
 		return condition
