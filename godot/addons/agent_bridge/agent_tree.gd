@@ -8,12 +8,14 @@ const Values := preload("agent_values.gd")
 const Place := preload("agent_place.gd")
 
 const DEFAULT_NODES := 5000
+## Each is an object in an array, and many readers of JSON take 128 levels of both at most.
+const DEFAULT_DEPTH := 40
 const MAX_ITEMS := 500
 ## The walk is recursive, and the engine allows a script 1024 calls.
 const DEEPEST := 200
+const DEEPEST_GATHERED := 800
 const ALL := {"rect": true, "groups": true, "vars": true, "class": true, "process": true}
 const OWN := ["name", "type", "path", "children", "more"]
-const DEEPEST_GATHERED := 800
 
 ## What is known of a script, asked once.
 class About extends RefCounted:
@@ -52,7 +54,7 @@ func walk(root: Node, options: Dictionary) -> Found:
 	_found = Found.new()
 	_parts = PackedStringArray()
 	_max_nodes = maxi(options.get("max_nodes", DEFAULT_NODES), 1)
-	_max_depth = clampi(options.get("depth", DEEPEST), 0, DEEPEST)
+	_max_depth = clampi(options.get("depth", DEFAULT_DEPTH), 0, DEEPEST)
 	_choose(options.get("fields", []))
 	_walk(root, String(root.get_path()), 0)
 	_found.text = "".join(_parts)
@@ -92,14 +94,14 @@ func all(from: Node) -> Array[Node]:
 	_gather(from, out, 0)
 	return out
 
-## Whether it is the bridge's own node, or in it.
-func is_own(of: Node) -> bool:
 func _gather(of: Node, out: Array[Node], depth: int) -> void:
 	for child in children_of(of):
 		out.append(child)
 		if child.get_child_count(true) > 0 and depth < DEEPEST_GATHERED:
 			_gather(child, out, depth + 1)
 
+## Whether it is the bridge's own node, or in it.
+func is_own(of: Node) -> bool:
 	return of == _own or _own.is_ancestor_of(of)
 
 ## What a node says, whatever kind it is; null where it has no text.
@@ -127,10 +129,10 @@ func about(script: Script, of: Node) -> About:
 ## What is wrong with the `fields` of a command, in words; empty where nothing is.
 static func wrong_fields(fields: Variant) -> String:
 	if fields is String and fields == "all":
-	var any := false
 		return ""
 	if not fields is Array or not fields.all(func(field: Variant) -> bool: return field is String):
 		return "fields must be a list of names, or \"all\""
+	var any := false
 	for field: String in fields:
 		any = any or field == "="
 		if not any and not field.begins_with("-") and not field in ALL and field != "all":
