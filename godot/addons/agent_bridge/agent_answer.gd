@@ -16,7 +16,8 @@ static func check(command: String, declared: Dictionary, args: Dictionary) -> Va
 			return _invalid(command, declared, "%s has no argument %s" % [command, key])
 	for key: String in declared:
 		var kind := str(declared[key]).to_lower()
-		if not args.has(key) or (args[key] == null and kind.ends_with("?")):
+		# Null is as good as nothing, but where any value is asked for.
+		if not args.has(key) or args[key] == null and kind.ends_with("?") and kind != "value?":
 			if not kind.ends_with("?"):
 				return _invalid(command, declared, "%s needs the argument %s" % [command, key])
 			args.erase(key)

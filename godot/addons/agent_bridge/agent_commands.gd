@@ -48,7 +48,7 @@ func _init(session: Node) -> void:
 		"get_events": [{"limit": "int?"}, _get_events],
 		"watch": [{"path": "string", "signals": "array?"}, _watch.bind(true)],
 		"unwatch": [{"path": "string", "signals": "array?"}, _watch.bind(false)],
-		"wait_for": [{"selector": "string?", "state": "string?", "path": "string?", "property": "string?", "equals": "any?", "signal": "string?",
+		"wait_for": [{"selector": "string?", "state": "string?", "path": "string?", "property": "string?", "equals": "value?", "signal": "string?",
 			"frames": "int?", "idle": "int?", "then": "object?"}, _wait.wait_for],
 		"pause": [{}, _time.pause],
 		"resume": [{}, _time.resume],

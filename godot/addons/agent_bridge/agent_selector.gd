@@ -275,6 +275,9 @@ func _quoted() -> Variant:
 ## A property's value (`position:x` goes into it), else what the node's hook says; null where there is neither.
 func value_of(node: Node, property: String) -> Variant:
 	var value: Variant = node.get_indexed(NodePath(property)) if property.get_slice(":", 0) in node else null
+	if typeof(value) == TYPE_OBJECT and not is_instance_valid(value):
+		# Freed: what the game asks as == null.
+		value = null
 	if value == null and node.has_method("agent_fields"):
 		var fields: Variant = node.call("agent_fields")
 		value = fields.get(property) if fields is Dictionary else null
