@@ -5,18 +5,37 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// A command's line, with its line feed. Godot reads numbers as floats, so the id is a small one of ours, and whole numbers
-/// with more digits than a float keeps are sent as `{"$type":"int","value":"..."}`.
+/// with more digits than a float keeps are sent as `{"$type":"int","value":"..."}`. It also reads long fractions a little wrong
+/// (and very small ones as nothing), so their bits are sent.
 pub fn command(id: u64, name: &str, arguments: Option<&str>, timeout: f64) -> String {
     // A name is a string: it can't fail.
     let name = serde_json::to_string(name).unwrap_or_default();
-    let arguments = wide_integers_wrapped(arguments.unwrap_or("{}"));
+    let arguments = exact_numbers(arguments.unwrap_or("{}"));
     format!("{{\"id\":{id},\"cmd\":{name},\"args\":{arguments},\"timeout\":{timeout}}}\n")
 }
 
-/// Fewer digits are certain to be read as they are.
+/// Fewer digits are certain to be read as they are,
 const CERTAIN_DIGITS: usize = 15;
+/// with a power of ten that a float holds as it is.
+const CERTAIN_EXPONENT: usize = 22;
 
-fn wide_integers_wrapped(json: &str) -> Cow<'_, str> {
+/// The value that a number is sent as, where Godot's own reading of it isn't certain.
+fn exact(number: &str) -> Option<String> {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let fraction = digits.split_once('.').map_or("", |(_, fraction)| fraction);
+    if digits.bytes().filter(u8::is_ascii_digit).count() <= CERTAIN_DIGITS {
+        let power = exponent.parse::<isize>().ok()?.unsigned_abs();
+        if power.saturating_add(fraction.len()) <= CERTAIN_EXPONENT {
+            return None;
+        }
+    } else if digits.len() == number.len() && fraction.is_empty() {
+        return Some(format!("{{\"$type\":\"int\",\"value\":\"{number}\"}}"));
+    }
+    let bits = number.parse::<f64>().ok()?.to_bits();
+    Some(format!("{{\"$type\":\"float\",\"bits\":\"{bits:016x}\"}}"))
+}
+
+fn exact_numbers(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let (mut out, mut copied, mut at) = (String::new(), 0, 0);
     while at < bytes.len() {
@@ -28,10 +47,9 @@ fn wide_integers_wrapped(json: &str) -> Cow<'_, str> {
                     .position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'0'..=b'9' | b'e' | b'E'))
                     .map_or(bytes.len(), |length| at + length);
                 let number = &json[at..end];
-                let is_whole = !number.contains(['.', 'e', 'E']);
-                if is_whole && number.trim_start_matches('-').len() > CERTAIN_DIGITS {
+                if let Some(exact) = exact(number) {
                     out.push_str(&json[copied..at]);
-                    out.push_str(&format!("{{\"$type\":\"int\",\"value\":\"{number}\"}}"));
+                    out.push_str(&exact);
                     copied = end;
                 }
                 at = end;
@@ -178,21 +196,34 @@ mod tests {
         }
 
         #[test]
-        fn wrapped_arguments_are_json_and_hold_the_same_digits(arguments in json()) {
-            let wrapped = wide_integers_wrapped(&arguments);
+        fn wrapped_arguments_are_json_with_nothing_left_to_wrap(arguments in json()) {
+            let wrapped = exact_numbers(&arguments);
             serde_json::from_str::<&RawValue>(&wrapped).unwrap();
-            let unwrapped = wrapped.replace("{\"$type\":\"int\",\"value\":\"", "").replace("\"}", "");
-            prop_assert_eq!(unwrapped, arguments.replace("\"}", ""));
+            prop_assert_eq!(exact_numbers(&wrapped), &*wrapped);
+        }
+
+        #[test]
+        fn a_number_that_is_wrapped_is_the_same(number in "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?") {
+            if let Some(exact) = exact(&number) {
+                let bits = number.parse::<f64>().unwrap().to_bits();
+                let float = format!("{{\"$type\":\"float\",\"bits\":\"{bits:016x}\"}}");
+                let int = format!("{{\"$type\":\"int\",\"value\":\"{number}\"}}");
+                prop_assert_eq!(exact, if number.contains(['.', 'e', 'E']) { float } else { int });
+            }
         }
     }
 
     #[test]
-    fn wide_integers_keep_their_digits() {
-        let plain = r#"{"a":123456789012345,"b":1.2345678901234567,"c":"12345678901234567890","d":1e300,"e":"\"1234567890123456789"}"#;
-        assert_eq!(wide_integers_wrapped(plain), plain);
+    fn numbers_keep_their_digits() {
+        let plain = r#"{"a":123456789012345,"b":1.23456789012345,"c":"12345678901234567890","d":-1e22,"e":"\"1234567890123456789"}"#;
+        assert_eq!(exact_numbers(plain), plain);
         assert_eq!(
-            wide_integers_wrapped(r#"{"seed":-9223372036854775807,"x":[1234567890123456]}"#),
+            exact_numbers(r#"{"seed":-9223372036854775807,"x":[1234567890123456]}"#),
             r#"{"seed":{"$type":"int","value":"-9223372036854775807"},"x":[{"$type":"int","value":"1234567890123456"}]}"#
+        );
+        assert_eq!(
+            exact_numbers("[0.30000000000000004,1e-7,-5e-324,1e400,1E+23]"),
+            r#"[{"$type":"float","bits":"3fd3333333333334"},1e-7,{"$type":"float","bits":"8000000000000001"},{"$type":"float","bits":"7ff0000000000000"},{"$type":"float","bits":"44b52d02c7e14af6"}]"#
         );
         assert_eq!(command(3, "a\"b", None, 2.5), "{\"id\":3,\"cmd\":\"a\\\"b\",\"args\":{},\"timeout\":2.5}\n");
     }

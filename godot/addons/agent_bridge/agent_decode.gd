@@ -4,6 +4,7 @@ extends RefCounted
 ## How many numbers make one of these.
 const FLAT := {"Vector2": 2, "Vector2i": 2, "Vector3": 3, "Vector3i": 3, "Vector4": 4, "Vector4i": 4, "Rect2": 4, "Rect2i": 4, "Color": 4,
 	"Quaternion": 4, "Plane": 4, "AABB": 6, "Basis": 9, "Transform2D": 6, "Transform3D": 12, "Projection": 16}
+const NOT_FINITE := {"inf": INF, "-inf": -INF, "nan": NAN}
 const EXACT := 9007199254740992.0
 
 ## What couldn't be read, in words; empty while all went well.
@@ -40,9 +41,14 @@ func _typed(json: Dictionary) -> Variant:
 		return _flat(type, plain)
 	match type:
 		"float":
-			return {"inf": INF, "-inf": -INF, "nan": NAN}.get(plain, float(plain) if plain is String or plain is float else 0.0)
+			if json.has("bits"):
+				return _of_bits(json)
+			if NOT_FINITE.has(plain):
+				return NOT_FINITE[plain]
+			if plain is float or plain is String and plain.is_valid_float():
+				return float(plain)
 		"int":
-			if plain is String and plain.is_valid_int() or plain is float:
+			if plain is float or plain is String and _fits(plain):
 				return int(plain)
 		"NodePath":
 			return NodePath(str(plain))
@@ -53,6 +59,23 @@ func _typed(json: Dictionary) -> Variant:
 	if type.begins_with("Packed") and plain is Array:
 		return _packed(type, plain)
 	return _cannot(json)
+
+## The engine's own reading of a number with many digits is a little off.
+func _of_bits(json: Dictionary) -> Variant:
+	var bits := str(json["bits"])
+	if bits.length() != 16 or not bits.is_valid_hex_number():
+		return _cannot(json)
+	var bytes := bits.hex_decode()
+	bytes.reverse()
+	return bytes.decode_double(0)
+
+## Whether it is a whole number of 64 bits. What is larger, the engine would make the largest.
+func _fits(digits: String) -> bool:
+	if not digits.is_valid_int():
+		return false
+	var amount := digits.trim_prefix("-").trim_prefix("+").lstrip("0")
+	var largest := "9223372036854775808" if digits.begins_with("-") else "9223372036854775807"
+	return amount.length() < largest.length() or amount.length() == largest.length() and amount <= largest
 
 func _pairs(json: Dictionary, plain: Variant) -> Variant:
 	if not plain is Array or not plain.all(func(pair: Variant) -> bool: return pair is Array and pair.size() == 2):
