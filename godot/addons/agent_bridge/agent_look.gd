@@ -117,6 +117,8 @@ func list_actions(_args: Dictionary) -> Dictionary:
 	var commands: Dictionary = _session.hook.commands()
 	for name: String in commands:
 		commands[name].erase("node")
+		if commands[name]["args"] == null:
+			commands[name].erase("args")
 	return {"actions": can, "unavailable": cannot, "commands": commands}
 
 ## What can be done with a node, and why not; empty where there is nothing.
