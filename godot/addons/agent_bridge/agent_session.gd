@@ -178,6 +178,9 @@ func _answer(command: Command, answer: Dictionary) -> void:
 	events.collect()
 	var id := "null" if command.id == null else str(command.id)
 	var body := _body(id, answer)
+	if body == "":
+		# A script has failed over what the game gave; whoever asked is answered nonetheless.
+		body = _body(id, Answer.fail("GAME_ERROR", "the answer can't be told: %s" % events.script_error))
 	if body.length() > LONGEST_ANSWER:
 		body = _body(id, Answer.fail("TOO_LARGE", "the answer has %d characters" % body.length(), "ask for less: root, depth, max_nodes, fields"))
 	var dropped := events.take_dropped()
@@ -189,12 +192,15 @@ func _answer(command: Command, answer: Dictionary) -> void:
 func _body(id: String, answer: Dictionary) -> String:
 	if not Answer.is_failure(answer):
 		# Data that is text already stands under an empty name.
-		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + Values.text(answer.get("", answer))
+		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + Values.text(answer[""] if answer.get("") is Values.Raw else answer)
 	var body := "{\"ok\":false,\"id\":%s,\"error\":%s,\"code\":%s" % [id, Values.quote(str(answer["error"])), Values.quote(str(answer["code"]))]
-	for name: String in ["hint", "details"]:
-		var value: Variant = answer.get(name)
-		if value != null and not value.is_empty():
-			body += "," + Values.key(name) + Values.text(value)
+	# A hook's own failure may hold anything.
+	var hint := str(answer.get("hint", ""))
+	if hint != "":
+		body += ",\"hint\":" + Values.quote(hint)
+	var details: Variant = answer.get("details")
+	if typeof(details) != TYPE_NIL and not (typeof(details) == TYPE_DICTIONARY and details.is_empty()):
+		body += ",\"details\":" + Values.text(details)
 	return body
 
 func _timed_out(command: Command) -> Dictionary:
