@@ -21,7 +21,7 @@ func _enter_tree() -> void:
 		return
 	var session: Node = script.new()
 	session.name = "Session"
-	# Internal, so that walks of the engine's own don't find it either.
+	# Internal, so that get_children() doesn't give it to the game.
 	add_child(session, false, INTERNAL_MODE_FRONT)
 
 ## Whether a script and all that it refers to could be compiled: load() gives what it has even where a part of it is broken.
