@@ -44,6 +44,14 @@ class Bench:
         met = added <= goal if goal else None
         self.row(what, f"{ours:.{digits}f} {unit}", f"{name} {rival:.{digits}f} {unit}", ratio, wanted, met)
 
+    def within(self, what, ours, goal=None, digits=0):
+        """A row of milliseconds that nobody else takes."""
+        self.row(what, f"{ours:.{digits}f} ms", "", "", f"<= {goal} ms" if goal else "", ours <= goal if goal else None)
+
+    def quicker(self, what, ours, name, rival):
+        """A row of milliseconds: how many times as fast as the rival."""
+        self.row(what, f"{ours:.2f} ms", f"{name} {rival:.2f} ms", f"{rival / ours:.1f} x")
+
     def memory(self, what, kib):
         self.row(f"{what}: peak memory", f"{kib / MIB:.1f} MiB", "", "", "< 20 MB", kib * 1024 < 20e6)
 

@@ -78,6 +78,13 @@ def least(runs, tries=TRIES):
     return best
 
 
+def cpu_time(process):
+    """The seconds that a running process has used so far."""
+    with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def peak_kib(process):
     """The most memory that was ever resident; 0 for a process that has ended."""
     with open(f"/proc/{process}/status", encoding="ascii", errors="replace") as status:
