@@ -15,6 +15,7 @@ pub mod cmd;
 pub mod godot;
 pub mod io;
 pub mod journal;
+pub mod mcp;
 pub mod record;
 pub mod replay;
 pub mod spire;

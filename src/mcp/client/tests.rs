@@ -1,0 +1,102 @@
+use super::*;
+
+fn lines(out: &mut Vec<u8>) -> Vec<serde_json::Value> {
+    let text = String::from_utf8(std::mem::take(out)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn ready(era: Era) -> (Client, Vec<u8>) {
+    let (mut client, mut out) = (Client::new(era, false, 1), Vec::new());
+    client.greet(&mut out);
+    let greeting = match era {
+        Era::Legacy => r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}"#,
+        Era::Modern => r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
+    };
+    assert!(matches!(client.hear(greeting, &mut out), Heard::Nothing));
+    let page = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"}],"nextCursor":"p 2"}}"#;
+    assert!(matches!(client.hear(page, &mut out), Heard::Nothing) && !client.is_ready());
+    let page = r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"b"},{"no name":1}]}}"#;
+    assert!(matches!(client.hear(page, &mut out), Heard::Ready) && client.is_ready());
+    (client, out)
+}
+
+#[test]
+fn a_legacy_server_is_initialized_and_its_pages_followed() {
+    let (client, mut out) = ready(Era::Legacy);
+    let said = lines(&mut out);
+    let methods: Vec<_> = said.iter().map(|line| line["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/list"]);
+    assert_eq!(said[0]["params"]["protocolVersion"], "2025-11-25");
+    assert_eq!(
+        (said[0]["params"]["capabilities"].to_string(), &said[3]["params"]["cursor"]),
+        ("{}".to_owned(), &"p 2".into())
+    );
+    assert_eq!(client.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn a_modern_server_is_told_the_version_with_every_request() {
+    let (mut client, mut out) = ready(Era::Modern);
+    client.call("a", "{\"x\":1.10}", &mut out);
+    assert!(String::from_utf8_lossy(&out).contains("{\"x\":1.10}"), "arguments stay as they are");
+    let said = lines(&mut out);
+    assert_eq!(said[0]["method"], "server/discover");
+    for line in &said {
+        let meta = &line["params"]["_meta"];
+        assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28", "{line}");
+        assert!(meta["io.modelcontextprotocol/clientCapabilities"].is_object(), "{line}");
+    }
+}
+
+#[test]
+fn answers_find_their_calls_and_late_ones_nobody() {
+    let (mut client, mut out) = ready(Era::Legacy);
+    let (one, other) = (client.call("a", "{}", &mut out), client.call("b", "{}", &mut out));
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":{other},"result":{{"n":1.10}}}}"#);
+    assert!(
+        matches!(client.hear(&answer, &mut out), Heard::Answer(id, Ok(result)) if id == other && result.get() == "{\"n\":1.10}")
+    );
+    assert!(matches!(client.hear(&answer, &mut out), Heard::Nothing), "twice");
+    out.clear();
+    client.cancel(one, "timeout", &mut out);
+    assert_eq!(lines(&mut out)[0]["params"]["requestId"], one);
+    let late = format!(r#"{{"jsonrpc":"2.0","id":{one},"result":{{}}}}"#);
+    assert!(matches!(client.hear(&late, &mut out), Heard::Nothing));
+}
+
+#[test]
+fn the_server_is_answered_and_nothing_is_declared() {
+    let (mut client, mut out) = ready(Era::Legacy);
+    out.clear();
+    assert!(matches!(client.hear(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#, &mut out), Heard::Nothing));
+    let asks = r#"{"jsonrpc":"2.0","id":5,"method":"sampling/createMessage","params":{"x":1}}"#;
+    assert!(
+        matches!(client.hear(asks, &mut out), Heard::Asks(_, method, "{\"x\":1}") if method == "sampling/createMessage")
+    );
+    let said = lines(&mut out);
+    assert_eq!(
+        (&said[0]["id"], &said[0]["result"], &said[1]["error"]["code"]),
+        (&"p".into(), &serde_json::json!({}), &(-32601).into())
+    );
+    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":0.5}}"#;
+    assert!(matches!(client.hear(progress, &mut out), Heard::Event(kind, "{\"progress\":0.5}") if kind == "progress"));
+    assert!(matches!(client.hear("Server listening", &mut out), Heard::Noise(_)));
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    assert!(matches!(client.hear(changed, &mut out), Heard::Event(..)));
+    assert_eq!(lines(&mut out)[0]["method"], "tools/list");
+    let listed = r#"{"jsonrpc":"2.0","id":4,"result":{"tools":[]}}"#;
+    assert!(matches!(client.hear(listed, &mut out), Heard::Relisted) && client.tools().count() == 0);
+}
+
+#[test]
+fn what_cannot_be_spoken_with_says_so() {
+    let greeted = |era, answer: &str| {
+        let (mut client, mut out) = (Client::new(era, false, 1), Vec::new());
+        client.greet(&mut out);
+        format!("{:?}", client.hear(answer, &mut out))
+    };
+    assert!(greeted(Era::Legacy, r#"{"id":1,"error":{"code":-32601,"message":"?"}}"#).starts_with("Refused"));
+    assert!(greeted(Era::Legacy, r#"{"id":1,"result":{"protocolVersion":"2026-07-28"}}"#).starts_with("Refused"));
+    assert!(greeted(Era::Legacy, r#"{"id":1,"result":{}}"#).starts_with("Failed"));
+    assert!(greeted(Era::Modern, r#"{"id":1,"result":{"supportedVersions":["2030-01-01"]}}"#).contains("2030-01-01"));
+}

@@ -1,0 +1,126 @@
+//! The tools that a server lists, and which of them may be called.
+
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// A tool, as its server describes it.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// The whole description, as JSON text.
+    pub raw: String,
+    /// Its `inputSchema`, as JSON text.
+    pub schema: Option<String>,
+    /// Whether the server says that a call changes nothing, or that a second call changes no more than the first. Not to be
+    /// trusted for anything but whether a call is sent again.
+    pub is_repeatable: bool,
+}
+
+impl Tool {
+    /// Reads an entry of `tools/list`; `None` where it has no name.
+    pub fn read(raw: &RawValue) -> Option<Tool> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Listed<'a> {
+            name: String,
+            #[serde(borrow)]
+            input_schema: Option<&'a RawValue>,
+            annotations: Option<Hints>,
+        }
+        #[derive(serde::Deserialize, Default)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Hints {
+            read_only_hint: Option<bool>,
+            idempotent_hint: Option<bool>,
+        }
+        let listed: Listed<'_> = serde_json::from_str(raw.get()).ok()?;
+        let hints = listed.annotations.unwrap_or_default();
+        Some(Tool {
+            name: listed.name,
+            raw: raw.get().to_owned(),
+            schema: listed.input_schema.map(|schema| schema.get().to_owned()),
+            is_repeatable: hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true),
+        })
+    }
+}
+
+/// Tools by name, in their names' order.
+pub(super) type Tools = BTreeMap<String, Tool>;
+
+/// Patterns of names, with `*` for any text and `?` for any one character.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Only these, where there are any.
+    pub allow: Vec<String>,
+    /// Never these.
+    pub deny: Vec<String>,
+}
+
+impl Names {
+    /// Whether a tool may be called, and be seen in a list.
+    pub fn permits(&self, name: &str) -> bool {
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
+        (self.allow.is_empty() || any(&self.allow)) && !any(&self.deny)
+    }
+}
+
+/// Without recursion: on a mismatch, the last star takes one character more.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut of, mut star) = (0, 0, None);
+    while of < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, of));
+                at += 1;
+            }
+            Some(&one) if one == '?' || one == name[of] => {
+                at += 1;
+                of += 1;
+            }
+            _ => {
+                let Some((starred, taken)) = star else { return false };
+                star = Some((starred, taken + 1));
+                at = starred + 1;
+                of = taken + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(|one| *one == '*')
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name) in [
+            ("*", ""),
+            ("browser_*", "browser_click"),
+            ("*_?lick", "browser_click"),
+            ("a*b*c", "aXbYbZc"),
+            ("é?", "éx"),
+        ] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("", "a"), ("browser", "browser_click"), ("?", ""), ("a*b", "abc"), ("**x", "y")] {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+        let names = Names { allow: vec!["browser_*".to_owned()], deny: vec!["*_close".to_owned()] };
+        assert!(names.permits("browser_click") && !names.permits("browser_close") && !names.permits("echo"));
+        assert!(Names::default().permits("anything"));
+    }
+
+    #[test]
+    fn hints_are_read_and_nothing_is_lost() {
+        let raw = r#"{"name":"x","inputSchema":{"a":1.10},"annotations":{"readOnlyHint":true},"unknown":7}"#;
+        let raw: Box<RawValue> = serde_json::from_str(raw).unwrap();
+        let tool = Tool::read(&raw).unwrap();
+        assert!(tool.is_repeatable && tool.raw == raw.get() && tool.schema.as_deref() == Some("{\"a\":1.10}"));
+        let none: Box<RawValue> = serde_json::from_str(r#"{"title":"x"}"#).unwrap();
+        assert!(Tool::read(&none).is_none());
+    }
+}
