@@ -294,6 +294,12 @@ const SERVER_ERROR: i32 = -32000;
 impl Call<'_> {
     /// The answer in the call's form, with its id and context; JSON text without a line feed.
     pub fn answer(&self, outcome: Outcome<'_>) -> String {
+        self.answer_with(outcome, &[])
+    }
+
+    /// The same with `more` fields behind it, their names plain and their values JSON text. JSON-RPC's answer has no place for
+    /// them.
+    pub fn answer_with(&self, outcome: Outcome<'_>, more: &[(&str, &str)]) -> String {
         let mut answer = Answer::default();
         match self.form {
             Form::Record => {
@@ -340,6 +346,9 @@ impl Call<'_> {
                     }
                 }
             }
+        }
+        if self.form != Form::JsonRpc {
+            more.iter().for_each(|(key, value)| _ = answer.raw(key, value));
         }
         answer.end()
     }

@@ -1,5 +1,6 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
+mod events;
 #[cfg(feature = "jq")]
 pub mod filter;
 pub mod godot_bridge;
@@ -9,6 +10,7 @@ pub mod jsonl_log;
 pub mod jsonl_record;
 pub mod log_file;
 pub mod options;
+mod queue;
 #[cfg(feature = "jq")]
 pub mod replay;
 pub mod spread;

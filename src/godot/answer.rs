@@ -1,7 +1,6 @@
 //! What is answered to whoever called: in the form of the call, with its own id.
 
 use super::wire::Response;
-use crate::io::lines::{Line, set};
 use crate::record::{Call, Form, Kind, Outcome};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -34,20 +33,9 @@ pub fn answer(call: &Call<'_>, response: &Response<'_>) -> String {
         let kind = kind_of(code.as_deref().unwrap_or_default());
         Outcome::Error { kind, message: &message, code: code.as_deref(), data: response.get("details") }
     };
-    let mut answer = call.answer(outcome);
-    if call.form == Form::JsonRpc {
-        return answer;
-    }
-    for key in ["events", "dropped", "frame"] {
-        let Some(value) = response.get(key) else { continue };
-        let mut longer = Vec::with_capacity(answer.len() + value.get().len());
-        let set = set(&Line::new(answer.as_bytes(), 2), key, value.get().as_bytes(), &mut longer);
-        // It is an object of ours with the game's own JSON in it.
-        if let (Ok(()), Ok(longer)) = (set, String::from_utf8(longer)) {
-            answer = longer;
-        }
-    }
-    answer
+    let more: Vec<(&str, &str)> =
+        ["events", "dropped", "frame"].into_iter().filter_map(|key| Some((key, response.get(key)?.get()))).collect();
+    call.answer_with(outcome, &more)
 }
 
 /// Every field of the game's as it was, but for the id, which is the caller's own, or none.

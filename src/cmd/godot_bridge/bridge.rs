@@ -1,8 +1,8 @@
 //! The stage: calls from the near side become the game's commands, its answers go back in order.
 
-use super::events::Events;
 use super::game::{Answer, Game, Heard, LEFT};
-use super::queue::{Pending, Queue};
+use crate::cmd::events::Events;
+use crate::cmd::queue::{Pending, Queue};
 use crate::godot::{Gone, answer, answer_gone, refuse};
 use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, deeper_than, text};
@@ -164,7 +164,7 @@ impl Bridge {
 
     fn show(&mut self, events: Option<&str>, out: &mut Out) {
         if let (Some(to), Some(events)) = (&mut self.events, events.filter(|events| *events != "[]")) {
-            to.take(events, out);
+            to.take_all("godot", events, out);
         }
     }
 

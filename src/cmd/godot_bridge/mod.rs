@@ -2,16 +2,15 @@
 
 mod bridge;
 mod demo;
-mod events;
 mod game;
 mod launch;
 mod project;
-mod queue;
 mod script;
 mod tree;
 
 use super::options::LimitOptions;
 use super::{Command, Contract, needs_input};
+use crate::cmd::events::Events;
 use crate::io::between::{Ends, between};
 use crate::io::descriptor::stdout;
 use crate::io::lines::Limits;
@@ -20,7 +19,6 @@ use crate::io::stage::Stage;
 use bridge::Bridge;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use demo::Demo;
-use events::Events;
 use game::{Game, Patience};
 use launch::{EngineOptions, GameOptions, Reached, launch, reach};
 use script::{Puppet, Script};

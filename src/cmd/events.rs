@@ -41,17 +41,17 @@ impl Events {
     }
 
     /// Gives on a JSON array of events.
-    pub fn take(&mut self, events: &str, out: &mut Out) {
-        let Ok(events) = serde_json::from_str::<Vec<&RawValue>>(events) else {
-            self.report.fault("game", "its events are no list");
-            return;
-        };
-        let mut lines = Vec::new();
-        for event in events {
-            lines.extend_from_slice(b"{\"type\":\"observation\",\"source\":\"godot\",\"data\":");
-            lines.extend_from_slice(event.get().as_bytes());
-            lines.extend_from_slice(b"}\n");
+    pub fn take_all(&mut self, source: &str, events: &str, out: &mut Out) {
+        match serde_json::from_str::<Vec<&RawValue>>(events) {
+            Ok(events) => events.into_iter().for_each(|event| self.take(source, event.get(), out)),
+            Err(_) => self.report.fault(source, "its events are no list"),
         }
+    }
+
+    /// Gives on one event, which is JSON text, as an observation of `source`, a plain name.
+    pub fn take(&mut self, source: &str, event: &str, out: &mut Out) {
+        let line = format!("{{\"type\":\"observation\",\"source\":\"{source}\",\"data\":{event}}}\n");
+        let mut lines = line.into_bytes();
         match &mut self.to {
             Target::Stdout => out.to(Side::Near).append(&mut lines),
             Target::Stderr => out.to(Side::FarError).append(&mut lines),

@@ -8,9 +8,9 @@ const MUCH: usize = 8 << 20;
 
 /// A line that came, until what is said to it has left.
 pub enum Pending {
-    /// A call that isn't sent yet: the game hasn't greeted.
+    /// A call that isn't sent yet: the other side hasn't greeted, or works on as many as it may.
     Unsent(String),
-    /// A call that the game works on, under our number.
+    /// A call that the other side works on, under our number.
     Sent(u64, String),
     /// What is to leave, with its line feed.
     Done(Vec<u8>),
