@@ -5,6 +5,7 @@
 //!
 //! - [`cmd`]: the commands, one module each: arguments, wiring, and the stage that carries out decisions.
 //! - [`godot`]: what passes between a Godot game and its bridge; pure.
+//! - [`mcp`]: the client's side of MCP; pure.
 //! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.

@@ -139,6 +139,13 @@ pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
     }
 }
 
+/// The id of the call that a line asks to cancel: `{"type":"cancel","call_id":...}`.
+pub fn is_cancel(line: &str) -> Option<&RawValue> {
+    let fields = Fields::read(line).ok()?;
+    let is_one = fields.get("type").is_some_and(|value| value.get() == "\"cancel\"");
+    fields.get("call_id").filter(|_| is_one)
+}
+
 fn call<'a>(
     form: Form,
     fields: &Fields<'a>,

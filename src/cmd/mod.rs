@@ -9,6 +9,8 @@ pub mod jsonl_log;
 #[cfg(feature = "jq")]
 pub mod jsonl_record;
 pub mod log_file;
+#[cfg(feature = "mcp")]
+pub mod mcp_pipe;
 pub mod options;
 mod queue;
 #[cfg(feature = "jq")]
@@ -61,6 +63,8 @@ pub const ALL: &[Command] = &[
     jsonl_log::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_record::COMMAND,
+    #[cfg(feature = "mcp")]
+    mcp_pipe::COMMAND,
     #[cfg(feature = "jq")]
     replay::COMMAND,
     sts_proxy::COMMAND,

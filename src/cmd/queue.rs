@@ -59,14 +59,44 @@ impl Queue {
         }
     }
 
-    /// Sends what hasn't been yet; `send` gives the number that a call is sent under.
-    pub fn send(&mut self, mut send: impl FnMut(&str) -> u64) {
+    /// Sends what hasn't been yet, as long as `send` takes it: it gives the number that a call is sent under, or the answer to
+    /// one that isn't sent, or nothing where no more can be sent for now.
+    pub fn send(&mut self, mut send: impl FnMut(&str) -> Option<Result<u64, String>>) {
         for pending in &mut self.lines {
-            if let Pending::Unsent(call) = pending {
-                let id = send(call);
-                *pending = Pending::Sent(id, std::mem::take(call));
+            let Pending::Unsent(call) = pending else { continue };
+            let before = call.len();
+            match send(call) {
+                Some(Ok(id)) => *pending = Pending::Sent(id, std::mem::take(call)),
+                Some(Err(answer)) => *pending = Pending::Done(format!("{answer}\n").into_bytes()),
+                None => return,
+            }
+            self.size = self.size - before + pending.size();
+        }
+    }
+
+    /// Takes back what was sent under `id`: it is to be sent again.
+    pub fn unsend(&mut self, id: u64) {
+        for pending in &mut self.lines {
+            if let Pending::Sent(sent, call) = pending
+                && *sent == id
+            {
+                *pending = Pending::Unsent(std::mem::take(call));
             }
         }
+    }
+
+    /// Settles the first call that `is_it` says so of; gives the number that it was sent under, where it was.
+    pub fn settle(&mut self, is_it: impl Fn(&str) -> bool, answer: impl FnOnce(&str) -> String) -> Option<Option<u64>> {
+        let pending = self.lines.iter_mut().find(|line| match line {
+            Pending::Unsent(call) | Pending::Sent(_, call) => is_it(call),
+            Pending::Done(_) => false,
+        })?;
+        let (before, id) = (pending.size(), if let Pending::Sent(id, _) = pending { Some(*id) } else { None });
+        if let Pending::Unsent(call) | Pending::Sent(_, call) = &*pending {
+            *pending = Pending::Done(format!("{}\n", answer(call)).into_bytes());
+        }
+        self.size = self.size - before + pending.size();
+        Some(id)
     }
 
     /// Settles every call; says whether there was any.
@@ -80,6 +110,18 @@ impl Queue {
         }
         self.size = self.lines.iter().map(Pending::size).sum();
         any
+    }
+
+    /// Lets leave whatever is settled, in whichever order that became so.
+    pub fn drain_any(&mut self, to: &mut Vec<u8>) {
+        self.lines.retain_mut(|line| match line {
+            Pending::Done(line) => {
+                to.append(line);
+                false
+            }
+            _ => true,
+        });
+        self.size = self.lines.iter().map(Pending::size).sum();
     }
 
     /// Lets leave what has nothing unsettled before it.
@@ -106,7 +148,7 @@ mod tests {
         queue.answer(7, |call| format!("{call}!"));
         queue.drain(&mut out);
         assert_eq!(out, b"");
-        queue.send(|_| 8);
+        queue.send(|_| Some(Ok(8)));
         queue.answer(8, |call| format!("{call}?"));
         queue.drain(&mut out);
         assert_eq!(out, b"a?\npassed\nb!\n");

@@ -1,15 +1,11 @@
 //! What the engine prints: its end is kept for who asks why the game is gone, and signs of trouble are known.
 
-use std::collections::VecDeque;
-
-/// As much as fits on a screen.
-const LINES: usize = 40;
-const LINE: usize = 400;
+use crate::io::tail::Tail;
 
 /// The last lines that the engine printed.
 #[derive(Debug, Default)]
-pub struct Tail {
-    lines: VecDeque<String>,
+pub struct Engine {
+    tail: Tail,
     has_crashed: bool,
 }
 
@@ -23,18 +19,15 @@ pub enum Printed {
     BrokenScript,
 }
 
-impl Tail {
+impl Engine {
     /// Takes a line, without its ending, or the first part of one.
     pub fn take(&mut self, line: &[u8]) -> Printed {
-        let line = String::from_utf8_lossy(&line[..line.len().min(LINE)]).trim_end().to_owned();
+        let line = Tail::readable(line);
         self.has_crashed |= line.starts_with("handle_crash:");
         let broken = ["SCRIPT ERROR: Parse Error", "SCRIPT ERROR: Compile Error", "Failed to instantiate an autoload"];
         let is_broken = broken.iter().any(|sign| line.contains(sign));
-        if !line.is_empty() && !is_nameless_frame(&line) {
-            if self.lines.len() == LINES {
-                self.lines.pop_front();
-            }
-            self.lines.push_back(line);
+        if !is_nameless_frame(&line) {
+            self.tail.keep(line);
         }
         if is_broken { Printed::BrokenScript } else { Printed::Talk }
     }
@@ -46,7 +39,7 @@ impl Tail {
 
     /// The lines, joined.
     pub fn text(&self) -> String {
-        Vec::from_iter(self.lines.iter().map(String::as_str)).join("\n")
+        self.tail.text()
     }
 }
 
@@ -61,12 +54,11 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_kept_and_signs_are_seen() {
-        let mut tail = Tail::default();
+        let mut tail = Engine::default();
         for number in 0..100 {
             assert_eq!(tail.take(format!("line {number}\n").as_bytes()), Printed::Talk);
         }
         assert_eq!(tail.take(b"SCRIPT ERROR: Parse Error: Expected \xff"), Printed::BrokenScript);
-        assert_eq!(tail.text().lines().count(), LINES);
         assert!(tail.text().contains("line 99\nSCRIPT ERROR") && !tail.text().contains("line 60\n"));
         assert!(!tail.has_crashed());
         for number in 0..100 {

@@ -10,7 +10,7 @@ mod wire;
 
 pub use addon::{ADDON, Asset, EXAMPLE};
 pub use answer::{Gone, answer, answer_gone, kind_of, refuse};
-pub use engine::{Printed, Tail};
+pub use engine::{Engine, Printed};
 pub use project::{AUTOLOAD, Change, has_autoload, install, remove};
 pub use view::tree;
 pub use wire::{Message, Response, command};

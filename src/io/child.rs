@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -45,6 +46,37 @@ pub enum Streams {
     Print,
 }
 
+/// What a child finds around it.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// Whether it has none of our environment but what is set here, and PATH, HOME and their like.
+    pub clean: bool,
+    /// Variables that are set for it.
+    pub set: Vec<(OsString, OsString)>,
+    /// The folder that it is started in; ours, where there is none.
+    pub folder: Option<PathBuf>,
+}
+
+/// What programs need to find themselves and their files; nobody's secrets are kept in them.
+const HARMLESS: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR", "XDG_RUNTIME_DIR"];
+
+impl Surroundings {
+    fn apply(&self, command: &mut Command) {
+        if self.clean {
+            command.env_clear();
+            for name in HARMLESS {
+                if let Some(value) = std::env::var_os(name) {
+                    command.env(name, value);
+                }
+            }
+        }
+        command.envs(self.set.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+    }
+}
+
 /// The ends of the child's pipes.
 #[derive(Debug, Default)]
 pub struct Pipes {
@@ -64,7 +96,7 @@ pub struct Group(Pid);
 ///
 /// # Errors
 /// [`Status::NotStarted`] where there is no such program or it can't be run.
-pub fn spawn(command: &[OsString], streams: Streams) -> Result<(Child, Pipes), Failure> {
+pub fn spawn(command: &[OsString], streams: Streams, around: &Surroundings) -> Result<(Child, Pipes), Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(Failure::new(Status::Usage, "no command to start"));
     };
@@ -80,6 +112,7 @@ pub fn spawn(command: &[OsString], streams: Streams) -> Result<(Child, Pipes), F
     let mut command = Command::new(program);
     // SAFETY: what runs between fork and exec is async-signal-safe, see there.
     unsafe { command.pre_exec(signal::restore_mask) };
+    around.apply(&mut command);
     command.args(arguments).env(terminal::LENDERS, terminal::lenders()).process_group(0);
     let mut printed = None;
     match streams {
@@ -119,7 +152,7 @@ fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
 /// # Errors
 /// As [`spawn`].
 pub fn run(command: &[OsString], mut take: impl FnMut(&[u8])) -> Result<ExitStatus, Failure> {
-    let (mut child, pipes) = spawn(command, Streams::Print)?;
+    let (mut child, pipes) = spawn(command, Streams::Print, &Surroundings::default())?;
     let group = child.group();
     let (said, lines) = mpsc::sync_channel(64);
     thread::spawn(move || {

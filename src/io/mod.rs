@@ -19,6 +19,7 @@ pub mod session;
 pub mod signal;
 mod sink;
 pub mod stage;
+pub mod tail;
 pub mod terminal;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

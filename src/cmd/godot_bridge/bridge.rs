@@ -113,9 +113,9 @@ impl Bridge {
             Ok(Heard::Ready) => {
                 let Bridge { queue, game, asked_to_quit, .. } = self;
                 queue.send(|line| match recognise(line) {
-                    Ok(Some(call)) => send(game, &call, line, out, asked_to_quit),
+                    Ok(Some(call)) => Some(Ok(send(game, &call, line, out, asked_to_quit))),
                     // It was one when it came.
-                    _ => 0,
+                    _ => None,
                 });
             }
             Ok(Heard::Answer(answer)) => self.settle(&answer, out),

@@ -1,6 +1,6 @@
 //! The game at the other end: how it is greeted, asked and waited for, and why it is gone.
 
-use crate::godot::{self, Gone, Message, Printed, Response, Tail};
+use crate::godot::{self, Engine, Gone, Message, Printed, Response};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
@@ -71,7 +71,7 @@ pub struct Game {
     is_quitting: bool,
     /// By when something must have happened, whatever else does, and what is wrong otherwise.
     last_moment: Option<(Instant, &'static str)>,
-    tail: Tail,
+    tail: Engine,
     /// An over-long line that the engine prints goes on.
     prints_on: bool,
     /// The engine's output is shown.
@@ -90,7 +90,7 @@ impl Game {
             wants_events,
             is_quitting: false,
             last_moment: None,
-            tail: Tail::default(),
+            tail: Engine::default(),
             prints_on: false,
             verbose,
         }

@@ -1,6 +1,6 @@
 //! A project on the disk: whether it can be played, whether it has to be imported first, and the addon put in and out.
 
-use crate::godot::{ADDON, AUTOLOAD, Asset, Change, EXAMPLE, Tail, has_autoload, install, remove};
+use crate::godot::{ADDON, AUTOLOAD, Asset, Change, EXAMPLE, Engine, has_autoload, install, remove};
 use crate::io::child;
 use crate::io::report::{Failure, Report, Status};
 use std::ffi::{OsStr, OsString};
@@ -93,7 +93,7 @@ fn any_file(folder: &Path, depth: usize, is_it: &mut impl FnMut(&Path) -> bool) 
 pub fn import(godot: &OsStr, folder: &Path, report: &Report) -> Result<(), Failure> {
     report.note(format_args!("{}: importing, once; it may take half a minute", folder.display()));
     let words = [godot, OsStr::new("--headless"), OsStr::new("--path"), folder.as_os_str(), OsStr::new("--import")];
-    let mut tail = Tail::default();
+    let mut tail = Engine::default();
     let status = child::run(&words.map(OsString::from), |line| _ = tail.take(line))?;
     if status.success() {
         return Ok(());

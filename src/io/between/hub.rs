@@ -2,7 +2,7 @@
 
 use super::Manner;
 use super::far::Far;
-use crate::io::child::Group;
+use crate::io::child::{Group, Surroundings};
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
@@ -37,6 +37,8 @@ pub(super) struct Sinks {
 /// How the run goes, see [`Ends`](super::Ends).
 pub(super) struct Manners {
     pub(super) limits: Limits,
+    pub(super) far_limits: Limits,
+    pub(super) around: Surroundings,
     pub(super) manner: Manner,
     /// It stands in a plain pipe, and ends with its stdin.
     pub(super) is_pipe: bool,

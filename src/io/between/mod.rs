@@ -22,6 +22,7 @@ mod hub;
 mod supervisor;
 mod threads;
 
+use super::child::Surroundings;
 use super::descriptor::{Descriptor, stderr, stdin, stdout};
 use super::lines::Limits;
 use super::report::{Failure, Report, Status};
@@ -39,6 +40,8 @@ use std::sync::Arc;
 pub struct Ends {
     /// The program to wrap, with its arguments.
     pub far: Option<Vec<OsString>>,
+    /// What that program finds around it.
+    pub around: Surroundings,
     /// How the far side is spoken with, where that isn't over a child's stdin and stdout. Without `far` it is somebody who runs
     /// already, and whom we leave running. It can't be started again.
     pub link: Option<Link>,
@@ -55,6 +58,8 @@ pub struct Ends {
     pub person: Option<Terminal>,
     /// What is believed of every side's lines.
     pub limits: Limits,
+    /// What is believed of the far side's, where that is something else.
+    pub far_limits: Option<Limits>,
     /// How the end is made.
     pub manner: Manner,
 }
@@ -91,7 +96,8 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = Signals::hold().map_err(|error| system(error.into()))?;
-    let Ends { far, link, hears_errors, without_near, prompt, reopens, mut person, limits, manner } = ends;
+    let Ends { far, around, link, hears_errors, without_near, prompt, reopens, mut person, limits, far_limits, manner } =
+        ends;
     let near = stdin().map_err(system)?;
     let mut person_input = None;
     let mut person_output = None;
@@ -106,8 +112,9 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         errors: if hears_errors || link.is_some() { Some(Sink::new(stderr().map_err(system)?)) } else { None },
     };
     let is_pipe = far.is_none() && link.is_none() && person.is_none();
-    let hub =
-        Arc::new(Hub::new(stage, sinks, Arc::clone(report), Manners { limits, manner, is_pipe, prompt, reopens }));
+    let far_limits = far_limits.unwrap_or(limits);
+    let manners = Manners { limits, far_limits, around, manner, is_pipe, prompt, reopens };
+    let hub = Arc::new(Hub::new(stage, sinks, Arc::clone(report), manners));
     match (&far, link) {
         (command, Some(link)) => hub.join(command.as_deref(), link),
         (Some(command), None) => hub.start(command),

@@ -34,7 +34,7 @@ impl Hub {
     }
 
     fn start_with(self: &Arc<Hub>, command: &[OsString], streams: Streams, link: Option<Link>) {
-        match child::spawn(command, streams) {
+        match child::spawn(command, streams, &self.manners.around) {
             Ok((child, pipes)) => {
                 let talk = link.map(|link| (link.to, link.from)).or(pipes.talk);
                 self.meet(Some(child), Pipes { talk, ..pipes });

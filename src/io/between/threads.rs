@@ -46,7 +46,8 @@ impl Hub {
     /// Reads a side on a thread of its own, until it ends or the run does.
     pub(super) fn read(self: &Arc<Hub>, side: Side, epoch: Option<u64>, mut from: Descriptor) {
         self.spawn(move |hub| {
-            let mut splitter = Splitter::new(hub.manners.limits);
+            let limits = if side == Side::Far { hub.manners.far_limits } else { hub.manners.limits };
+            let mut splitter = Splitter::new(limits);
             loop {
                 hub.set_listening(side, epoch, true);
                 if hub.manners.prompt && splitter.holds() && !from.is_ready_within(UNFINISHED) {

@@ -1,0 +1,22 @@
+complete -c mcp-pipe -l config -d 'Take the server from an mcpServers file that is there already (${VAR} is replaced from the environment)' -r
+complete -c mcp-pipe -s j -l jobs -d 'How many calls the server works on at once' -r
+complete -c mcp-pipe -l allow -d 'Only tools whose names match; `*` stands for any text; may be given more than once' -r
+complete -c mcp-pipe -l deny -d 'No tools whose names match' -r
+complete -c mcp-pipe -l setup -d 'Make the calls in this file first, each time the server is started' -r -F
+complete -c mcp-pipe -l timeout -d 'How long a call may take; then it is cancelled; 0 is for ever' -r
+complete -c mcp-pipe -l start-timeout -d 'How long the server may take to greet and to list its tools' -r
+complete -c mcp-pipe -l deadline -d 'How long all may take; what isn\'t answered then is answered as late, and the status is 124' -r
+complete -c mcp-pipe -l restart -d 'How often a server that is lost is started again; earned back by a minute without a loss' -r
+complete -c mcp-pipe -l protocol -d 'Speak this version of the protocol only: 2025-11-25 or 2026-07-28' -r
+complete -c mcp-pipe -l env -d 'Set a variable for the server; without =VALUE, it is ours' -r
+complete -c mcp-pipe -l events -d 'Give what the server tells besides (progress, logs, stderr, noise, restarts) as observations: to a file (appended), `stderr`, or `-` for stdout, between the results' -r
+complete -c mcp-pipe -l max-result -d 'Longest line of the server\'s that is read' -r
+complete -c mcp-pipe -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c mcp-pipe -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c mcp-pipe -l list -d 'Print the server\'s tools, one a line, with their schemas, and end'
+complete -c mcp-pipe -l unordered -d 'Give each result as soon as it is there, not in the order of the calls'
+complete -c mcp-pipe -l no-check -d 'Send arguments unchecked, and tools that the server doesn\'t list; else both are held against its list first'
+complete -c mcp-pipe -l clean-env -d 'Start the server with no variables but PATH, HOME and their like, and those of --env'
+complete -c mcp-pipe -s v -l verbose -d 'Show what the server says on stderr'
+complete -c mcp-pipe -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mcp-pipe -s V -l version -d 'Print version'

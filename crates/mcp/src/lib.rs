@@ -1,0 +1,96 @@
+//! What is heavy about MCP: whether arguments are what a tool's JSON Schema asks for.
+
+use boon::{Compiler, Schemas, UrlLoader};
+use serde_json::Value;
+use std::error::Error;
+
+/// A tool's schema, compiled.
+pub struct Schema {
+    schemas: Schemas,
+    index: boon::SchemaIndex,
+}
+
+/// Nothing is fetched and no file is read for a schema: it comes from a server, and would choose the address.
+struct NoLoader;
+
+impl UrlLoader for NoLoader {
+    fn load(&self, _: &str) -> Result<Value, Box<dyn Error>> {
+        Err("a schema may not refer to what isn't in it".into())
+    }
+}
+
+const PLACE: &str = "mcp:tool";
+
+impl Schema {
+    /// Compiles a schema, which is JSON text; without `$schema` it is of draft 2020-12, as MCP says.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn compile(schema: &str) -> Result<Schema, String> {
+        let schema: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.use_loader(Box::new(NoLoader));
+        compiler.add_resource(PLACE, schema).map_err(|error| error.to_string())?;
+        let index = compiler.compile(PLACE, &mut schemas).map_err(|error| error.to_string())?;
+        Ok(Schema { schemas, index })
+    }
+
+    /// Checks arguments, which are JSON text.
+    ///
+    /// # Errors
+    /// Each thing that is wrong with them, with its path: `/a/0: want string, but got number`.
+    pub fn check(&self, arguments: &str) -> Result<(), String> {
+        let arguments: Value = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
+        self.schemas.validate(&arguments, self.index).map_err(|error| {
+            let mut wrong = Vec::new();
+            leaves(&error, &mut wrong);
+            wrong.join("; ")
+        })
+    }
+}
+
+/// The innermost causes: those around them only say that there are some.
+fn leaves(error: &boon::ValidationError<'_, '_>, wrong: &mut Vec<String>) {
+    /// More than can be put right at once.
+    const MOST: usize = 5;
+    if error.causes.is_empty() && wrong.len() < MOST {
+        let place = error.instance_location.to_string();
+        let place = if place.is_empty() { "the arguments".to_owned() } else { place };
+        wrong.push(format!("{place}: {}", error.kind));
+    }
+    error.causes.iter().for_each(|cause| leaves(cause, wrong));
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_path() {
+        let schema = Schema::compile(
+            r#"{"type":"object","properties":{"n":{"type":"integer","minimum":1},"names":{"type":"array","items":{"type":"string"}}},"required":["n"]}"#,
+        )
+        .unwrap();
+        assert_eq!(schema.check(r#"{"n":1,"names":["a"]}"#), Ok(()));
+        let wrong = schema.check(r#"{"n":0,"names":["a",7]}"#).unwrap_err();
+        assert!(wrong.contains("/n:") && wrong.contains("/names/1:"), "{wrong}");
+        let wrong = schema.check("{}").unwrap_err();
+        assert!(wrong.starts_with("the arguments: ") && wrong.contains('n'), "{wrong}");
+    }
+
+    #[test]
+    fn every_draft_that_servers_use() {
+        let draft7 = r##"{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"type":"string"}},"properties":{"a":{"$ref":"#/definitions/a"}}}"##;
+        assert!(Schema::compile(draft7).unwrap().check(r#"{"a":1}"#).is_err());
+        assert!(Schema::compile("true").unwrap().check("{}").is_ok());
+    }
+
+    #[test]
+    fn nothing_is_fetched() {
+        for schema in [r#"{"$ref":"file:///etc/passwd"}"#, r#"{"$ref":"http://127.0.0.1/x"}"#] {
+            assert!(Schema::compile(schema).is_err(), "{schema}");
+        }
+        assert!(Schema::compile("[").is_err());
+    }
+}

@@ -1,0 +1,225 @@
+//! `mcp-pipe`: tool calls in, results out, over one MCP session that survives its server.
+
+mod config;
+mod pipe;
+mod results;
+mod schemas;
+mod server;
+
+use super::events::Events;
+use super::options::{LimitOptions, seconds, size};
+use super::{Command, Contract, needs_input};
+use crate::io::between::{Ends, between};
+use crate::io::child::Surroundings;
+use crate::io::lines::Limits;
+use crate::io::report::{Failure, Report, Status};
+use crate::mcp::{Era, Names};
+use crate::record::recognise;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use pipe::{Pipe, Settings, era};
+use server::{Patience, Server};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Call MCP tools: calls in, results out, over one session
+///
+/// Starts an MCP server and carries out each line on stdin: {"tool":"echo","args":{"message":"hi"},"id":1}, or a tool_call record. Each is
+/// answered on stdout, in the form and order of the calls: {"id":1,"tool":"echo","status":"ok","data":...}, or with "status":"error","error":"...","kind":"...".
+/// A result carries everything that the server said. Calls that still require approval are refused; other records pass.
+///
+/// Both eras of the protocol are spoken: the server is greeted as before 2026, and where it doesn't understand that, started
+/// again and greeted as since. A server that dies is started again; what it may have done is told ("maybe_executed").
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The server, with its arguments
+    #[arg(last = true, value_name = "SERVER ARGS", conflicts_with = "config")]
+    server: Vec<OsString>,
+    /// Take the server from an mcpServers file that is there already (${VAR} is replaced from the environment)
+    #[arg(long, value_name = "FILE[:NAME]")]
+    config: Option<String>,
+    /// Print the server's tools, one a line, with their schemas, and end
+    #[arg(long)]
+    list: bool,
+
+    /// How many calls the server works on at once
+    #[arg(short = 'j', long = "jobs", value_name = "N", default_value = "1", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..), help_heading = "Calls")]
+    jobs: usize,
+    /// Give each result as soon as it is there, not in the order of the calls
+    #[arg(long, help_heading = "Calls")]
+    unordered: bool,
+    /// Only tools whose names match; `*` stands for any text; may be given more than once
+    #[arg(long, value_name = "GLOB", help_heading = "Calls")]
+    allow: Vec<String>,
+    /// No tools whose names match
+    #[arg(long, value_name = "GLOB", help_heading = "Calls")]
+    deny: Vec<String>,
+    /// Send arguments unchecked, and tools that the server doesn't list; else both are held against its list first
+    #[arg(long, help_heading = "Calls")]
+    no_check: bool,
+    /// Make the calls in this file first, each time the server is started
+    #[arg(long, value_name = "FILE", help_heading = "Calls")]
+    setup: Option<PathBuf>,
+
+    /// How long a call may take; then it is cancelled; 0 is for ever
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds, help_heading = "Time")]
+    timeout: Duration,
+    /// How long the server may take to greet and to list its tools
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds, help_heading = "Time")]
+    start_timeout: Duration,
+    /// How long all may take; what isn't answered then is answered as late, and the status is 124
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time")]
+    deadline: Option<Duration>,
+    /// How often a server that is lost is started again; earned back by a minute without a loss
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
+    restart: u32,
+
+    /// Speak this version of the protocol only: 2025-11-25 or 2026-07-28
+    #[arg(long, value_name = "VERSION", value_parser = era, help_heading = "Server")]
+    protocol: Option<Era>,
+    /// Set a variable for the server; without =VALUE, it is ours
+    #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Server")]
+    env: Vec<String>,
+    /// Start the server with no variables but PATH, HOME and their like, and those of --env
+    #[arg(long, help_heading = "Server")]
+    clean_env: bool,
+    /// Give what the server tells besides (progress, logs, stderr, noise, restarts) as observations: to a file (appended),
+    /// `stderr`, or `-` for stdout, between the results
+    #[arg(long, value_name = "FILE|stderr|-", help_heading = "Server")]
+    events: Option<String>,
+    /// Show what the server says on stderr
+    #[arg(short, long, help_heading = "Server")]
+    verbose: bool,
+    /// Longest line of the server's that is read
+    #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
+    max_result: usize,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+const NAME: &str = "mcp-pipe";
+const AFTER_HELP: &str = "\
+Examples:
+  What a server can do, and calling it:
+    mcp-pipe --list -- npx -y @modelcontextprotocol/server-everything | jq -r .name
+    echo '{\"tool\":\"echo\",\"args\":{\"message\":\"hi\"}}' | mcp-pipe -- npx -y @modelcontextprotocol/server-everything
+  Reading tools only, of a server that is configured already:
+    calls | mcp-pipe --config ~/.config/mcp.json:files --allow 'read_*' --allow 'list_*'
+  A gate before it, and a recording of what passed:
+    calls | policy-check | hitl-gate | mcp-pipe -- SERVER | jsonl-record run.jsonl
+
+Exit status:
+  0 all well; 1 a call failed or was refused; 2 usage; 3 the server can't be started, or doesn't greet; 4 it was lost more often
+  than --restart; 124 --deadline; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        // The least that can be called a server.
+        arguments: &[
+            "--",
+            "sh",
+            "-c",
+            r#"while read -r line; do
+                case $line in *'"id":'*) ;; *) continue ;; esac
+                id=${line#*\"id\":}; id=${id%%,*}
+                case $line in
+                *'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"0"}}' ;;
+                *'"tools/list"'*) result='{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}' ;;
+                *) result='{"content":[{"type":"text","text":"hi"}]}' ;;
+                esac
+                echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
+            done"#,
+        ],
+        sample: r#"{"tool":"echo","args":{"message":"hi"},"id":1}"#,
+        is_filter: false,
+        takes_any_line: false,
+        reopens: false,
+    },
+};
+
+fn usage(message: impl std::fmt::Display) -> Failure {
+    Failure::new(Status::Usage, message)
+}
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
+    let report = Arc::new(Report::new(NAME, false));
+    let (command, mut around) = match &arguments.config {
+        Some(named) => {
+            let server = config::read(named)?;
+            (server.command, server.around)
+        }
+        None if arguments.server.is_empty() => {
+            return Err(usage("which server? -- SERVER ARGS, or --config FILE:NAME"));
+        }
+        None => (arguments.server.clone(), Surroundings::default()),
+    };
+    around.clean = arguments.clean_env;
+    for variable in &arguments.env {
+        around.set.push(variable_of(variable)?);
+    }
+    if !arguments.list {
+        needs_input("calls")?;
+    }
+    let limits = Limits::from(arguments.limits);
+    let some = |time: Duration| Some(time).filter(|time| !time.is_zero());
+    let settings = Settings {
+        timeout: some(arguments.timeout),
+        deadline: arguments.deadline.map(|deadline| Instant::now() + deadline),
+        in_flight: arguments.jobs,
+        unordered: arguments.unordered,
+        check: !arguments.no_check,
+        names: Names { allow: arguments.allow, deny: arguments.deny },
+        list: arguments.list,
+        verbose: arguments.verbose,
+        max_depth: limits.max_depth,
+        setup: arguments.setup.as_deref().map(read_setup).transpose()?.unwrap_or_default(),
+    };
+    let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
+    let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
+    let server = Server::new(patience, arguments.protocol, false, Arc::clone(&report));
+    let pipe = Pipe::new(server, settings, events, Arc::clone(&report));
+    let ends = Ends {
+        far: Some(command),
+        around,
+        hears_errors: true,
+        without_near: arguments.list,
+        limits,
+        far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
+        ..Ends::default()
+    };
+    between(Box::new(pipe), ends, &report)
+}
+
+fn variable_of(text: &str) -> Result<(OsString, OsString), Failure> {
+    match text.split_once('=') {
+        Some(("", _)) => Err(usage("--env: a variable has a name")),
+        Some((name, value)) => Ok((name.into(), value.into())),
+        None => match std::env::var_os(text) {
+            Some(value) => Ok((text.into(), value)),
+            None => Err(usage(format_args!("--env: the environment has no {text}"))),
+        },
+    }
+}
+
+/// The calls of a set-up file, a line each.
+fn read_setup(path: &Path) -> Result<Vec<String>, Failure> {
+    let place = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| usage(format_args!("--setup: {place}: {error}")))?;
+    let mut calls = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        match recognise(line) {
+            Ok(Some(call)) if !call.requires_approval => calls.push(line.to_owned()),
+            Ok(Some(_)) => return Err(usage(format_args!("--setup: {place}:{number}: it still requires approval"))),
+            Ok(None) => return Err(usage(format_args!("--setup: {place}:{number}: it is no call"))),
+            Err(error) => return Err(usage(format_args!("--setup: {place}:{number}: {error}"))),
+        }
+    }
+    Ok(calls)
+}

@@ -1,0 +1,184 @@
+//! The server at the other end: which era it speaks, when it is started again, and why it is gone.
+
+use crate::io::child::{describe, exit_code};
+use crate::io::report::Report;
+use crate::io::tail::Tail;
+use crate::mcp::{Client, Era};
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A server that has been up for so long has earned its restarts back.
+const SUSTAINED: Duration = Duration::from_secs(60);
+/// Before the first of several restarts in a row; each next one waits twice as long.
+const BACKOFF: Duration = Duration::from_millis(100);
+const LONGEST_BACKOFF: Duration = Duration::from_secs(10);
+/// A server that has closed its stdout ends within this, or is ended.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// How long is waited, and how often begun anew.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For the greeting and the list of tools.
+    pub start: Duration,
+    /// How often a server that is lost is started again.
+    pub restarts: u32,
+}
+
+/// Why there is no server.
+#[derive(Debug, Clone)]
+pub struct Loss {
+    /// What happened.
+    pub message: String,
+    /// The status it ended with, as a shell counts.
+    pub status: Option<u8>,
+    /// The end of what it said on stderr.
+    pub stderr: String,
+}
+
+/// What follows from a loss.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Then {
+    /// It is started again, soon.
+    Restart,
+    /// It never greeted: that is told, with what the other era's greeting led to.
+    NotStarted(String),
+    /// It was lost too often.
+    GiveUp,
+}
+
+/// A server, over all the times it is started.
+pub struct Server {
+    pub client: Client,
+    patience: Patience,
+    forced: Option<Era>,
+    interactive: bool,
+    /// How the era that was tried first ended.
+    first_refusal: Option<String>,
+    /// How often it was started again after it had greeted.
+    pub epoch: u64,
+    left: u32,
+    in_a_row: u32,
+    up_since: Option<Instant>,
+    /// By when it must have greeted.
+    start_by: Option<Instant>,
+    /// By when it must have ended.
+    end_by: Option<Instant>,
+    restart_at: Option<Instant>,
+    tail: Tail,
+    report: Arc<Report>,
+}
+
+impl Server {
+    pub fn new(patience: Patience, forced: Option<Era>, interactive: bool, report: Arc<Report>) -> Server {
+        Server {
+            client: Client::new(forced.unwrap_or(Era::Legacy), interactive, 1),
+            patience,
+            forced,
+            interactive,
+            first_refusal: None,
+            epoch: 0,
+            left: patience.restarts,
+            in_a_row: 0,
+            up_since: None,
+            start_by: None,
+            end_by: None,
+            restart_at: None,
+            tail: Tail::default(),
+            report,
+        }
+    }
+
+    /// It was started: a new connection, on which nothing is known.
+    pub fn greet(&mut self, out: &mut Vec<u8>) {
+        self.client = Client::new(self.client.era(), self.interactive, self.client.next());
+        self.start_by = Some(Instant::now() + self.patience.start);
+        (self.end_by, self.restart_at) = (None, None);
+        self.client.greet(out);
+    }
+
+    /// It has greeted.
+    pub fn is_up(&mut self) {
+        self.start_by = None;
+        self.up_since = Some(Instant::now());
+    }
+
+    /// It said something on stderr.
+    pub fn print(&mut self, line: &[u8]) {
+        self.tail.keep(Tail::readable(line));
+    }
+
+    /// It has closed its stdout.
+    pub fn closed(&mut self) {
+        self.end_by.get_or_insert(Instant::now() + CLOSING);
+    }
+
+    /// When something must have happened, or is to be done.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.start_by.into_iter().chain(self.end_by).chain(self.restart_at).min()
+    }
+
+    /// Whether the moment to start it again has come.
+    pub fn is_to_restart(&mut self) -> bool {
+        self.restart_at.take_if(|at| *at <= Instant::now()).is_some()
+    }
+
+    /// What it failed to do in time.
+    pub fn overdue(&mut self) -> Option<Loss> {
+        let now = Instant::now();
+        if self.start_by.is_some_and(|at| at <= now) {
+            let seconds = self.patience.start.as_secs_f64();
+            return Some(self.loss(format!("the server has not greeted within {seconds} s (--start-timeout)"), None));
+        }
+        if self.end_by.is_some_and(|at| at <= now) {
+            return Some(self.loss("the server has closed its stdout".to_owned(), None));
+        }
+        None
+    }
+
+    pub fn exited(&self, status: ExitStatus) -> Loss {
+        self.loss(format!("the server has ended: {}", describe(status)), Some(exit_code(status)))
+    }
+
+    pub fn loss(&self, message: String, status: Option<u8>) -> Loss {
+        Loss { message, status, stderr: self.tail.text() }
+    }
+
+    /// Takes note of a loss, and says what follows.
+    pub fn lose(&mut self, loss: &Loss) -> Then {
+        (self.start_by, self.end_by) = (None, None);
+        let now = Instant::now();
+        if self.up_since.is_none() && self.epoch == 0 {
+            // It never greeted: a server may do so in another way, or it can't be started.
+            if self.forced.is_none() && self.first_refusal.is_none() {
+                self.first_refusal = Some(loss.message.clone());
+                self.client = Client::new(Era::Modern, self.interactive, self.client.next());
+                self.restart_at = Some(now);
+                return Then::Restart;
+            }
+            let first = self.first_refusal.take().filter(|first| *first != loss.message);
+            let first = first.map_or(String::new(), |first| format!("; greeted as before 2026: {first}"));
+            return Then::NotStarted(format!("{}{first}", loss.message));
+        }
+        if self.up_since.take().is_some_and(|since| since.elapsed() > SUSTAINED) {
+            (self.left, self.in_a_row) = (self.patience.restarts, 0);
+        }
+        if self.left == 0 {
+            return Then::GiveUp;
+        }
+        let wait = BACKOFF.saturating_mul(1 << self.in_a_row.min(10)).min(LONGEST_BACKOFF);
+        self.left -= 1;
+        self.in_a_row += 1;
+        self.epoch += 1;
+        self.restart_at = Some(now + wait);
+        self.report.note(format_args!("{}; starting it again (epoch {})", loss.message, self.epoch));
+        Then::Restart
+    }
+
+    /// The end of what it said on stderr, before something is told about it.
+    pub fn say_tail(&self, loss: &Loss) {
+        for line in loss.stderr.lines() {
+            self.report.say(format_args!("  | {line}"));
+        }
+    }
+}
