@@ -32,6 +32,8 @@ pub struct Queue {
     size: usize,
 }
 
+// Without mcp-pipe, some of it is nobody's.
+#[cfg_attr(not(feature = "mcp"), allow(dead_code))]
 impl Queue {
     pub fn push(&mut self, pending: Pending) {
         self.size += pending.size();
