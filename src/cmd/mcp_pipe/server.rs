@@ -144,9 +144,10 @@ impl Server {
         Loss { message, status, stderr: self.tail.text() }
     }
 
-    /// Takes note of a loss, and says what follows.
+    /// Takes note of a loss, and says what follows. Nothing may be sent until the next greeting is answered.
     pub fn lose(&mut self, loss: &Loss) -> Then {
         (self.start_by, self.end_by) = (None, None);
+        self.client = Client::new(self.client.era(), self.interactive, self.client.next());
         let now = Instant::now();
         if self.up_since.is_none() && self.epoch == 0 {
             // It never greeted: a server may do so in another way, or it can't be started.
