@@ -132,16 +132,16 @@ func is_empty() -> bool:
 ## What is watched without being asked for: the current scene's own signals, and those of buttons.
 func watch_by_default(node: Node, current_scene: Node) -> void:
 	if node is BaseButton:
-		watch(node, OF_BUTTONS)
+		watch(node, OF_BUTTONS, false)
 	if node == current_scene and node.get_script() != null:
-		watch(node, node.get_script().get_script_signal_list().map(func(about: Dictionary) -> String: return about["name"]))
+		watch(node, node.get_script().get_script_signal_list().map(func(about: Dictionary) -> String: return about["name"]), false)
 
-## Makes events of these signals of a node; none twice.
-func watch(node: Node, signals: Array) -> void:
+## Makes events of these signals of a node; none twice. Those that somebody had enough of come back only where they are `asked` for.
+func watch(node: Node, signals: Array, asked := true) -> void:
 	var id := node.get_instance_id()
 	var mine: Dictionary = _connected.get_or_add(id, {})
 	for name: String in signals:
-		if mine.has(name):
+		if mine.has(name) and (mine[name] != null or not asked):
 			continue
 		var source := Source.new()
 		source.id = id
@@ -156,10 +156,9 @@ func watch(node: Node, signals: Array) -> void:
 func unwatch(node: Node, signals: Array) -> void:
 	var mine: Dictionary = _connected.get(node.get_instance_id(), {})
 	for name: String in (mine.keys() if signals.is_empty() else signals):
-		if mine.has(name):
+		if mine.get(name) != null:
 			node.disconnect(name, mine[name])
-			# Remembered as nothing to do, so that the default doesn't come back when the node enters the tree again.
-			mine.erase(name)
+			mine[name] = null
 
 ## Whether a connection is the bridge's own, which nobody wants to see.
 func is_ours(callable: Callable) -> bool:

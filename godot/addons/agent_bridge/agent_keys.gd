@@ -75,9 +75,8 @@ func press_action(args: Dictionary, command: Command) -> Dictionary:
 func _hold(event: InputEvent, count: int, command: Command) -> void:
 	event.pressed = true
 	_parse(event)
-	# The engine takes the event in at the start of the next frame.
-	await _session.ticked
-	await _session.frames(count - 1, command)
+	# The engine takes an event in at the start of the next frame, so these are whole ones.
+	await _session.frames(count, command)
 	event = event.duplicate()
 	event.pressed = false
 	_parse(event)

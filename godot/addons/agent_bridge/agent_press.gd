@@ -107,7 +107,7 @@ func usable(control: Control) -> Variant:
 	if not _session.selector.is_visible(control):
 		return _not_actionable(control, "hidden", "is hidden, or in something hidden", "wait_for its state visible, or open what it is in")
 	if not control.can_process():
-		return _not_actionable(control, "paused", "is paused with the tree", "resume, or step")
+		return _not_actionable(control, "paused", "is paused or disabled (process_mode)", "resume, or step; or do what makes the game enable it")
 	return null
 
 ## Another Node: where its middle (or origin) is seen, and nothing that takes the click lies over it.

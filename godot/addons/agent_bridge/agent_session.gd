@@ -191,7 +191,7 @@ func _answer(command: Command, answer: Dictionary) -> void:
 
 func _body(id: String, answer: Dictionary) -> String:
 	if not Answer.is_failure(answer):
-		# Data that is text already stands under an empty name.
+		# What looks makes text of all it has, and puts it under an empty name.
 		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + Values.text(answer[""] if answer.get("") is Values.Raw else answer)
 	var body := "{\"ok\":false,\"id\":%s,\"error\":%s,\"code\":%s" % [id, Values.quote(str(answer["error"])), Values.quote(str(answer["code"]))]
 	# A hook's own failure may hold anything.
@@ -222,6 +222,8 @@ func _watch_scene() -> void:
 
 ## The client is gone. A game that was started for it ends; another goes on as if nothing had been.
 func _lost() -> void:
+	if not transport.greeted:
+		push_error("AgentBridge: nobody answers where --agent-connect says")
 	if _owner != null:
 		get_tree().quit()
 	get_tree().node_added.disconnect(_node_added)

@@ -10,12 +10,13 @@ const FAREWELL := 200
 ## False once the other side is gone.
 var connected := true
 var name: String
+## True once somebody has answered.
+var greeted := false
 
 var _peer: StreamPeerSocket
 var _address: String
 var _greeting: String
 var _lines := Lines.new()
-var _greeted := false
 var _waiting := PackedByteArray()
 
 ## `greeting` is the first line that is written.
@@ -50,7 +51,7 @@ func poll() -> Array:
 	if status != StreamPeerSocket.STATUS_CONNECTED:
 		connected = false
 		return []
-	if not _greeted:
+	if not greeted:
 		_greet()
 	if not _waiting.is_empty():
 		_send()
@@ -65,7 +66,7 @@ func write(line: String) -> void:
 
 ## Sends what the other side takes without blocking; the rest goes with the next poll.
 func flush() -> void:
-	if _greeted and connected and not _waiting.is_empty():
+	if greeted and connected and not _waiting.is_empty():
 		_send()
 
 func close() -> void:
@@ -76,7 +77,7 @@ func close() -> void:
 		poll()
 
 func _greet() -> void:
-	_greeted = true
+	greeted = true
 	if _peer is StreamPeerTCP:
 		# Without it each answer waits for the acknowledgement of the one before.
 		_peer.set_no_delay(true)

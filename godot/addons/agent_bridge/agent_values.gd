@@ -6,7 +6,7 @@ extends RefCounted
 
 const MAX_DEPTH := 32
 ## An answer with more values than this is cut off: arrays that share their parts can describe far more than memory holds.
-const MAX_VALUES := 2_000_000
+const MAX_VALUES := 500_000
 
 const ROOM_IN_CACHE := 20_000
 
