@@ -24,8 +24,6 @@ func remember(of: String, found: Walk.Found) -> int:
 	revision.of = of
 	revision.found = found
 	found.text = ""
-	if not _revisions.is_empty() and _revisions[-1].of == of:
-		_share(_revisions[-1].found.nodes, found.nodes)
 	_revisions.append(revision)
 	if _revisions.size() > REMEMBERED:
 		_revisions.pop_front()
@@ -51,7 +49,12 @@ func between(old: Walk.Found, new: Walk.Found) -> Dictionary:
 		if not old.nodes.has(path):
 			added.append(_added(path, now, new))
 			continue
-		var fields := _changes(old.nodes[path], now)
+		var fields := PackedStringArray()
+		if old.nodes[path] == now:
+			# Held once by both.
+			new.nodes[path] = old.nodes[path]
+		else:
+			fields = _changes(old.nodes[path], now)
 		if old.children[path] != new.children[path]:
 			fields.append_array(_reordered(old.children[path], new.children[path]))
 		if not fields.is_empty():
@@ -69,8 +72,6 @@ func _added(path: String, fields: Dictionary, new: Walk.Found) -> String:
 
 func _changes(before: Dictionary, now: Dictionary) -> PackedStringArray:
 	var out := PackedStringArray()
-	if is_same(before, now) or before == now:
-		return out
 	for field: String in now:
 		if before.get(field) != now[field]:
 			out.append(Values.key(field) + now[field])
@@ -90,8 +91,3 @@ func _reordered(before: PackedStringArray, now: PackedStringArray) -> PackedStri
 			stayed[name] = true
 	var stood := Array(before).filter(func(name: String) -> bool: return stayed.has(name))
 	return PackedStringArray() if stood == stayed.keys() else PackedStringArray(["\"order\":" + Values.text(Array(now))])
-
-func _share(old: Dictionary, new: Dictionary) -> void:
-	for path: String in new:
-		if old.has(path) and old[path] == new[path]:
-			new[path] = old[path]

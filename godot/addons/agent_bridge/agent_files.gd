@@ -44,6 +44,10 @@ func open() -> bool:
 	_out.seek_end()
 	return true
 
+## Whether poll() would have something to do.
+func has_news() -> bool:
+	return _in.get_length() > _at or _next != ""
+
 ## What has come since the last time: lines (strings) and failures (dictionaries).
 func poll() -> Array:
 	if _next != "" and not _go_on():

@@ -20,8 +20,8 @@ func get_tree_(args: Dictionary) -> Dictionary:
 	if wrong != "":
 		return Answer.fail("INVALID_ARGS", wrong, "\"all\", or some of %s; [\"-text\"] leaves out, [\"=\",\"text\"] gives only those" % ", ".join(Walk.ALL.keys()))
 	var same := Values.text([root.get_instance_id(), args.get("depth"), args.get("max_nodes"), args.get("fields", [])])
-	var found: Walk.Found = _session.tree.walk(root, args)
 	var old: Diff.Revision = _diff.find(args["since"], same) if args.has("since") else null
+	var found: Walk.Found = _session.tree.walk(root, args, old == null)
 	var out := {}
 	if old != null:
 		out = _diff.between(old.found, found)

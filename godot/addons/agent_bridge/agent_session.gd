@@ -22,6 +22,8 @@ const Values := preload("agent_values.gd")
 const TURN := 8000
 ## A longer answer is refused, in characters.
 const LONGEST_ANSWER := 16 << 20
+## So long, in milliseconds, nothing but the transport is looked at while no command comes.
+const QUIET := 500
 ## A game that has no current scene by then is talked to without one.
 const FRAMES_WITHOUT_SCENE := 60
 
@@ -45,6 +47,7 @@ var _running: Command = null
 var _frames := 0
 var _ready_to_talk := false
 var _scene_id := 0
+var _quiet_until := 0
 
 func _enter_tree() -> void:
 	# Runs while the game is paused, and after everybody else.
@@ -112,6 +115,9 @@ func _node_added(node: Node) -> void:
 	events.watch_by_default(node, get_tree().current_scene)
 
 func _process(_delta: float) -> void:
+	# Nearly all frames of a game that nobody talks to end here.
+	if _quiet_until > Time.get_ticks_msec() and not transport.has_news():
+		return
 	_frames += 1
 	events.collect()
 	_watch_scene()
@@ -133,6 +139,8 @@ func _process(_delta: float) -> void:
 		_lost()
 	elif _owner != null and _owner.is_gone():
 		get_tree().quit()
+	var is_quiet := _ready_to_talk and _running == null and _queue.is_empty() and not _sleep.quick and not stream
+	_quiet_until = Time.get_ticks_msec() + QUIET if is_quiet else 0
 
 ## Commands, one after another, until one has to wait, there are no more, or the game must have its turn.
 func _work() -> void:

@@ -9,17 +9,19 @@ const QUICK := 100
 ## So long after a command the next is expected, in milliseconds.
 const EXPECTING := 250
 
+## Whether commands are expected just now.
+var quick := false
+
 var _usual := 0
 var _usual_fps := 0
-var _quick := false
 var _until := 0
 
 ## A command has come or was answered.
 func hurry() -> void:
 	_until = Time.get_ticks_msec() + EXPECTING
-	if _quick:
+	if quick:
 		return
-	_quick = true
+	quick = true
 	_usual = OS.low_processor_usage_mode_sleep_usec
 	_usual_fps = Engine.max_fps
 	OS.low_processor_usage_mode_sleep_usec = mini(QUICK, _usual)
@@ -27,13 +29,13 @@ func hurry() -> void:
 
 ## Once a frame.
 func tick() -> void:
-	if _quick and Time.get_ticks_msec() > _until:
+	if quick and Time.get_ticks_msec() > _until:
 		restore()
 
 func restore() -> void:
-	if not _quick:
+	if not quick:
 		return
-	_quick = false
+	quick = false
 	OS.low_processor_usage_mode_sleep_usec = _usual
 	# A limit that the game has set meanwhile is its own.
 	if Engine.max_fps == 0:

@@ -42,6 +42,11 @@ func open() -> bool:
 		push_error("AgentBridge: can't dial %s: %s" % [_address, error_string(error)])
 	return error == OK
 
+## Whether poll() would have something to do.
+func has_news() -> bool:
+	_peer.poll()
+	return _peer.get_status() != StreamPeerSocket.STATUS_CONNECTED or _peer.get_available_bytes() > 0 or not _waiting.is_empty()
+
 ## What has come since the last time: lines (strings) and failures (dictionaries).
 func poll() -> Array:
 	_peer.poll()

@@ -40,6 +40,7 @@ var _classes := {}
 # The walk that is going on:
 var _found: Found
 var _parts: PackedStringArray
+var _with_text: bool
 var _max_nodes: int
 var _max_depth: int
 var _extra := {}
@@ -49,8 +50,9 @@ var _only: Variant = null
 func _init(own: Node) -> void:
 	_own = own
 
-## Walks from `root` down. `options`: depth, max_nodes, fields, as in get_tree.
-func walk(root: Node, options: Dictionary) -> Found:
+## Walks from `root` down. `options`: depth, max_nodes, fields, as in get_tree. Its text is made only where it is asked for.
+func walk(root: Node, options: Dictionary, with_text := true) -> Found:
+	_with_text = with_text
 	_found = Found.new()
 	_parts = PackedStringArray()
 	_max_nodes = maxi(options.get("max_nodes", DEFAULT_NODES), 1)
@@ -164,7 +166,8 @@ func _walk(of: Node, path: String, depth: int) -> void:
 	var children := children_of(of)
 	var names := PackedStringArray()
 	_found.children[path] = names
-	_parts.append(Values.object(fields).trim_suffix("}"))
+	if _with_text:
+		_parts.append(Values.object(fields).trim_suffix("}"))
 	var shown := 0
 	for child in children:
 		if depth >= _max_depth or _found.nodes.size() >= _max_nodes:
@@ -196,7 +199,7 @@ func _fields(of: Node, path: String) -> Dictionary:
 		out["visible"] = _bool(of.visible)
 		if of.visible and not of.is_visible_in_tree():
 			out["visible_in_tree"] = "false"
-		out["position"] = _flat(of.position)
+		out["position"] = Values.numbers(of.position)
 	elif of is Window:
 		out["visible"] = _bool(of.visible)
 		out["title"] = Values.quote(of.title)
@@ -238,7 +241,7 @@ func _canvas_item(of: CanvasItem, out: Dictionary) -> void:
 		out["selected"] = str(of.current_tab)
 		out["items"] = Values.text(range(of.get_tab_count()).map(func(i: int) -> String: return of.get_tab_title(i)))
 	elif of is Node2D:
-		out["position"] = _flat(of.position)
+		out["position"] = _point(of.position)
 
 ## What the game says of it. What a node is and where, stays ours; its actions join those that we know.
 func _hook(of: Node, out: Dictionary) -> void:
@@ -259,7 +262,7 @@ func _extras(of: Node, out: Dictionary, known: About) -> void:
 	if _extra.has("rect"):
 		var rect: Variant = Place.rect_in_window(of) if of is CanvasItem else null
 		if rect != null:
-			out["rect"] = _flat(rect)
+			out["rect"] = _rect(rect)
 	if _extra.has("groups"):
 		# Those that begin with _ are the engine's own.
 		var groups := of.get_groups()
@@ -289,11 +292,12 @@ func _items(of: Node) -> String:
 func _bool(value: bool) -> String:
 	return "true" if value else "false"
 
-func _flat(value: Variant) -> String:
-	var out := PackedStringArray()
-	for number: float in Values.flat(value):
-		out.append(Values.component(number))
-	return "[" + ",".join(out) + "]"
+func _point(at: Vector2) -> String:
+	return "[" + Values.component(at.x) + "," + Values.component(at.y) + "]"
+
+func _rect(area: Rect2) -> String:
+	return "[" + Values.component(area.position.x) + "," + Values.component(area.position.y) + "," + Values.component(area.size.x) + "," + \
+		Values.component(area.size.y) + "]"
 
 func _has_text(type: String) -> bool:
 	var known: Variant = _classes.get(type)

@@ -181,6 +181,10 @@ static func _packed(value: Variant) -> String:
 			out.append(_numbers(plain) if plain != null else _text(item, []))
 	return "[" + ",".join(out) + "]"
 
+## A vector as a plain array.
+static func numbers(vector: Variant) -> String:
+	return _numbers(flat(vector))
+
 ## The numbers of a vector, colour, transform and the like; null for anything else.
 static func flat(v: Variant) -> Variant:
 	match typeof(v):

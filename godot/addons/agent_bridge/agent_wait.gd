@@ -134,7 +134,7 @@ func _idle(count: int) -> Variant:
 			# Looking at the whole tree costs; once a tick of physics is enough.
 			return null
 		last[2] = ticks
-		var now: int = hash([_session.tree.walk(_session.get_tree().root, {}).text.hash(), _session.events.seq])
+		var now: int = hash([_session.tree.walk(_session.get_tree().root, {}, false).nodes, _session.events.seq])
 		last[1] = last[1] + 1 if now == last[0] else 0
 		last[0] = now
 		return {"idle": count} if last[1] >= count else null
