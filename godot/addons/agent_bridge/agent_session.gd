@@ -37,11 +37,11 @@ var tree: Walk
 var selector: Selector
 var hook: Hook
 var commands: Commands
+var sleep := Sleep.new()
 ## Set by hello: events come in lines of their own.
 var stream := false
 
 var _owner: Owner
-var _sleep := Sleep.new()
 var _queue: Array = []
 var _running: Command = null
 var _frames := 0
@@ -69,7 +69,7 @@ func _exit_tree() -> void:
 	if transport != null:
 		transport.close()
 	events.close()
-	_sleep.restore()
+	sleep.restore()
 
 ## Waits for so many frames: drawn ones, and physics ticks as well, so that they last no shorter while the bridge makes the game's loop quick.
 ## No longer than `command` has time.
@@ -124,12 +124,12 @@ func _process(_delta: float) -> void:
 	var lines: Array = transport.poll()
 	if not lines.is_empty():
 		_queue.append_array(lines)
-		_sleep.hurry()
-	_sleep.tick()
-	if _running != null:
-		ticked.emit()
-		if _running != null and Time.get_ticks_msec() > _running.deadline:
-			_answer(_running, _timed_out(_running))
+		sleep.hurry()
+	sleep.tick()
+	# Also for what has run out of time, and must still let go of a key.
+	ticked.emit()
+	if _running != null and Time.get_ticks_msec() > _running.deadline:
+		_answer(_running, _timed_out(_running))
 	if _ready_to_talk:
 		_work()
 	if stream and _running == null and not events.is_empty():
@@ -139,7 +139,7 @@ func _process(_delta: float) -> void:
 		_lost()
 	elif _owner != null and _owner.is_gone():
 		get_tree().quit()
-	var is_quiet := _ready_to_talk and _running == null and _queue.is_empty() and not _sleep.quick and not stream
+	var is_quiet := _ready_to_talk and _running == null and _queue.is_empty() and not sleep.quick and not stream and not ticked.has_connections()
 	_quiet_until = Time.get_ticks_msec() + QUIET if is_quiet else 0
 
 ## Commands, one after another, until one has to wait, there are no more, or the game must have its turn.
@@ -160,7 +160,7 @@ func _work() -> void:
 
 func _begin(command: Command) -> void:
 	_running = command
-	_sleep.hurry()
+	sleep.hurry()
 	command.events_before = events.seq
 	command.begin()
 	if command.failure != null:
@@ -182,7 +182,7 @@ func _carry_out(command: Command) -> void:
 func _answer(command: Command, answer: Dictionary) -> void:
 	command.done = true
 	_running = null
-	_sleep.hurry()
+	sleep.hurry()
 	events.collect()
 	var id := "null" if command.id == null else str(command.id)
 	var body := _body(id, answer)
@@ -236,7 +236,7 @@ func _lost() -> void:
 		get_tree().quit()
 	get_tree().node_added.disconnect(_node_added)
 	set_process(false)
-	_sleep.restore()
+	sleep.restore()
 
 func _leave(code: int) -> void:
 	set_process(false)

@@ -15,17 +15,23 @@ var quick := false
 var _usual := 0
 var _usual_fps := 0
 var _until := 0
+var _steady := false
+var _fps_before := 0
 
 ## A command has come or was answered.
 func hurry() -> void:
 	_until = Time.get_ticks_msec() + EXPECTING
-	if quick:
+	if _steady:
 		return
-	quick = true
-	_usual = OS.low_processor_usage_mode_sleep_usec
-	_usual_fps = Engine.max_fps
-	OS.low_processor_usage_mode_sleep_usec = mini(QUICK, _usual)
-	Engine.max_fps = 0
+	if not quick:
+		quick = true
+		_usual = OS.low_processor_usage_mode_sleep_usec
+		_usual_fps = 0
+		OS.low_processor_usage_mode_sleep_usec = mini(QUICK, _usual)
+	if Engine.max_fps != 0:
+		# Also one that the game has set only now.
+		_usual_fps = Engine.max_fps
+		Engine.max_fps = 0
 
 ## Once a frame.
 func tick() -> void:
@@ -40,3 +46,15 @@ func restore() -> void:
 	# A limit that the game has set meanwhile is its own.
 	if Engine.max_fps == 0:
 		Engine.max_fps = _usual_fps
+
+## As many frames as ticks of physics, so that each lasts as long as the game expects. Until hurry() is allowed again.
+func keep_steady(on: bool) -> void:
+	if on == _steady:
+		return
+	if on:
+		restore()
+		_fps_before = Engine.max_fps
+		Engine.max_fps = Engine.physics_ticks_per_second
+	else:
+		Engine.max_fps = _fps_before
+	_steady = on

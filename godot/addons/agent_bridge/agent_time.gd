@@ -45,8 +45,11 @@ func step(args: Dictionary, command: Command) -> Dictionary:
 	var count: int = maxi(args.get("frames", 1), 0)
 	_left = count
 	_next = Next.PHYSICS if count > 0 else Next.NOTHING
+	# At the loop's own speed a frame's delta would be a fraction of a millisecond, and thirty of them no time at all.
+	_session.sleep.keep_steady(true)
 	while not command.done and (_next != Next.NOTHING or _open):
 		await _session.ticked
+	_session.sleep.keep_steady(false)
 	return {"frames": count - _left, "paused": true}
 
 ## No further step.
