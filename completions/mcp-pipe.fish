@@ -10,6 +10,7 @@ complete -c mcp-pipe -l restart -d 'How often a server that is lost is started a
 complete -c mcp-pipe -l protocol -d 'Speak this version of the protocol only: 2025-11-25 or 2026-07-28' -r
 complete -c mcp-pipe -l env -d 'Set a variable for the server; without =VALUE, it is ours' -r
 complete -c mcp-pipe -l events -d 'Give what the server tells besides (progress, logs, stderr, noise, restarts) as observations: to a file (appended), `stderr`, or `-` for stdout, between the results' -r
+complete -c mcp-pipe -l save-media -d 'Write images, sounds and blobs of results to files in this folder, and give their paths instead' -r -F
 complete -c mcp-pipe -l max-result -d 'Longest line of the server\'s that is read' -r
 complete -c mcp-pipe -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c mcp-pipe -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r

@@ -170,8 +170,7 @@ fn playwright_on_a_real_page_and_through_its_death() {
     assert!(seen.contains("button \"Pay now\"") && seen.contains("Basket"), "{seen}");
     assert_eq!(snapshot["epoch"], 0);
     // The server dies in the middle of the run: the next call is answered by a new one, which has no page.
-    let status =
-        Command::new("pkill").args(["-KILL", "-f", "--", &format!("^[^ ]*node .*{needle}")]).status().unwrap();
+    let status = Command::new("pkill").args(["-KILL", "-f", "--", &format!("^[^ ]*node .*{needle}")]).status().unwrap();
     assert!(status.success());
     let mut after = ask(&mut talk, "browser_snapshot", json!({}));
     if after["kind"] == "lost" {

@@ -1,6 +1,7 @@
 //! `mcp-pipe`: tool calls in, results out, over one MCP session that survives its server.
 
 mod config;
+mod media;
 mod pipe;
 mod results;
 mod schemas;
@@ -16,6 +17,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::mcp::{Era, Names};
 use crate::record::recognise;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use media::Media;
 use pipe::{Pipe, Settings, era};
 use server::{Patience, Server};
 use std::ffi::OsString;
@@ -92,6 +94,9 @@ pub struct Arguments {
     /// Show what the server says on stderr
     #[arg(short, long, help_heading = "Server")]
     verbose: bool,
+    /// Write images, sounds and blobs of results to files in this folder, and give their paths instead
+    #[arg(long, value_name = "DIR", help_heading = "Calls")]
+    save_media: Option<PathBuf>,
     /// Longest line of the server's that is read
     #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
@@ -181,10 +186,14 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         max_depth: limits.max_depth,
         setup: arguments.setup.as_deref().map(read_setup).transpose()?.unwrap_or_default(),
     };
+    let media = arguments.save_media.as_deref().map(|folder| {
+        Media::open(folder).map_err(|error| usage(format_args!("--save-media: {}: {error}", folder.display())))
+    });
+    let media = media.transpose()?;
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
     let server = Server::new(patience, arguments.protocol, false, Arc::clone(&report));
-    let pipe = Pipe::new(server, settings, events, Arc::clone(&report));
+    let pipe = Pipe::new(server, settings, media, events, Arc::clone(&report));
     let ends = Ends {
         far: Some(command),
         around,

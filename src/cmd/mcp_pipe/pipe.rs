@@ -1,5 +1,6 @@
 //! The stage: calls from the near side become the server's, its results go back.
 
+use super::media::Media;
 use super::results::{lost, outcome, refused};
 use super::schemas::Schemas;
 use super::server::{Loss, Server, Then};
@@ -56,6 +57,7 @@ pub struct Pipe {
     queue: Queue,
     flying: HashMap<u64, Flying>,
     schemas: Schemas,
+    media: Option<Media>,
     /// How much of the set-up has been sent to the server that runs.
     set_up: usize,
     events: Option<Events>,
@@ -68,13 +70,20 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    pub fn new(server: Server, settings: Settings, events: Option<Events>, report: Arc<Report>) -> Pipe {
+    pub fn new(
+        server: Server,
+        settings: Settings,
+        media: Option<Media>,
+        events: Option<Events>,
+        report: Arc<Report>,
+    ) -> Pipe {
         Pipe {
             server,
             settings,
             queue: Queue::default(),
             flying: HashMap::new(),
             schemas: Schemas::default(),
+            media,
             set_up: 0,
             events,
             report,
@@ -249,6 +258,17 @@ impl Pipe {
     fn settle(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
         let Some(flying) = self.flying.remove(&id) else { return };
         let epoch = self.server.epoch.to_string();
+        let saved = match (&mut self.media, &result) {
+            (Some(media), Ok(raw)) => media.save(raw).unwrap_or_else(|error| {
+                self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
+                None
+            }),
+            _ => None,
+        };
+        let result = match &saved {
+            Some(saved) => Ok(&**saved),
+            None => result,
+        };
         let (failed, report, is_setup) = (std::cell::Cell::new(false), &self.report, flying.is_setup);
         let answer = |call: &Call<'_>| {
             let more = [("epoch", epoch.as_str())];

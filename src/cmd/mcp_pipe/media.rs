@@ -1,0 +1,151 @@
+//! `--save-media`: images, sounds and blobs of a result become files, with their path in their place.
+
+use crate::record::Fields;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::value::RawValue;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Where files go.
+pub struct Media {
+    folder: PathBuf,
+    next: u64,
+}
+
+impl Media {
+    /// Makes the folder where it isn't there.
+    ///
+    /// # Errors
+    /// What the system says to that.
+    pub fn open(folder: &Path) -> io::Result<Media> {
+        fs::create_dir_all(folder)?;
+        Ok(Media { folder: folder.to_owned(), next: 1 })
+    }
+
+    /// A result with `"path"` for each `data` or `blob` of its content; everything else of it stays as it was written.
+    /// `None` where it has none.
+    ///
+    /// # Errors
+    /// Where a file can't be written; what isn't base64 stays where it is.
+    pub fn save(&mut self, result: &RawValue) -> io::Result<Option<Box<RawValue>>> {
+        let Ok(fields) = Fields::read(result.get()) else { return Ok(None) };
+        let blocks =
+            fields.get("content").and_then(|content| serde_json::from_str::<Vec<&RawValue>>(content.get()).ok());
+        let (mut content, mut any) = (Vec::new(), false);
+        for block in blocks.unwrap_or_default() {
+            let saved = self.save_block(block)?;
+            any |= saved.is_some();
+            content.push(saved.unwrap_or_else(|| block.get().to_owned()));
+        }
+        if !any {
+            return Ok(None);
+        }
+        let content = format!("[{}]", content.join(","));
+        let whole = with(&fields, |key| (key == "content").then(|| content.clone()));
+        Ok(RawValue::from_string(whole).ok())
+    }
+
+    /// `{"type":"image","data","mimeType"}` and its like, or `{"type":"resource","resource":{"blob","mimeType"}}`.
+    fn save_block(&mut self, block: &RawValue) -> io::Result<Option<String>> {
+        let Ok(fields) = Fields::read(block.get()) else { return Ok(None) };
+        if let Some(resource) = fields.get("resource") {
+            let Ok(inner) = Fields::read(resource.get()) else { return Ok(None) };
+            let Some(path) = self.save_field(&inner, "blob")? else { return Ok(None) };
+            let resource = with(&inner, |key| (key == "blob").then(|| path.clone()));
+            return Ok(Some(with(&fields, |key| (key == "resource").then(|| resource.clone()))));
+        }
+        let path = self.save_field(&fields, "data")?;
+        Ok(path.map(|path| with(&fields, |key| (key == "data").then(|| path.clone()))))
+    }
+
+    /// Writes what a field holds to a new file; gives its path as JSON.
+    fn save_field(&mut self, fields: &Fields<'_>, key: &str) -> io::Result<Option<String>> {
+        let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+        let Some(bytes) = text(key).and_then(|text| STANDARD.decode(text).ok()) else { return Ok(None) };
+        let ending = ending_of(&text("mimeType").unwrap_or_default());
+        loop {
+            let path = self.folder.join(format!("{:04}.{ending}", self.next));
+            self.next += 1;
+            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(mut file) => {
+                    file.write_all(&bytes)?;
+                    return Ok(serde_json::to_string(&path.display().to_string()).ok());
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// An object with other values for some keys; a `data` or `blob` that is replaced is called `path`.
+fn with(fields: &Fields<'_>, replaced: impl Fn(&str) -> Option<String>) -> String {
+    let field = |(key, value): (&str, &RawValue)| {
+        let new = replaced(key);
+        let name = if new.is_some() && matches!(key, "data" | "blob") { "path" } else { key };
+        // A name is a string: it can't fail.
+        format!("{}:{}", serde_json::to_string(name).unwrap_or_default(), new.as_deref().unwrap_or(value.get()))
+    };
+    format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
+}
+
+/// What files of a type are called. It comes from a server: nothing but letters and digits of it.
+fn ending_of(mime: &str) -> String {
+    let subtype = mime.split(['/', ';']).nth(1).unwrap_or("bin");
+    let subtype = subtype.split('+').next().unwrap_or(subtype);
+    let plain: String = subtype.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
+    match plain.as_str() {
+        "" | "octetstr" => "bin".to_owned(),
+        "jpeg" => "jpg".to_owned(),
+        "plain" => "txt".to_owned(),
+        _ => plain,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_media_becomes_a_file_and_all_else_stays() {
+        let folder = std::env::temp_dir().join(format!("pipewright-media-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let mut media = Media::open(&folder).unwrap();
+        fs::write(folder.join("0001.png"), "mine").unwrap();
+        let json = r#"{"x":1.10,"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png","n":12345678901234567890123},
+            {"type":"resource","resource":{"uri":"u","blob":"aG8=","mimeType":"application/../../gzip"}},{"type":"image","data":"no base64!"}]}"#;
+        let raw: Box<RawValue> = serde_json::from_str(json).unwrap();
+        let saved = media.save(&raw).unwrap().unwrap();
+        let (image, blob) = (folder.join("0002.png"), folder.join("0003.bin"));
+        let blob = if blob.exists() { blob } else { folder.join("0003.gzip") };
+        assert_eq!((fs::read(&image).unwrap(), fs::read(&blob).unwrap()), (b"hi".to_vec(), b"ho".to_vec()));
+        assert_eq!(fs::read(folder.join("0001.png")).unwrap(), b"mine");
+        let image = format!(
+            r#"{{"type":"image","path":"{}","mimeType":"image/png","n":12345678901234567890123}}"#,
+            image.display()
+        );
+        assert!(saved.get().starts_with(r#"{"x":1.10,"content":[{"type":"text","text":"a"},"#), "{saved}");
+        assert!(saved.get().contains(&image) && saved.get().contains("no base64!"), "{saved}");
+        let none: Box<RawValue> = serde_json::from_str(r#"{"content":[{"type":"text","text":"a"}]}"#).unwrap();
+        assert!(media.save(&none).unwrap().is_none());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_ending_is_never_a_path() {
+        for (mime, ending) in [
+            ("image/jpeg", "jpg"),
+            ("image/svg+xml", "svg"),
+            ("text/plain; charset=utf-8", "txt"),
+            ("", "bin"),
+            ("a/..", "bin"),
+            ("x/../../etc", "bin"),
+        ] {
+            assert_eq!(ending_of(mime), ending, "{mime}");
+        }
+    }
+}
