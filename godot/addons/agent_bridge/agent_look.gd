@@ -39,10 +39,10 @@ func get_node_(args: Dictionary) -> Dictionary:
 	if node is Dictionary:
 		return node
 	var out: Dictionary = _session.tree.node(node, "all")
-	var names := []
+	var names := PackedStringArray()
 	for child: Node in _session.tree.children_of(node):
-		names.append(child.name)
-	out["children"] = Values.text(names)
+		names.append(Values.quote(child.name))
+	out["children"] = "[" + ",".join(names) + "]"
 	return {"": Values.raw(Values.object(out))}
 
 func get_property(args: Dictionary) -> Dictionary:

@@ -200,7 +200,8 @@ func _answer(command: Command, answer: Dictionary) -> void:
 func _body(id: String, answer: Dictionary) -> String:
 	if not Answer.is_failure(answer):
 		# What looks makes text of all it has, and puts it under an empty name.
-		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + Values.text(answer[""] if answer.get("") is Values.Raw else answer)
+		var data: Variant = answer.get("")
+		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + (data.text if data is Values.Raw else Values.text(answer))
 	var body := "{\"ok\":false,\"id\":%s,\"error\":%s,\"code\":%s" % [id, Values.quote(str(answer["error"])), Values.quote(str(answer["code"]))]
 	# A hook's own failure may hold anything.
 	var hint := str(answer.get("hint", ""))

@@ -190,7 +190,8 @@ func _fields(of: Node, path: String) -> Dictionary:
 	var script: Script = of.get_script()
 	var known: About = about(script, of) if script != null else null
 	var type := of.get_class()
-	out["type"] = Values.quote(type if known == null or known.type == "" else known.type)
+	# A class has a plain name.
+	out["type"] = "\"" + type + "\"" if known == null or known.type == "" else Values.quote(known.type)
 	if _has_text(type):
 		out["text"] = Values.text(of.get("text"))
 	if of is CanvasItem:
@@ -273,7 +274,7 @@ func _extras(of: Node, out: Dictionary, known: About) -> void:
 			vars[name] = of.get(name)
 		out["vars"] = Values.text(vars)
 	if _extra.has("class"):
-		out["class"] = Values.quote(of.get_class())
+		out["class"] = "\"" + of.get_class() + "\""
 	if _extra.has("process"):
 		out["process"] = _bool(of.can_process())
 
