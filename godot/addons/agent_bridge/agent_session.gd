@@ -113,6 +113,9 @@ func _give_the_window_a_size() -> void:
 func _node_added(node: Node) -> void:
 	hook.notice(node)
 	events.watch_by_default(node, get_tree().current_scene)
+	if node.get_parent() == get_tree().root:
+		# Perhaps another scene, which is watched from its first frame on, also while nobody talks.
+		_quiet_until = 0
 
 func _process(_delta: float) -> void:
 	# Nearly all frames of a game that nobody talks to end here.

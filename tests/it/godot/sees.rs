@@ -747,3 +747,22 @@ fn another_scene_is_seen_like_the_first() {
     );
     assert_eq!(types(&game.ask("press_button", json!({"path": "#Go"}))), ["button_down", "pressed", "button_up"]);
 }
+
+/// While nobody talks to the game, the bridge hardly looks; another scene's signals are heard all the same.
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_scene_that_comes_while_nobody_talks_is_heard() {
+    let folder = small_game(
+        "extends Control\nfunc agent_commands():\n\treturn {\"leave\": {}}\nfunc agent_command(_c, _a):\n\t_leave()\n\treturn {}\nfunc _leave():\n\tawait get_tree().create_timer(1.0).timeout\n\tget_tree().change_scene_to_file(\"res://other.tscn\")\n",
+    );
+    let scene = "[gd_scene format=3]\n\n[ext_resource type=\"Script\" path=\"res://other.gd\" id=\"1\"]\n\n[node name=\"Other\" type=\"Control\"]\nscript = ExtResource(\"1\")\n";
+    let script = "extends Control\nsignal arrived\nfunc _ready():\n\tfor i in 3:\n\t\tawait get_tree().process_frame\n\tarrived.emit()\n";
+    std::fs::write(folder.path().join("other.tscn"), scene).unwrap();
+    std::fs::write(folder.path().join("other.gd"), script).unwrap();
+    let mut game = Game::start(&mut bridge(folder.path()));
+    game.data("leave", json!({}));
+    std::thread::sleep(std::time::Duration::from_millis(2000));
+    let waited = game.data("get_events", json!({}));
+    assert_eq!(types(&waited), ["arrived"], "{waited}");
+    game.end();
+}
