@@ -9,8 +9,9 @@ mod faults;
 mod flow;
 mod project;
 
-use crate::process::{Ended, Talk, command, eventually, example, pipe, text};
+use crate::process::{Ended, Talk, command, eventually, example, text};
 use serde_json::Value;
+use std::io::{Seek, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -60,10 +61,14 @@ fn bridge(fault: &str, options: &[&str]) -> (Command, TempDir) {
     (bridge, home)
 }
 
-/// Has a game play these lines.
+/// Has a game play these lines. They are there before it starts: a game may be gone at once, and then the bridge doesn't
+/// wait long for somebody to write.
 fn play(fault: &str, options: &[&str], lines: &[&str]) -> Output {
     let (mut bridge, home) = bridge(fault, options);
-    let output = pipe(&mut bridge, lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
+    let mut input = tempfile::tempfile().unwrap();
+    lines.iter().for_each(|line| writeln!(input, "{line}").unwrap());
+    input.rewind().unwrap();
+    let output = bridge.stdin(input).output().unwrap();
     assert_nothing_is_left(home.path());
     output
 }
