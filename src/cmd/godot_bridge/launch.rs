@@ -85,14 +85,17 @@ fn failed(what: impl std::fmt::Display) -> impl FnOnce(std::io::Error) -> Failur
 /// Makes the game reachable; `program` is what stood behind `--`.
 ///
 /// # Errors
-/// [`Status::Usage`] where none or two games are named, or the project has no bridge; [`Status::NotStarted`] where there is no
-/// engine or no session can be made.
+/// [`Status::Usage`] where none or two games are named, an option is for another way, or the project has no bridge;
+/// [`Status::NotStarted`] where there is no engine or no session can be made.
 pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> Result<Reached, Failure> {
     let usage = |message: &str| Err(Failure::new(Status::Usage, message));
     match (&options.launch, &options.attach, program.is_empty()) {
         (Some(_), _, false) | (_, Some(_), false) => usage("name one game: --launch, --attach, or a program after --"),
         (None, None, true) => usage("which game? --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)"),
         (_, Some(_), _) if options.engine.window => usage("--window is for a game that is started, not for --attach"),
+        (_, Some(_), _) if options.engine.transport != Transport::File => usage(
+            "--transport is for a game that is started; one that is attached to is spoken with over its session's files",
+        ),
         (_, Some(folder), _) => attach(folder),
         (Some(folder), _, _) => launch(folder, &options.engine, report),
         (None, None, false) => start(program, options.engine.transport),

@@ -50,7 +50,9 @@ fn attach(folder: &Path) -> Command {
 fn it_is_joined_and_left_running_again_and_again() {
     let started = Started::start("echo");
     for id in 0..3 {
-        let output = pipe(&mut started.attach(), format!("{{\"cmd\":\"x\",\"id\":{id}}}\n").as_bytes());
+        let mut attach = started.attach();
+        attach.args(["--transport", "file"]);
+        let output = pipe(&mut attach, format!("{{\"cmd\":\"x\",\"id\":{id}}}\n").as_bytes());
         assert!(text(&output.stdout).starts_with(&format!(r#"{{"ok":true,"id":{id},"#)), "{}", text(&output.stderr));
         assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
     }

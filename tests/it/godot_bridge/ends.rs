@@ -168,3 +168,5 @@ fn no_game_is_2_and_one_that_cannot_be_started_3() {
         assert_nothing_is_left(home.path());
     }
 }
+        (&["--attach", "/tmp", "--transport", "unix"], 2, "--transport is for a game that is started"),
+        (&["tree", "--attach", "/tmp", "--transport", "tcp"], 2, "--transport is for a game that is started"),
