@@ -74,18 +74,20 @@ impl Display for Failure {
 
 /// Says things on stderr in the command's name, and counts the faults.
 ///
-/// The first [`Report::SHOWN`] faults are shown, the rest counted, so that a broken gigabyte doesn't print one.
+/// The first [`Report::SHOWN`] faults are shown, the rest counted, so that a broken gigabyte doesn't print one; and so are notes
+/// about what the input may repeat.
 #[derive(Debug)]
 pub struct Report {
     command: &'static str,
     quiet: bool,
     faults: AtomicU64,
+    notes: AtomicU64,
     failed: AtomicBool,
     finished: AtomicBool,
 }
 
 impl Report {
-    /// How many faults are told one by one.
+    /// How many faults, and how many notes of one sort, are told one by one.
     pub const SHOWN: u64 = 20;
 
     /// A report in the name of `command`. `quiet` leaves out what is only good to know.
@@ -94,6 +96,7 @@ impl Report {
             command,
             quiet,
             faults: AtomicU64::new(0),
+            notes: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             finished: AtomicBool::new(false),
         }
@@ -127,6 +130,13 @@ impl Report {
         }
     }
 
+    /// The same about what may come again and again: the first are told, the rest counted.
+    pub fn note_again(&self, message: impl Display) {
+        if self.notes.fetch_add(1, Ordering::Relaxed) < Report::SHOWN {
+            self.note(message);
+        }
+    }
+
     /// One line on stderr. What came from elsewhere can't steer the terminal; a stderr that is gone is no
     /// reason to fail.
     pub fn say(&self, message: impl Display) {
@@ -140,11 +150,18 @@ impl Report {
         self.faults.load(Ordering::Relaxed)
     }
 
-    /// Tells, once, how many faults went untold; gives the status of a run that came to its end.
+    /// Tells, once, how many faults and notes went untold; gives the status of a run that came to its end.
     pub fn finish(&self) -> Status {
         let faults = self.faults();
-        if faults > Report::SHOWN && !self.finished.swap(true, Ordering::Relaxed) {
-            self.say(format_args!("and {} more", faults - Report::SHOWN));
+        let [more_faults, more_notes] =
+            [faults, self.notes.load(Ordering::Relaxed)].map(|all| all.saturating_sub(Report::SHOWN));
+        if more_faults + more_notes > 0 && !self.finished.swap(true, Ordering::Relaxed) {
+            if more_faults > 0 {
+                self.say(format_args!("and {more_faults} more"));
+            }
+            if more_notes > 0 {
+                self.note(format_args!("and {more_notes} more notes"));
+            }
         }
         if faults > 0 || self.failed.load(Ordering::Relaxed) { Status::Fault } else { Status::Well }
     }

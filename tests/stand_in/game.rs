@@ -199,6 +199,12 @@ impl Game {
                     self.wire.write(
                         format!("{{\"events\":[{{\"type\":\"tick\",\"seq\":{seq}}}],\"frame\":3}}\n").as_bytes(),
                     );
+            "mutter" => {
+                for _ in 0..asked.number("lines").unwrap() as u64 {
+                    self.wire.write(b"{\"ok\":true,\"id\":99999}\n");
+                }
+                self.done(asked, &json!({}));
+            }
                 }
                 self.say(&json!({"ok":true,"id":asked.id,"data":{},"events":[{"type":"done","seq":0}],"frame":4}));
             }

@@ -156,7 +156,7 @@ impl Game {
             None => self.is_ready,
         };
         let Some(at) = self.asked.iter().position(is_meant) else {
-            self.report.note(format_args!("game:{number}: an answer to nothing that was asked"));
+            self.report.note_again(format_args!("game:{number}: an answer to nothing that was asked"));
             return Ok(Heard::Nothing);
         };
         let mut skipped: Vec<u64> = self.asked.drain(..=at).map(|asked| asked.id).collect();

@@ -198,6 +198,15 @@ fn an_answer_over_the_limit_is_told_and_the_next_one_comes() {
     let said = lines(&output);
     for line in &said[..2] {
         let answer: Value = serde_json::from_str(line).unwrap();
+#[test]
+fn not_every_answer_to_nothing_is_told() {
+    let output = play("echo", &[], &[r#"{"cmd":"mutter","id":1,"args":{"lines":500}}"#]);
+    has_ended(&output);
+    let stderr = text(&output.stderr);
+    assert_eq!(stderr.matches("an answer to nothing that was asked").count(), 20, "{stderr}");
+    assert!(stderr.ends_with("godot-bridge: and 480 more notes\n"), "{stderr}");
+}
+
         assert_eq!((&answer["id"], code(&answer)), (&1.into(), &"TOO_LARGE".into()));
     }
     assert!(said[2].starts_with(r#"{"ok":true,"id":2,"#));
