@@ -18,6 +18,13 @@ pub struct Gone {
     pub printed: String,
 }
 
+impl Gone {
+    /// Whether it didn't end of its own will.
+    pub fn has_crashed(&self) -> bool {
+        self.code == "GAME_CRASHED"
+    }
+}
+
 /// The game's `response` as the answer to `call`. What the game says beside data and error (`events`, `frame`, `dropped`) is
 /// there in each form but JSON-RPC's, which has no place for it.
 pub fn answer(call: &Call<'_>, response: &Response<'_>) -> String {

@@ -164,8 +164,13 @@ impl Game {
         match asked.cmd.as_str() {
             "quit" => {
                 self.done(asked, &json!({}));
-                if self.fault == "never-ends" {
-                    forever();
+                match self.fault.as_str() {
+                    "never-ends" => forever(),
+                    "crashes-at-the-end" | "crashes-with-a-tree" => crash(),
+                    // What a shell around the engine makes of a signal.
+                    "ends-like-a-crash" => exit(139),
+                    "ends-badly" => exit(7),
+                    _ => {}
                 }
                 exit(asked.number("code").unwrap_or_default() as i32)
             }
@@ -194,17 +199,17 @@ impl Game {
                     .write(b"no JSON\n[1]\n{\"ok\":true,\"id\":99999}\n\xff\xfe\n\n{\"ok\":1,\"id\":1}\n{\"ok\"\n");
                 self.done(asked, &json!({}));
             }
-            "emit" => {
-                for seq in 1..=asked.number("events").unwrap() as u64 {
-                    self.wire.write(
-                        format!("{{\"events\":[{{\"type\":\"tick\",\"seq\":{seq}}}],\"frame\":3}}\n").as_bytes(),
-                    );
             "mutter" => {
                 for _ in 0..asked.number("lines").unwrap() as u64 {
                     self.wire.write(b"{\"ok\":true,\"id\":99999}\n");
                 }
                 self.done(asked, &json!({}));
             }
+            "emit" => {
+                for seq in 1..=asked.number("events").unwrap() as u64 {
+                    self.wire.write(
+                        format!("{{\"events\":[{{\"type\":\"tick\",\"seq\":{seq}}}],\"frame\":3}}\n").as_bytes(),
+                    );
                 }
                 self.say(&json!({"ok":true,"id":asked.id,"data":{},"events":[{"type":"done","seq":0}],"frame":4}));
             }
@@ -216,6 +221,9 @@ impl Game {
             "processes" => {
                 let grandchild = self.grandchild;
                 self.done(asked, &json!({"game":std::process::id(),"grandchild":grandchild}));
+            }
+            "get_tree" if self.fault == "crashes-with-a-tree" => {
+                self.done(asked, &json!({"tree":{"name":"root","type":"Window","path":"/root"}}));
             }
             // The arguments as they came: their digits are looked at.
             name => {

@@ -1,6 +1,6 @@
 //! The stage: calls from the near side become the game's commands, its answers go back in order.
 
-use super::game::{Answer, Game, Heard, LEFT};
+use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
 use crate::cmd::queue::{Pending, Queue};
 use crate::godot::{Gone, answer, answer_gone, refuse};
@@ -132,6 +132,9 @@ impl Bridge {
                 Ok(None) => {}
                 Ok(Some(id)) => {
                     self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", why)));
+                    if self.game.has_answered_quit() {
+                        self.game.close(NOT_ENDED);
+                    }
                 }
             }
         }
@@ -152,13 +155,17 @@ impl Bridge {
             match response.ok {
                 true => {
                     self.has_quit = true;
-                    self.game.close("the game was asked to quit, and hasn't ended");
+                    self.game.close(NOT_ENDED);
                 }
                 false => self.asked_to_quit = None,
             }
         }
-        if self.game.is_quitting() && self.game.unanswered() == 0 {
-            out.stop(self.report.finish());
+        if self.game.has_answered_quit() {
+            // How it ends is of interest still: it may crash.
+            match response.ok {
+                true => self.game.close(NOT_ENDED),
+                false => out.stop(self.report.finish()),
+            }
         }
     }
 
@@ -181,7 +188,8 @@ impl Bridge {
     /// The game has ended; `status` where it was ours.
     fn exited(&mut self, status: Option<ExitStatus>, out: &mut Out) {
         let gone = status.map_or_else(|| self.game.left(), |status| self.game.exited(status));
-        if !self.has_quit && !self.game.is_quitting() {
+        let ends_for_us = self.game.is_quitting() && !gone.has_crashed();
+        if !self.has_quit && !ends_for_us {
             return self.lose(gone);
         }
         // Who asked for more after the `quit` doesn't get it.
@@ -258,6 +266,8 @@ impl Stage for Bridge {
             Event::Exited(status) => self.exited(Some(status), out),
             // It may have answered: who reads us hasn't let us hear that yet.
             Event::Due if out.far_waits() => self.game.wait_anew(),
+            // It is ended with all that it has started.
+            Event::Due if self.game.has_answered_quit() => out.stop(self.report.finish()),
             Event::Due => {
                 if let Some(gone) = self.game.overdue() {
                     self.lose(gone);

@@ -21,6 +21,8 @@ const CLOSING: Duration = Duration::from_secs(2);
 pub const LEFT: &str = "the game has closed its connection, and hasn't ended";
 
 /// How long is waited for what.
+/// The same where it has answered `quit`.
+pub const NOT_ENDED: &str = "the game was asked to quit, and hasn't ended";
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// For the game's greeting.
@@ -110,9 +112,9 @@ impl Game {
         self.is_quitting
     }
 
-    /// How many commands aren't answered yet.
-    pub fn unanswered(&self) -> usize {
-        self.asked.len()
+    /// Whether it has been told to end, and has answered that.
+    pub fn has_answered_quit(&self) -> bool {
+        self.is_quitting && self.asked.is_empty()
     }
 
     /// Sends a command; gives its number. `arguments` is a JSON object.

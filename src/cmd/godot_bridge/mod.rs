@@ -107,7 +107,8 @@ Examples:
 
 Exit status:
   0 all well; 1 a line was refused, or a command failed; 2 usage; 3 the game can't be started, or doesn't greet; 4 the game has
-  crashed, ended or hung; what it ended with after a `quit` that was asked for; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+  crashed (also when it is ended after the last command), ended or hung; what it ended with after a `quit` that was asked
+  for; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {
@@ -121,11 +122,12 @@ pub const COMMAND: Command = Command {
             "sh",
             "-c",
             r#"for word; do case $word in --agent-dir=*) cd "${word#*=}";; esac; done
-            tail -n +1 -f cmd.jsonl | while read -r line; do
+            while :; do
+                read -r line || { sleep 0.01; continue; }
                 id=${line#*:}; id=${id%%,*}
                 echo "{\"ok\":true,\"id\":$id,\"data\":{\"version\":\"1.0\"},\"events\":[]}" >>resp.jsonl
-                case $line in *'"cmd":"quit"'*) kill $$ ;; esac
-            done"#,
+                case $line in *'"cmd":"quit"'*) exit ;; esac
+            done <cmd.jsonl"#,
             "game",
         ],
         sample: r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#,

@@ -1,6 +1,6 @@
 //! A stage that plays by itself: one command after another, each chosen by what the last one gave.
 
-use super::game::{Answer, Game, Heard, LEFT};
+use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
 use crate::io::lines::{Piece, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -68,8 +68,12 @@ impl Puppet {
         match self.game.hear(body, number) {
             Err(gone) => Err(self.game.failure(&gone)),
             Ok(Heard::Ready) => self.step(&Value::Null, out),
-            Ok(Heard::Answer(_)) if self.game.is_quitting() => {
-                out.stop(self.report.finish());
+            Ok(Heard::Answer(Answer { response, .. })) if self.game.has_answered_quit() => {
+                // How it ends is of interest still: it may crash.
+                match response.ok {
+                    true => self.game.close(NOT_ENDED),
+                    false => out.stop(self.report.finish()),
+                }
                 Ok(())
             }
             Ok(Heard::Answer(Answer { response, .. })) if response.ok => {
@@ -98,8 +102,14 @@ impl Stage for Puppet {
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
                 return Err(self.game.failure(&self.game.left()));
             }
-            Event::Exited(_) if self.game.is_quitting() => out.stop(self.report.finish()),
-            Event::Exited(status) => return Err(self.game.failure(&self.game.exited(status))),
+            Event::Exited(status) => {
+                let gone = self.game.exited(status);
+                if !self.game.is_quitting() || gone.has_crashed() {
+                    return Err(self.game.failure(&gone));
+                }
+                out.stop(self.report.finish());
+            }
+            Event::Due if self.game.has_answered_quit() => out.stop(self.report.finish()),
             Event::Due => {
                 if let Some(gone) = self.game.overdue() {
                     return Err(self.game.failure(&gone));

@@ -139,6 +139,30 @@ fn a_game_that_answers_quit_and_goes_on_is_given_up() {
 }
 
 #[test]
+fn a_crash_at_the_end_is_told() {
+    for transport in ["file", "unix", "tcp"] {
+        for (fault, how) in [("crashes-at-the-end", "signal 6 (SIGABRT)"), ("ends-like-a-crash", "exit status 139")] {
+            let output = play(fault, &["--transport", transport], &[r#"{"cmd":"x","id":1}"#]);
+            let stderr = text(&output.stderr);
+            assert!(lines(&output).len() == 1 && lines(&output)[0].starts_with(r#"{"ok":true,"id":1,"#));
+            assert_eq!(output.status.code(), Some(4), "{stderr}");
+            assert!(stderr.ends_with(&format!("the game has crashed: {how} (GAME_CRASHED)\n")), "{stderr}");
+        }
+    }
+    // What it says of itself is its own affair, as long as it ends; and who asks for the end gets its status.
+    let output = play("ends-badly", &[], &[r#"{"cmd":"x"}"#]);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    let output = play("ends-like-a-crash", &[], &[r#"{"cmd":"quit"}"#]);
+    assert_eq!((output.status.code(), lines(&output).len()), (Some(139), 1), "{}", text(&output.stderr));
+    let home = tempfile::tempdir().unwrap();
+    let mut tree = crate::process::command("godot-bridge");
+    tree.env("XDG_RUNTIME_DIR", home.path()).arg("tree").arg("--").arg(crate::process::example("stand-in-game"));
+    let output = tree.arg("crashes-with-a-tree").stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("root"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_game_that_does_not_hear_the_end_is_not_waited_for_long() {
     let started = Instant::now();
     let output = play("hangs", &[], &[]);
@@ -157,6 +181,8 @@ fn no_game_is_2_and_one_that_cannot_be_started_3() {
     for (arguments, status, told) in [
         (&[][..], 2, "which game? --launch PROJECT, --attach DIR, or -- GAME ARGS"),
         (&["--attach", "/tmp", "--", "true"], 2, "name one game"),
+        (&["--attach", "/tmp", "--transport", "unix"], 2, "--transport is for a game that is started"),
+        (&["tree", "--attach", "/tmp", "--transport", "tcp"], 2, "--transport is for a game that is started"),
         (&["--", "/no/such/game"], 3, "cannot start /no/such/game: No such file or directory"),
         (&["--transport", "unix", "--", "/no/such/game"], 3, "cannot start /no/such/game"),
         (&["--", "false"], 3, "the game has ended before it greeted: exit status 1"),
@@ -168,5 +194,3 @@ fn no_game_is_2_and_one_that_cannot_be_started_3() {
         assert_nothing_is_left(home.path());
     }
 }
-        (&["--attach", "/tmp", "--transport", "unix"], 2, "--transport is for a game that is started"),
-        (&["tree", "--attach", "/tmp", "--transport", "tcp"], 2, "--transport is for a game that is started"),
