@@ -30,8 +30,8 @@ complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l godot -d 'The
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
 tcp\t'A port of this machine that only who knows the session\'s token may use'
 unix\t'A Unix socket in a private folder'"
-complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l start-timeout -d 'How long the game may take to greet' -r
-complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l start-timeout -d 'How long the game may take to greet; 0 is for ever' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up; 0 is for ever' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l events -d 'Also give events as they come, as observations: to a file (appended), `stderr`, or `-` for stdout, between the answers' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
@@ -49,8 +49,8 @@ complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l godot
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
 tcp\t'A port of this machine that only who knows the session\'s token may use'
 unix\t'A Unix socket in a private folder'"
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l start-timeout -d 'How long the game may take to greet' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l start-timeout -d 'How long the game may take to greet; 0 is for ever' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up; 0 is for ever' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l window -d 'Show the game in a window; else it runs headless'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -s v -l verbose -d 'Show what the engine prints'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -60,8 +60,8 @@ complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l godot
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
 tcp\t'A port of this machine that only who knows the session\'s token may use'
 unix\t'A Unix socket in a private folder'"
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l start-timeout -d 'How long the game may take to greet' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l start-timeout -d 'How long the game may take to greet; 0 is for ever' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up; 0 is for ever' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l root -d 'Where to begin: a path or a selector' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l depth -d 'How deep to go' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r

@@ -14,27 +14,30 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(2);
 /// Where a script couldn't be loaded, a bridge that is there nonetheless answers within this.
 const BROKEN: Duration = Duration::from_secs(5);
+/// What the game is told where a command may take for ever: ten days.
+const FOR_EVER: Duration = Duration::from_secs(864_000);
 /// An engine that was asked to end, or has closed its connection, ends within this, or is taken for ended.
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// Why a game that has closed its connection is given up.
 pub const LEFT: &str = "the game has closed its connection, and hasn't ended";
-
-/// How long is waited for what.
 /// The same where it has answered `quit`.
 pub const NOT_ENDED: &str = "the game was asked to quit, and hasn't ended";
+
+/// How long is waited for what; for ever where there is nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// For the game's greeting.
-    pub start: Duration,
-    /// For a command that says nothing about it; ten days at most.
-    pub command: Duration,
+    pub start: Option<Duration>,
+    /// For a command that says nothing about it.
+    pub command: Option<Duration>,
 }
 
 /// One of our commands that isn't answered yet.
 struct Asked {
     id: u64,
-    timeout: Duration,
+    /// Nothing where it may take for ever.
+    timeout: Option<Duration>,
 }
 
 /// What a line of the game's means.
@@ -121,12 +124,12 @@ impl Game {
     pub fn ask(&mut self, out: &mut Out, name: &str, arguments: Option<&str>, timeout: Option<Duration>) -> u64 {
         let id = self.next;
         self.next += 1;
-        let timeout = timeout.unwrap_or(self.patience.command);
+        let timeout = timeout.or(self.patience.command);
         if self.asked.is_empty() {
             self.since = Instant::now();
         }
         self.asked.push_back(Asked { id, timeout });
-        let line = godot::command(id, name, arguments, timeout.as_secs_f64());
+        let line = godot::command(id, name, arguments, timeout.unwrap_or(FOR_EVER).as_secs_f64());
         out.to(Side::Far).extend_from_slice(line.as_bytes());
         id
     }
@@ -214,7 +217,7 @@ impl Game {
     /// How long the game may say nothing about the first of the commands, from `since`.
     fn patience(&self) -> Option<Duration> {
         let first = self.asked.front()?;
-        Some(if self.is_ready { first.timeout + GRACE } else { self.patience.start })
+        if self.is_ready { Some(first.timeout? + GRACE) } else { self.patience.start }
     }
 
     /// By when something must have been heard.

@@ -26,6 +26,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tree::Tree;
 
 /// Play a Godot game: commands in, answers out
@@ -204,7 +205,8 @@ fn demo(options: &EngineOptions) -> Result<Status, Failure> {
 }
 
 fn patience(options: &EngineOptions) -> Patience {
-    Patience { start: options.start_timeout, command: options.timeout }
+    let unless_for_ever = |time: Duration| Some(time).filter(|time| !time.is_zero());
+    Patience { start: unless_for_ever(options.start_timeout), command: unless_for_ever(options.timeout) }
 }
 
 fn install(changed: &[String]) -> Result<Status, Failure> {

@@ -107,6 +107,25 @@ fn a_game_that_hangs() {
 }
 
 #[test]
+fn no_time_at_all_is_for_ever() {
+    let options = ["--start-timeout", "0", "--timeout", "0"];
+    // Longer than the grace that a game has.
+    let sleep = r#"{"cmd":"sleep","id":1,"args":{"seconds":2.5}}"#;
+    let output = play("echo", &options, &[sleep, r#"{"cmd":"x","id":2}"#, r#"{"cmd":"x","id":3,"timeout":5}"#]);
+    has_ended(&output);
+    let timeouts: Vec<Value> = lines(&output)
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["data"]["timeout"].take())
+        .collect();
+    assert_eq!(timeouts, [Value::Null, 864_000.into(), 5.into()], "{}", text(&output.stderr));
+    // It is ended in time all the same.
+    let started = Instant::now();
+    let output = play("hangs", &options, &[]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_game_that_ends_in_a_command() {
     let told = &["  | it has had enough", "the game has ended: exit status 255 (GAME_EXITED)"];
     let exit = r#"{"cmd":"exit","args":{"code":255}}"#;
@@ -180,6 +199,15 @@ fn lines_that_answer_nothing_are_told_and_hurt_only_themselves() {
 }
 
 #[test]
+fn not_every_answer_to_nothing_is_told() {
+    let output = play("echo", &[], &[r#"{"cmd":"mutter","id":1,"args":{"lines":500}}"#]);
+    has_ended(&output);
+    let stderr = text(&output.stderr);
+    assert_eq!(stderr.matches("an answer to nothing that was asked").count(), 20, "{stderr}");
+    assert!(stderr.ends_with("godot-bridge: and 480 more notes\n"), "{stderr}");
+}
+
+#[test]
 fn an_answer_that_never_comes_costs_one_command() {
     let unread = play("echo", &[], &[r#"{"cmd":"unread","id":1}"#, r#"{"tool":"x","id":2}"#]);
     assert_eq!(lines(&unread)[0], r#"{"ok":false,"id":1,"error":"no JSON","code":"BAD_JSON"}"#);
@@ -198,15 +226,6 @@ fn an_answer_over_the_limit_is_told_and_the_next_one_comes() {
     let said = lines(&output);
     for line in &said[..2] {
         let answer: Value = serde_json::from_str(line).unwrap();
-#[test]
-fn not_every_answer_to_nothing_is_told() {
-    let output = play("echo", &[], &[r#"{"cmd":"mutter","id":1,"args":{"lines":500}}"#]);
-    has_ended(&output);
-    let stderr = text(&output.stderr);
-    assert_eq!(stderr.matches("an answer to nothing that was asked").count(), 20, "{stderr}");
-    assert!(stderr.ends_with("godot-bridge: and 480 more notes\n"), "{stderr}");
-}
-
         assert_eq!((&answer["id"], code(&answer)), (&1.into(), &"TOO_LARGE".into()));
     }
     assert!(said[2].starts_with(r#"{"ok":true,"id":2,"#));
