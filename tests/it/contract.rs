@@ -248,7 +248,8 @@ fn memory_stays_flat_on_a_long_input() {
     for of in ALL {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        let sample = sample(of);
+        // White space before the line's end: fewer lines, since some of those that answer them here are shell scripts.
+        let sample = format!("{:2048}\n", of.contract.sample);
         let lines: usize = (10 << 20) / sample.len();
         for line in 0..lines {
             stdin.write_all(sample.replace("rest", &format!("rest{line}")).as_bytes()).unwrap();
