@@ -58,7 +58,8 @@ func poll() -> Array:
 	_in.seek(_at)
 	var bytes := _in.get_buffer(mini(length - _at, CHUNK))
 	_at += bytes.size()
-	var lines := _lines.feed(bytes)
+	# Said, not inferred: that failed once, while the engine was still loading the other script.
+	var lines: Array = _lines.feed(bytes)
 	for i in lines.size():
 		if lines[i] is String and lines[i].begins_with("{\"next\"") and _is_next(lines[i]):
 			_go_on()
