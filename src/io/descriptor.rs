@@ -84,6 +84,14 @@ impl Descriptor {
     }
 }
 
+impl Descriptor {
+    /// Whether a little (`PIPE_BUF`, 4096 bytes or more) can be written without waiting for the reader, or a write would fail.
+    pub fn takes_a_little(&self) -> bool {
+        let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLOUT)];
+        !matches!(poll(&mut fds, PollTimeout::ZERO), Ok(0))
+    }
+}
+
 impl Read for Descriptor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {

@@ -6,6 +6,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, TryLockError};
 
+/// What a pipe with any room takes at once.
+const LITTLE: usize = 4096;
+
 /// Several threads append and drain; the bytes leave in the order in which they were appended, since whoever
 /// writes holds the descriptor's lock while taking the queue.
 #[derive(Debug)]
@@ -78,6 +81,34 @@ impl Sink {
     pub(super) fn drain_unless_busy(&self) -> io::Result<()> {
         let busy = matches!(self.writer.try_lock(), Err(TryLockError::WouldBlock));
         if busy { Ok(()) } else { self.drain() }
+    }
+
+    /// The same without ever waiting for the reader; says whether that could be done, else somebody is to [`Sink::drain`].
+    ///
+    /// # Errors
+    /// As [`Sink::drain`].
+    pub(super) fn drain_at_once(&self) -> io::Result<bool> {
+        let mut writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // They look once more when they are done.
+            Err(TryLockError::WouldBlock) => return Ok(true),
+        };
+        let Writer { to, writing } = &mut *writer;
+        {
+            let mut queue = lock(&self.queue);
+            if queue.len() > LITTLE || !to.as_ref().is_none_or(Descriptor::takes_a_little) {
+                return Ok(false);
+            }
+            std::mem::swap(&mut *queue, writing);
+        }
+        let written = to.as_mut().map_or(Ok(()), |to| to.write_all(writing));
+        writing.clear();
+        if written.is_err() {
+            *to = None;
+        }
+        drop(writer);
+        written.map(|()| self.waiting() == 0 && !self.closing.load(Ordering::Acquire))
     }
 
     /// Says whether the descriptor is closed.

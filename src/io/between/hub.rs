@@ -69,6 +69,15 @@ pub(super) struct Dirty {
     errors: bool,
 }
 
+impl Dirty {
+    fn merge(&mut self, more: Dirty) {
+        self.near |= more.near;
+        self.person |= more.person;
+        self.errors |= more.errors;
+        self.far = more.far.or(self.far.take());
+    }
+}
+
 type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
 
 impl Hub {
@@ -157,6 +166,24 @@ impl Hub {
         self.write_out(dirty);
     }
 
+    /// The same for whoever reads the child: that must go on whatever the child reads. (A child that does one thing after the
+    /// other reads nothing while it writes; who waited for it to read wouldn't read what it writes.)
+    pub(super) fn deliver_from_far(
+        self: &Arc<Hub>,
+        epoch: Option<u64>,
+        act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
+    ) {
+        let mut dirty = self.decide(epoch, Box::new(act));
+        if let Some((epoch, far)) = dirty.far.take() {
+            match far.drain_at_once() {
+                Ok(true) => {}
+                Ok(false) => self.write_aside(Dirty { far: Some((epoch, far)), ..Dirty::default() }),
+                Err(error) => dirty.merge(self.far_broken(epoch, error)),
+            }
+        }
+        self.write_out(dirty);
+    }
+
     /// Decides here, and writes on a thread of its own: for threads that must not wait for a reader.
     pub(super) fn deliver_aside(self: &Arc<Hub>, act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>) {
         self.write_aside(self.decide(None, Box::new(act)));
@@ -177,11 +204,12 @@ impl Hub {
             } else {
                 self.decide(epoch, Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
             };
-            dirty.near |= more.near;
-            dirty.person |= more.person;
-            dirty.errors |= more.errors;
-            dirty.far = more.far.or(dirty.far);
+            dirty.merge(more);
         }
+    }
+
+    fn far_broken(&self, epoch: u64, error: io::Error) -> Dirty {
+        self.decide(Some(epoch), Box::new(move |stage, out| stage.on(Event::Broken(Side::Far, error), out)))
     }
 
     /// Our stdout takes nothing more: quiet where its reader has gone, a fault otherwise.

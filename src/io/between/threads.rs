@@ -92,11 +92,11 @@ impl Hub {
     }
 
     /// Gives the stage what is complete. Where it says much, that is sent in between.
-    fn give(&self, side: Side, epoch: Option<u64>, splitter: &mut Splitter) {
+    fn give(self: &Arc<Hub>, side: Side, epoch: Option<u64>, splitter: &mut Splitter) {
         let mut more = true;
         while more {
             more = false;
-            self.deliver(epoch, |stage, out| {
+            let act = |stage: &mut dyn Stage, out: &mut Out| {
                 while !more
                     && !out.stopped()
                     && let Some(piece) = splitter.next()
@@ -105,7 +105,11 @@ impl Hub {
                     more = out.is_full();
                 }
                 Ok(())
-            });
+            };
+            match side {
+                Side::Far | Side::FarError => self.deliver_from_far(epoch, act),
+                Side::Near | Side::Person => self.deliver(epoch, act),
+            }
         }
     }
 
