@@ -64,12 +64,17 @@ fn contract(json: &str) -> Option<Given<'_>> {
 impl Given<'_> {
     fn into_owned<'a>(self) -> Given<'a> {
         match self {
-            Given::Error { message, data } => Given::Error { message, data: data.into_owned().into() },
-            Given::Result(data) => Given::Result(data.into_owned().into()),
+            Given::Error { message, data } => Given::Error { message, data: one_line(&data).into() },
+            Given::Result(data) => Given::Result(one_line(&data).into()),
             // A contract is none.
             Given::InputRequired(whole) => Given::Result(whole.to_owned().into()),
         }
     }
+}
+
+/// A tool may write its JSON over several lines; between tokens they are only white space.
+fn one_line(json: &str) -> String {
+    json.replace(['\n', '\r'], " ")
 }
 
 #[derive(serde::Deserialize)]
@@ -127,6 +132,8 @@ mod tests {
         check(json, Given::Error { message: "gone".to_owned(), data: json.into() });
         let json = r#"{"content":[{"type":"text","text":"{\"status\":\"ok\",\"data\":[1.10]}"}]}"#;
         check(json, Given::Result("[1.10]".into()));
+        let json = r#"{"content":[{"type":"text","text":"{\n\"status\":\"ok\",\n\"data\":[\r\n1.10]}"}]}"#;
+        check(json, Given::Result("[  1.10]".into()));
         // Somebody's own status is none of ours.
         let json =
             r#"{"content":[{"type":"text","text":"{\"status\":\"shipped\"}"}],"structuredContent":{"status":"ok"}}"#;

@@ -40,6 +40,8 @@ pub enum Heard<'a> {
     Ready,
     /// Its tools have changed, and are known anew.
     Relisted,
+    /// They have changed, and it can't list them: those that it had stay known. Why.
+    NotRelisted(String),
     /// It answers a call, by our number.
     Answer(u64, Result<&'a RawValue, RpcError>),
     /// It is alive.
@@ -72,6 +74,9 @@ pub struct Client {
     /// A list that comes in pages, until it is whole.
     listing: Tools,
     pages: u32,
+    is_listing: bool,
+    /// It has changed since it was begun: it is read once more.
+    is_stale: bool,
     greeting: Option<Box<RawValue>>,
 }
 
@@ -95,6 +100,8 @@ impl Client {
             tools: Tools::new(),
             listing: Tools::new(),
             pages: 0,
+            is_listing: false,
+            is_stale: false,
             greeting: None,
         }
     }
@@ -210,6 +217,11 @@ impl Client {
         }
     }
 
+    /// No longer waits for a call's answer: what came of it is known otherwise.
+    pub fn forget(&mut self, id: u64) {
+        self.asked.remove(&id);
+    }
+
     /// Asks whether it is alive.
     pub fn probe(&mut self, out: &mut Vec<u8>) -> u64 {
         let method = if self.era == Era::Legacy { "ping" } else { "server/discover" };
@@ -236,8 +248,8 @@ impl Client {
                 (Some(Purpose::Greeting), Err(error)) => Heard::Refused(error),
                 (Some(Purpose::Tools), Ok(result)) => self.hear_tools(result, out),
                 // A server may have none, and say so in this way.
-                (Some(Purpose::Tools), Err(error)) if error.code == NO_METHOD => self.end_list(Tools::new()),
-                (Some(Purpose::Tools), Err(error)) => Heard::Failed(format!("tools/list: {}", error.message)),
+                (Some(Purpose::Tools), Err(error)) if error.code == NO_METHOD => self.end_list(Tools::new(), out),
+                (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
             },
         }
     }
@@ -281,6 +293,7 @@ impl Client {
     }
 
     fn list(&mut self, cursor: Option<&str>, out: &mut Vec<u8>) {
+        self.is_listing = true;
         let params = cursor.map_or_else(Object::default, |cursor| Object::default().put("cursor", cursor));
         self.ask(Purpose::Tools, "tools/list", params, out);
     }
@@ -296,34 +309,54 @@ impl Client {
         }
         let page = match serde_json::from_str::<Page<'_>>(result.get()) {
             Ok(page) => page,
-            Err(error) => return Heard::Failed(format!("tools/list: {error}")),
+            Err(error) => return self.fail_list(&error.to_string()),
         };
         let tools = page.tools.into_iter().filter_map(Tool::read).map(|tool| (tool.name.clone(), tool));
         self.listing.extend(tools);
         self.pages += 1;
         match page.next_cursor.map(RawValue::get).filter(|cursor| *cursor != "null") {
-            Some(_) if self.pages > MOST_PAGES => Heard::Failed("tools/list: its pages never end".to_owned()),
+            Some(_) if self.pages > MOST_PAGES => self.fail_list("its pages never end"),
             Some(cursor) => {
                 self.list(Some(cursor), out);
                 Heard::Nothing
             }
             None => {
                 let listing = std::mem::take(&mut self.listing);
-                self.end_list(listing)
+                self.end_list(listing, out)
             }
         }
     }
 
-    fn end_list<'a>(&mut self, tools: Tools) -> Heard<'a> {
+    fn end_list<'a>(&mut self, tools: Tools, out: &mut Vec<u8>) -> Heard<'a> {
         self.tools = tools;
-        self.listing = Tools::new();
-        self.pages = 0;
+        self.forget_list();
+        if std::mem::take(&mut self.is_stale) {
+            self.list(None, out);
+        }
         if std::mem::replace(&mut self.is_ready, true) { Heard::Relisted } else { Heard::Ready }
     }
 
+    fn forget_list(&mut self) {
+        self.listing = Tools::new();
+        (self.pages, self.is_listing) = (0, false);
+    }
+
+    /// A server whose tools are known already isn't given up for that.
+    fn fail_list<'a>(&mut self, why: &str) -> Heard<'a> {
+        self.forget_list();
+        self.is_stale = false;
+        let why = format!("tools/list: {why}");
+        if self.is_ready { Heard::NotRelisted(why) } else { Heard::Failed(why) }
+    }
+
     fn hear_notification<'a>(&mut self, method: String, params: Option<&'a RawValue>, out: &mut Vec<u8>) -> Heard<'a> {
-        if method == "notifications/tools/list_changed" && self.is_ready && self.pages == 0 {
-            self.list(None, out);
+        if method == "notifications/tools/list_changed" {
+            // One at a time: the pages of two would be mixed.
+            if self.is_listing {
+                self.is_stale = true;
+            } else if self.is_ready {
+                self.list(None, out);
+            }
         }
         let kind = match method.as_str() {
             "notifications/message" => "log".to_owned(),

@@ -39,9 +39,12 @@ impl<'a> Message<'a> {
         match (text("method"), fields.get("id").filter(|id| id.get() != "null")) {
             (Some(method), Some(id)) => Message::Request(id, method, fields.get("params")),
             (Some(method), None) => Message::Notification(method, fields.get("params")),
-            (None, Some(id)) => match (id.get().parse(), fields.get("result"), fields.get("error")) {
+            // Some write both, and null for what isn't there.
+            (None, Some(id)) => match (id.get().parse(), fields.get("result"), fields.get("error").filter(is_some)) {
                 (Ok(id), Some(result), None) => Message::Response(id, Ok(result)),
-                (Ok(id), None, Some(error)) => Message::Response(id, Err(RpcError::read(error.get()))),
+                (Ok(id), result, Some(error)) if !result.is_some_and(|result| is_some(&result)) => {
+                    Message::Response(id, Err(RpcError::read(error.get())))
+                }
                 _ => Message::Noise("an answer to nothing that was asked".to_owned()),
             },
             // Without an id, an error is about something that the server couldn't read.
@@ -51,6 +54,10 @@ impl<'a> Message<'a> {
             },
         }
     }
+}
+
+fn is_some(value: &&RawValue) -> bool {
+    value.get() != "null"
 }
 
 impl RpcError {
@@ -147,6 +154,8 @@ mod tests {
             Message::read(r#"{"method":"notifications/message","params":{}}"#),
             Message::Notification(..)
         ));
+        assert!(matches!(Message::read(r#"{"id":1,"result":{},"error":null}"#), Message::Response(1, Ok(_))));
+        assert!(matches!(Message::read(r#"{"id":1,"result":null,"error":{}}"#), Message::Response(1, Err(_))));
         for noise in [
             "",
             "listening on stdio",

@@ -100,3 +100,75 @@ fn what_cannot_be_spoken_with_says_so() {
     assert!(greeted(Era::Legacy, r#"{"id":1,"result":{}}"#).starts_with("Failed"));
     assert!(greeted(Era::Modern, r#"{"id":1,"result":{"supportedVersions":["2030-01-01"]}}"#).contains("2030-01-01"));
 }
+
+#[test]
+fn a_list_that_changes_while_it_is_read_is_read_once_more() {
+    let (mut client, mut out) = ready(Era::Legacy);
+    out.clear();
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    for _ in 0..3 {
+        assert!(matches!(client.hear(changed, &mut out), Heard::Event(..)));
+    }
+    assert_eq!(lines(&mut out).len(), 1, "one list at a time: pages of two would be mixed");
+    let listed = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{{"name":"c"}}]}}}}"#);
+    assert!(matches!(client.hear(&listed(4), &mut out), Heard::Relisted));
+    assert_eq!(lines(&mut out).len(), 1);
+    assert!(matches!(client.hear(&listed(5), &mut out), Heard::Relisted) && out.is_empty());
+    client.hear(changed, &mut out);
+    let refused = r#"{"jsonrpc":"2.0","id":6,"error":{"code":-32603,"message":"no"}}"#;
+    assert!(matches!(client.hear(refused, &mut out), Heard::NotRelisted(_)) && client.tool("c").is_some());
+}
+
+/// Lines such as servers write, and such as they don't.
+fn any_line() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::prelude::*;
+    let key = prop::sample::select(vec!["jsonrpc", "id", "method", "params", "result", "error", "x"]);
+    let value = prop::sample::select(vec![
+        "1",
+        "2",
+        "3",
+        "4",
+        "-1",
+        "null",
+        "\"1\"",
+        "1.5",
+        "1e400",
+        "99999999999999999999",
+        "[]",
+        "{}",
+        "\"ping\"",
+        "\"\\ud800\"",
+        "\"notifications/tools/list_changed\"",
+        "\"elicitation/create\"",
+        r#"{"protocolVersion":"2025-11-25"}"#,
+        r#"{"supportedVersions":["2026-07-28"]}"#,
+        r#"{"tools":[{"name":"a"},7],"nextCursor":1}"#,
+        r#"{"tools":[]}"#,
+        r#"{"code":-32601,"message":"no"}"#,
+        r#"{"code":"x"}"#,
+        r#"{"content":[{"type":"text","text":"{\"status\":\"ok\",\"data\":[\n]}"}]}"#,
+    ]);
+    let message = prop::collection::vec((key, value), 0..5).prop_map(|fields| {
+        let fields: Vec<_> = fields.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        format!("{{{}}}", fields.join(","))
+    });
+    prop_oneof![8 => message, 1 => any::<String>(), 1 => prop::collection::vec(any::<u8>(), 0..50).prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned())]
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_server_makes_it_panic_or_say_what_is_no_json(said in proptest::collection::vec(any_line(), 0..40), modern: bool, interactive: bool) {
+        let era = if modern { Era::Modern } else { Era::Legacy };
+        let (mut client, mut out) = (Client::new(era, interactive, 1), Vec::new());
+        client.greet(&mut out);
+        for line in &said {
+            if let Heard::Answer(_, Ok(result)) = client.hear(line, &mut out) {
+                crate::mcp::given(result);
+            }
+            if client.is_ready() {
+                client.call("x", "{}", &mut out);
+            }
+        }
+        lines(&mut out);
+    }
+}
