@@ -1,7 +1,10 @@
 //! `mcp-pipe`: tool calls in, results out, over one MCP session that survives its server.
 
+mod calls;
 mod config;
+mod heard;
 mod media;
+mod overlong;
 mod pipe;
 mod results;
 mod schemas;

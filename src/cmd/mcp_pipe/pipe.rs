@@ -1,18 +1,18 @@
 //! The stage: calls from the near side become the server's, its results go back.
 
 use super::media::Media;
-use super::results::{lost, outcome, refused};
+use super::overlong::Overlong;
+use super::results::{lost, refused, refused_with};
 use super::schemas::Schemas;
-use super::server::{Loss, Server, Then};
+use super::server::{Loss, Server};
 use crate::cmd::events::Events;
-use crate::cmd::queue::{Pending, Queue};
-use crate::io::lines::{Line, Piece, deeper_than, text};
+use crate::cmd::queue::Queue;
+use crate::io::lines::{Piece, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::mcp::{Era, Heard, Names, RpcError};
-use crate::record::{Call, Kind, Outcome, is_cancel, recognise};
+use crate::mcp::{Era, Names};
+use crate::record::{Kind, recognise};
 use serde_json::json;
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,30 +43,40 @@ pub struct Settings {
 }
 
 /// A call that the server works on.
-struct Flying {
-    until: Option<Instant>,
+pub(super) struct Flying {
+    pub(super) until: Option<Instant>,
     /// Whether it may be sent again where the server is lost.
-    is_repeatable: bool,
+    pub(super) is_repeatable: bool,
     /// A call of the set-up: nobody waits for it.
-    is_setup: bool,
+    pub(super) is_setup: bool,
+}
+
+/// Why there is no server any more, and until when those who call are told.
+pub(super) struct Over {
+    pub(super) loss: Loss,
+    pub(super) kind: Kind,
+    pub(super) failure: (Status, String),
+    pub(super) until: Instant,
 }
 
 pub struct Pipe {
-    server: Server,
-    settings: Settings,
-    queue: Queue,
-    flying: HashMap<u64, Flying>,
-    schemas: Schemas,
-    media: Option<Media>,
+    pub(super) server: Server,
+    pub(super) settings: Settings,
+    pub(super) queue: Queue,
+    pub(super) flying: HashMap<u64, Flying>,
+    pub(super) schemas: Schemas,
+    pub(super) media: Option<Media>,
     /// How much of the set-up has been sent to the server that runs.
-    set_up: usize,
-    events: Option<Events>,
-    report: Arc<Report>,
-    near_ended: bool,
+    pub(super) set_up: usize,
+    pub(super) events: Option<Events>,
+    pub(super) report: Arc<Report>,
+    pub(super) near_ended: bool,
+    /// There is no server any more.
+    pub(super) over: Option<Over>,
     /// Nothing more is asked of the server, which may end by itself until then.
-    parting: Option<Instant>,
-    /// An over-long line of the server's goes on.
-    in_part: bool,
+    pub(super) parting: Option<Instant>,
+    /// A line of the server's that is too long goes on.
+    pub(super) overlong: Overlong,
 }
 
 impl Pipe {
@@ -88,250 +98,22 @@ impl Pipe {
             events,
             report,
             near_ended: false,
+            over: None,
             parting: None,
-            in_part: false,
+            overlong: Overlong::default(),
         }
     }
 
-    /// Takes a line of the near side's.
-    fn take(&mut self, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return;
-        }
-        if deeper_than(line.body(), self.settings.max_depth) {
-            return self.refuse_line(line.number(), Kind::BadInput, "nested deeper than --max-depth");
-        }
-        let Ok(body) = std::str::from_utf8(line.body()) else {
-            return self.refuse_line(line.number(), Kind::BadInput, "it is no UTF-8");
-        };
-        let call = match recognise(body) {
-            Err(error) => return self.refuse_line(line.number(), Kind::BadInput, &error.to_string()),
-            Ok(None) => match is_cancel(body) {
-                Some(id) => return self.cancel(id.get(), out),
-                None => {
-                    let mut raw = line.raw().to_vec();
-                    if !raw.ends_with(b"\n") {
-                        raw.push(b'\n');
-                    }
-                    return self.queue.push(Pending::Done(raw));
-                }
-            },
-            Ok(Some(call)) => call,
-        };
-        let refusal = if call.requires_approval {
-            Some((Kind::NeedsApproval, "it still requires approval: let hitl-gate stand before this".to_owned()))
-        } else if !self.settings.names.permits(&call.tool) {
-            Some((Kind::Denied, format!("{} is not among the tools that --allow and --deny permit", call.tool)))
-        } else {
-            None
-        };
-        self.queue.push(match refusal {
-            None => Pending::Unsent(body.to_owned()),
-            Some((kind, why)) => {
-                self.report.fault(format_args!("stdin:{}", line.number()), &why);
-                Pending::Done(format!("{}\n", refused(&call, kind, &why, self.server.epoch)).into_bytes())
-            }
-        });
-    }
-
-    /// A line that can't be read is told, and answered like a call of our own vocabulary.
-    fn refuse_line(&mut self, number: u64, kind: Kind, why: &str) {
-        self.report.fault(format_args!("stdin:{number}"), why);
-        let line = r#"{"type":"tool_call","tool_name":""}"#;
-        if let Ok(Some(call)) = recognise(line) {
-            let answer = refused(&call, kind, &format!("line {number}: {why}"), self.server.epoch);
-            self.queue.push(Pending::Done(format!("{answer}\n").into_bytes()));
-        }
-    }
-
-    fn cancel(&mut self, id: &str, out: &mut Out) {
-        let is_it =
-            |call: &str| matches!(recognise(call), Ok(Some(call)) if call.id.is_some_and(|own| own.get() == id));
-        let epoch = self.server.epoch;
-        let cancelled = |call: &str| match recognise(call) {
-            Ok(Some(call)) => refused(&call, Kind::Cancelled, "it was cancelled", epoch),
-            _ => String::new(),
-        };
-        match self.queue.settle(is_it, cancelled) {
-            Some(Some(sent)) => {
-                self.flying.remove(&sent);
-                self.server.client.cancel(sent, "cancelled", out.to(Side::Far));
-            }
-            Some(None) => {}
-            None => self.report.note(format_args!("cancel: no call {id} is waiting")),
-        }
-        self.report.fail();
-    }
-
-    /// Sends what may be sent now.
-    fn send(&mut self, out: &mut Out) {
-        if !self.server.client.is_ready() || self.parting.is_some() {
-            return;
-        }
-        while self.set_up < self.settings.setup.len() && self.flying.is_empty() {
-            let line = self.settings.setup[self.set_up].clone();
-            self.set_up += 1;
-            if let Ok(Some(call)) = recognise(&line) {
-                let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
-                let id = self.server.client.call(&call.tool, arguments, out.to(Side::Far));
-                let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
-                self.flying.insert(id, Flying { until, is_repeatable: false, is_setup: true });
-            }
-        }
-        if self.flying.values().any(|flying| flying.is_setup) {
-            return;
-        }
-        let Pipe { queue, flying, server, settings, schemas, report, .. } = self;
-        queue.send(|line| {
-            if flying.len() >= settings.in_flight {
-                return None;
-            }
-            let Ok(Some(call)) = recognise(line) else { return Some(Err(String::new())) };
-            let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
-            if settings.check
-                && let Err((kind, why)) = schemas.check(&server.client, &call.tool, arguments)
-            {
-                report.fail();
-                return Some(Err(refused(&call, kind, &why, server.epoch)));
-            }
-            let is_repeatable = server.client.tool(&call.tool).is_some_and(|tool| tool.is_repeatable);
-            let id = server.client.call(&call.tool, arguments, out.to(Side::Far));
-            let until = settings.timeout.map(|timeout| Instant::now() + timeout);
-            flying.insert(id, Flying { until, is_repeatable, is_setup: false });
-            Some(Ok(id))
-        });
-    }
-
-    fn hear(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
-        let body = text(line.body());
-        match self.server.client.hear(&body, out.to(Side::Far)) {
-            Heard::Ready => self.ready(out),
-            Heard::Answer(id, result) => self.settle(id, result),
-            Heard::Refused(error) => {
-                let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
-                let loss = self.server.loss(message, None);
-                return self.lose(&loss, out);
-            }
-            Heard::Failed(why) => {
-                let loss = self.server.loss(why, None);
-                return self.lose(&loss, out);
-            }
-            Heard::Event(kind, params) => self.show(&kind, params, out),
-            Heard::Asks(_, method, params) => {
-                let asked = format!("{{\"method\":{},\"params\":{params}}}", json!(method));
-                self.show("request", &asked, out);
-            }
-            Heard::Noise(_) => self.show("noise", &json!(body).to_string(), out),
-            Heard::Relisted => {
-                self.schemas.clear();
-                self.show("tools", "{}", out);
-            }
-            Heard::Alive | Heard::Nothing => {}
-        }
-        Ok(())
-    }
-
-    fn ready(&mut self, out: &mut Out) {
-        self.server.is_up();
-        self.set_up = 0;
-        self.schemas.clear();
-        let (era, epoch) = (self.server.client.era(), self.server.epoch);
-        self.show("started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
-        if self.settings.list {
-            for tool in self.server.client.tools().filter(|tool| self.settings.names.permits(&tool.name)) {
-                // A description may be written over several lines.
-                let raw = serde_json::from_str(&tool.raw).map_or(tool.raw.clone(), |raw: Box<RawValue>| one_line(&raw));
-                out.to(Side::Near).extend_from_slice(format!("{raw}\n").as_bytes());
-            }
-            self.near_ended = true;
-        }
-    }
-
-    /// An event as `--events` has it; `data` is JSON text.
-    fn show(&mut self, event: &str, data: &str, out: &mut Out) {
-        if let Some(events) = &mut self.events {
-            let event = format!("{{\"event\":{},\"data\":{data}}}", json!(event));
-            events.take("mcp", &event, out);
-        }
-    }
-
-    fn settle(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
-        let Some(flying) = self.flying.remove(&id) else { return };
-        let epoch = self.server.epoch.to_string();
-        let saved = match (&mut self.media, &result) {
-            (Some(media), Ok(raw)) => media.save(raw).unwrap_or_else(|error| {
-                self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
-                None
-            }),
-            _ => None,
-        };
-        let result = match &saved {
-            Some(saved) => Ok(&**saved),
-            None => result,
-        };
-        let (failed, report, is_setup) = (std::cell::Cell::new(false), &self.report, flying.is_setup);
-        let answer = |call: &Call<'_>| {
-            let more = [("epoch", epoch.as_str())];
-            outcome(&result, &mut |outcome| {
-                failed.set(matches!(outcome, Outcome::Error { .. }));
-                call.answer_with(outcome, &more)
-            })
-        };
-        if is_setup {
-            let line = &self.settings.setup[self.set_up - 1];
-            let told = recognise(line).ok().flatten().map(|call| answer(&call)).unwrap_or_default();
-            if failed.get() {
-                report.fault("--setup", format_args!("{line}: {told}"));
-            }
-            return;
-        }
-        self.queue.answer(id, |line| match recognise(line) {
-            Ok(Some(call)) => answer(&call),
-            _ => String::new(),
-        });
-        if failed.get() {
-            self.report.fail();
-        }
-    }
-
-    /// The server is gone, or can't be spoken with.
-    fn lose(&mut self, loss: &Loss, out: &mut Out) -> Result<(), Failure> {
-        if self.parting.is_some() {
-            out.stop(self.report.finish());
-            return Ok(());
-        }
-        let then = self.server.lose(loss);
-        self.show("lost", &json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr}).to_string(), out);
-        let more = [("maybe_executed", "true"), ("epoch", &*self.server.epoch.to_string())];
-        for (id, flying) in std::mem::take(&mut self.flying) {
-            if flying.is_repeatable && then == Then::Restart {
-                self.queue.unsend(id);
-            } else if !flying.is_setup {
-                self.report.fail();
-                self.queue.answer(id, |call| lost(call, loss, &more));
-            }
-        }
-        if then == Then::Restart {
-            return Ok(());
-        }
-        self.server.say_tail(loss);
-        if self.queue.answer_all(|call| lost(call, loss, &more[1..])) {
-            self.report.fail();
-        }
-        self.drain(out);
-        Err(match then {
-            Then::NotStarted(why) => Failure::new(Status::NotStarted, why),
-            _ => Failure::new(Status::Lost, format_args!("{}; it was started too often (--restart)", loss.message)),
-        })
-    }
-
-    fn drain(&mut self, out: &mut Out) {
+    pub(super) fn drain(&mut self, out: &mut Out) {
         let to = out.to(Side::Near);
         if self.settings.unordered { self.queue.drain_any(to) } else { self.queue.drain(to) }
     }
 
     /// What is late is answered, and what has to be done at its time is.
     fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
+        if self.over.is_some() {
+            return Ok(());
+        }
         let now = Instant::now();
         if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
             let epoch = self.server.epoch;
@@ -346,6 +128,12 @@ impl Pipe {
             out.stop(self.report.finish());
             return Ok(());
         }
+        if out.far_waits() {
+            // It may have answered: who reads us hasn't let us hear that yet.
+            let anew = self.settings.timeout.map(|timeout| now + timeout);
+            self.flying.values_mut().for_each(|flying| flying.until = anew);
+            self.server.wait_anew();
+        }
         self.give_up_late_calls(now, out);
         if self.server.is_to_restart() {
             out.respawn();
@@ -359,56 +147,59 @@ impl Pipe {
         let late = |flying: &Flying| flying.until.is_some_and(|until| until <= now);
         let ids: Vec<u64> = self.flying.iter().filter(|(_, flying)| late(flying)).map(|(id, _)| *id).collect();
         let epoch = self.server.epoch;
+        let why = "the server has not answered in time (--timeout)";
         for id in ids {
-            self.flying.remove(&id);
             self.server.client.cancel(id, "timeout", out.to(Side::Far));
             self.report.fail();
+            if self.flying.remove(&id).is_some_and(|flying| flying.is_setup) {
+                self.fail_setup(why);
+            }
             self.queue.answer(id, |line| match recognise(line) {
-                Ok(Some(call)) => {
-                    refused(&call, Kind::Timeout, "the server has not answered in time (--timeout)", epoch)
-                }
+                Ok(Some(call)) => refused(&call, Kind::Timeout, why, epoch),
                 _ => String::new(),
             });
         }
     }
 
+    /// Whoever called is told what may have been done.
+    fn interrupt(&mut self, out: &mut Out) {
+        let epoch = self.server.epoch;
+        let cancelled = |line: &str, more: &[(&str, &str)]| match recognise(line) {
+            Ok(Some(call)) => refused_with(&call, Kind::Cancelled, "mcp-pipe was interrupted", epoch, more),
+            _ => String::new(),
+        };
+        for (id, _) in std::mem::take(&mut self.flying) {
+            self.queue.answer(id, |line| cancelled(line, &[("maybe_executed", "true")]));
+        }
+        self.queue.answer_all(|line| cancelled(line, &[]));
+        self.drain(out);
+    }
+
     /// What follows from every event.
-    fn go_on(&mut self, out: &mut Out) {
+    fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
+        if let Some(Over { loss, kind, failure: (status, why), until }) = &self.over {
+            let epoch = self.server.epoch.to_string();
+            if self.queue.answer_all(|call| lost(call, *kind, loss, &[("epoch", epoch.as_str())])) {
+                self.report.fail();
+            }
+            let end = (self.near_ended || *until <= Instant::now()).then(|| Failure::new(*status, why));
+            self.drain(out);
+            out.hold_near(false);
+            return end.map_or(Ok(()), Err);
+        }
         self.send(out);
         self.drain(out);
         out.hold_near(self.queue.is_full());
         let is_done = self.near_ended && self.queue.is_empty() && self.flying.is_empty();
-        if is_done && self.parting.is_none() && self.server.client.is_ready() {
+        if is_done && self.server.is_lost() {
+            // Nobody would ask the next one anything.
+            out.stop(self.report.finish());
+        } else if is_done && self.parting.is_none() && self.server.client.is_ready() {
             self.parting = Some(Instant::now() + PARTING);
             out.close_far();
         }
+        Ok(())
     }
-
-    /// Of a result that is too long, the beginning may tell which; else it is that of the only call.
-    fn hear_part(&mut self, bytes: &[u8], last: bool, out: &mut Out) {
-        if std::mem::replace(&mut self.in_part, !last) {
-            return;
-        }
-        let why = "the server's line is longer than --max-result";
-        self.show("noise", &json!(why).to_string(), out);
-        let named = text(&bytes[..bytes.len().min(64)]).split_once("\"id\":").and_then(|(_, rest)| {
-            rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|id| id.parse::<u64>().ok())
-        });
-        let only = if self.flying.len() == 1 { self.flying.keys().next().copied() } else { None };
-        let Some(id) = named.filter(|id| self.flying.contains_key(id)).or(only) else { return };
-        self.flying.remove(&id);
-        self.report.fail();
-        let epoch = self.server.epoch;
-        self.queue.answer(id, |line| match recognise(line) {
-            Ok(Some(call)) => refused(&call, Kind::TooLarge, why, epoch),
-            _ => String::new(),
-        });
-    }
-}
-
-/// JSON text without line feeds: between its tokens they are only white space.
-fn one_line(raw: &RawValue) -> String {
-    raw.get().replace(['\n', '\r'], " ")
 }
 
 impl Stage for Pipe {
@@ -420,7 +211,7 @@ impl Stage for Pipe {
                 self.refuse_line(number, Kind::TooLarge, "longer than --max-line");
             }
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
-            Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.hear_part(bytes, last, out),
+            Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.hear_part(bytes, last, out)?,
             Event::Piece(Side::FarError, piece) => {
                 self.server.print(piece.raw());
                 if self.settings.verbose {
@@ -436,13 +227,16 @@ impl Stage for Pipe {
                 self.lose(&loss, out)?;
             }
             Event::Due => self.due(out)?,
-            Event::Signal(_) | Event::Broken(..) | Event::Closed(_) | Event::Reopen => {}
+            Event::Signal(_) => self.interrupt(out),
+            Event::Broken(..) | Event::Closed(_) | Event::Reopen => {}
         }
-        self.go_on(out);
-        Ok(())
+        self.go_on(out)
     }
 
     fn deadline(&self) -> Option<Instant> {
+        if let Some(over) = &self.over {
+            return Some(over.until);
+        }
         let calls = self.flying.values().filter_map(|flying| flying.until);
         calls.chain(self.server.deadline()).chain(self.settings.deadline).chain(self.parting).min()
     }

@@ -37,16 +37,22 @@ pub fn outcome(result: &Result<&RawValue, RpcError>, answer: &mut dyn FnMut(Outc
 
 /// A call that is not carried out, or not to its end.
 pub fn refused(call: &Call<'_>, kind: Kind, why: &str, epoch: u64) -> String {
-    call.answer_with(Outcome::Error { kind, message: why, code: None, data: None }, &[("epoch", &epoch.to_string())])
+    refused_with(call, kind, why, epoch, &[])
+}
+
+/// The same with more fields.
+pub fn refused_with(call: &Call<'_>, kind: Kind, why: &str, epoch: u64, more: &[(&str, &str)]) -> String {
+    let epoch = epoch.to_string();
+    let more: Vec<(&str, &str)> = more.iter().copied().chain([("epoch", epoch.as_str())]).collect();
+    call.answer_with(Outcome::Error { kind, message: why, code: None, data: None }, &more)
 }
 
 /// A call that the server was lost with, or before.
-pub fn lost(line: &str, loss: &Loss, more: &[(&str, &str)]) -> String {
+pub fn lost(line: &str, kind: Kind, loss: &Loss, more: &[(&str, &str)]) -> String {
     let data = to_raw_value(&json!({"status": loss.status, "stderr": loss.stderr})).ok();
     match recognise(line) {
         Ok(Some(call)) => {
-            let outcome =
-                Outcome::Error { kind: Kind::Lost, message: &loss.message, code: None, data: data.as_deref() };
+            let outcome = Outcome::Error { kind, message: &loss.message, code: None, data: data.as_deref() };
             call.answer_with(outcome, more)
         }
         _ => String::new(),

@@ -32,6 +32,8 @@ pub struct Loss {
     pub message: String,
     /// The status it ended with, as a shell counts.
     pub status: Option<u8>,
+    /// It has said nothing, for as long as it may: there is no use in greeting it in another way.
+    is_silence: bool,
     /// The end of what it said on stderr.
     pub stderr: String,
 }
@@ -65,6 +67,10 @@ pub struct Server {
     /// By when it must have ended.
     end_by: Option<Instant>,
     restart_at: Option<Instant>,
+    /// It was lost, and hasn't been started again: whatever else is noticed about its end is the same loss.
+    is_down: bool,
+    /// What is told when it is started again.
+    restart_note: Option<String>,
     tail: Tail,
     report: Arc<Report>,
 }
@@ -84,6 +90,8 @@ impl Server {
             start_by: None,
             end_by: None,
             restart_at: None,
+            is_down: false,
+            restart_note: None,
             tail: Tail::default(),
             report,
         }
@@ -93,7 +101,7 @@ impl Server {
     pub fn greet(&mut self, out: &mut Vec<u8>) {
         self.client = Client::new(self.client.era(), self.interactive, self.client.next());
         self.start_by = Some(Instant::now() + self.patience.start);
-        (self.end_by, self.restart_at) = (None, None);
+        (self.end_by, self.restart_at, self.is_down) = (None, None, false);
         self.client.greet(out);
     }
 
@@ -101,6 +109,26 @@ impl Server {
     pub fn is_up(&mut self) {
         self.start_by = None;
         self.up_since = Some(Instant::now());
+    }
+
+    /// It has answered a call: however often it was lost, it works, and the next wait is short again.
+    pub fn has_answered(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// It was lost, and hasn't been started again.
+    pub fn is_down(&self) -> bool {
+        self.is_down
+    }
+
+    /// It was lost after it had greeted, and hasn't been started again.
+    pub fn is_lost(&self) -> bool {
+        self.is_down && self.epoch > 0
+    }
+
+    /// What it says can't be heard at the moment: it isn't its fault.
+    pub fn wait_anew(&mut self) {
+        self.start_by = self.start_by.map(|_| Instant::now() + self.patience.start);
     }
 
     /// It said something on stderr.
@@ -120,7 +148,11 @@ impl Server {
 
     /// Whether the moment to start it again has come.
     pub fn is_to_restart(&mut self) -> bool {
-        self.restart_at.take_if(|at| *at <= Instant::now()).is_some()
+        let is_due = self.restart_at.take_if(|at| *at <= Instant::now()).is_some();
+        if let Some(note) = self.restart_note.take_if(|_| is_due) {
+            self.report.note(note);
+        }
+        is_due
     }
 
     /// What it failed to do in time.
@@ -128,7 +160,8 @@ impl Server {
         let now = Instant::now();
         if self.start_by.is_some_and(|at| at <= now) {
             let seconds = self.patience.start.as_secs_f64();
-            return Some(self.loss(format!("the server has not greeted within {seconds} s (--start-timeout)"), None));
+            let message = format!("the server has not greeted within {seconds} s (--start-timeout)");
+            return Some(Loss { is_silence: true, ..self.loss(message, None) });
         }
         if self.end_by.is_some_and(|at| at <= now) {
             return Some(self.loss("the server has closed its stdout".to_owned(), None));
@@ -141,17 +174,18 @@ impl Server {
     }
 
     pub fn loss(&self, message: String, status: Option<u8>) -> Loss {
-        Loss { message, status, stderr: self.tail.text() }
+        Loss { message, status, is_silence: false, stderr: self.tail.text() }
     }
 
-    /// Takes note of a loss, and says what follows. Nothing may be sent until the next greeting is answered.
+    /// Takes note of a loss, and says what follows.
     pub fn lose(&mut self, loss: &Loss) -> Then {
-        (self.start_by, self.end_by) = (None, None);
+        (self.start_by, self.end_by, self.is_down) = (None, None, true);
+        // Nothing can be sent to it, and what it still says is nobody's.
         self.client = Client::new(self.client.era(), self.interactive, self.client.next());
         let now = Instant::now();
         if self.up_since.is_none() && self.epoch == 0 {
             // It never greeted: a server may do so in another way, or it can't be started.
-            if self.forced.is_none() && self.first_refusal.is_none() {
+            if self.forced.is_none() && self.first_refusal.is_none() && !loss.is_silence {
                 self.first_refusal = Some(loss.message.clone());
                 self.client = Client::new(Era::Modern, self.interactive, self.client.next());
                 self.restart_at = Some(now);
@@ -172,7 +206,7 @@ impl Server {
         self.in_a_row += 1;
         self.epoch += 1;
         self.restart_at = Some(now + wait);
-        self.report.note(format_args!("{}; starting it again (epoch {})", loss.message, self.epoch));
+        self.restart_note = Some(format!("{}; starting it again (epoch {})", loss.message, self.epoch));
         Then::Restart
     }
 

@@ -1,0 +1,156 @@
+//! What the server says, and what becomes of its calls when it is gone.
+
+use super::pipe::{Over, Pipe};
+use super::results::{lost, outcome};
+use super::server::{Loss, Then};
+use crate::io::lines::{Line, text};
+use crate::io::report::{Failure, Status};
+use crate::io::stage::{Out, Side};
+use crate::mcp::{Heard, RpcError};
+use crate::record::{Call, Kind, Outcome, recognise};
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::time::{Duration, Instant};
+
+/// What was on its way when the server was lost for good is answered, too, where it comes within this.
+const LINGER: Duration = Duration::from_millis(100);
+
+impl Pipe {
+    pub(super) fn hear(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
+        let body = text(line.body());
+        match self.server.client.hear(&body, out.to(Side::Far)) {
+            Heard::Ready => self.ready(out),
+            Heard::Answer(id, result) => self.settle(id, result),
+            Heard::Refused(error) => {
+                let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
+                let loss = self.server.loss(message, None);
+                return self.lose(&loss, out);
+            }
+            Heard::Failed(why) => {
+                let loss = self.server.loss(why, None);
+                return self.lose(&loss, out);
+            }
+            Heard::Event(kind, params) => self.show(&kind, params, out),
+            Heard::Asks(_, method, params) => {
+                let asked = format!("{{\"method\":{},\"params\":{params}}}", json!(method));
+                self.show("request", &asked, out);
+            }
+            Heard::Noise(_) => self.show("noise", &json!(body).to_string(), out),
+            Heard::Relisted => {
+                self.schemas.clear();
+                self.show("tools", "{}", out);
+            }
+            Heard::NotRelisted(why) => self.show("tools", &json!({"error": why}).to_string(), out),
+            Heard::Alive | Heard::Nothing => {}
+        }
+        Ok(())
+    }
+
+    fn ready(&mut self, out: &mut Out) {
+        self.server.is_up();
+        self.set_up = 0;
+        self.schemas.clear();
+        let (era, epoch) = (self.server.client.era(), self.server.epoch);
+        self.show("started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
+        if self.settings.list {
+            for tool in self.server.client.tools().filter(|tool| self.settings.names.permits(&tool.name)) {
+                // A description may be written over several lines.
+                let raw = serde_json::from_str(&tool.raw).map_or(tool.raw.clone(), |raw: Box<RawValue>| one_line(&raw));
+                out.to(Side::Near).extend_from_slice(format!("{raw}\n").as_bytes());
+            }
+            self.near_ended = true;
+        }
+    }
+
+    /// An event as `--events` has it; `data` is JSON text.
+    pub(super) fn show(&mut self, event: &str, data: &str, out: &mut Out) {
+        if let Some(events) = &mut self.events {
+            let event = format!("{{\"event\":{},\"data\":{data}}}", json!(event));
+            events.take("mcp", &event, out);
+        }
+    }
+
+    fn settle(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
+        let Some(flying) = self.flying.remove(&id) else { return };
+        self.server.has_answered();
+        let epoch = self.server.epoch.to_string();
+        let saved = match (&mut self.media, &result) {
+            (Some(media), Ok(raw)) => media.save(raw).unwrap_or_else(|error| {
+                self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
+                None
+            }),
+            _ => None,
+        };
+        let result = saved.as_deref().map_or(result, Ok);
+        let failed = std::cell::Cell::new(false);
+        let answer = |call: &Call<'_>| {
+            let more = [("epoch", epoch.as_str())];
+            outcome(&result, &mut |outcome| {
+                failed.set(matches!(outcome, Outcome::Error { .. }));
+                call.answer_with(outcome, &more)
+            })
+        };
+        if flying.is_setup {
+            outcome(&result, &mut |outcome| {
+                if let Outcome::Error { message, .. } = outcome {
+                    self.fail_setup(message);
+                }
+                String::new()
+            });
+            return;
+        }
+        self.queue.answer(id, |line| match recognise(line) {
+            Ok(Some(call)) => answer(&call),
+            _ => String::new(),
+        });
+        if failed.get() {
+            self.report.fail();
+        }
+    }
+
+    /// Told without the call's arguments: a login has its secrets there.
+    pub(super) fn fail_setup(&self, why: &str) {
+        let call =
+            self.settings.setup.get(self.set_up.saturating_sub(1)).and_then(|line| recognise(line).ok().flatten());
+        let tool = call.map(|call| call.tool.into_owned()).unwrap_or_default();
+        self.report.fault("--setup", format_args!("call {}, {tool}: {why}", self.set_up));
+    }
+
+    /// The server is gone, or can't be spoken with.
+    pub(super) fn lose(&mut self, loss: &Loss, out: &mut Out) -> Result<(), Failure> {
+        if self.parting.is_some() {
+            out.stop(self.report.finish());
+            return Ok(());
+        }
+        if self.server.is_down() {
+            return Ok(());
+        }
+        let then = self.server.lose(loss);
+        self.show("lost", &json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr}).to_string(), out);
+        let more = [("maybe_executed", "true"), ("epoch", &*self.server.epoch.to_string())];
+        for (id, flying) in std::mem::take(&mut self.flying) {
+            if flying.is_repeatable && then == Then::Restart {
+                self.queue.unsend(id);
+            } else if !flying.is_setup {
+                self.report.fail();
+                self.queue.answer(id, |call| lost(call, Kind::Lost, loss, &more));
+            }
+        }
+        if then == Then::Restart {
+            return Ok(());
+        }
+        self.server.say_tail(loss);
+        let until = Instant::now() + LINGER;
+        let (kind, failure) = match then {
+            Then::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why)),
+            _ => (Kind::Lost, (Status::Lost, format!("{}; it was started too often (--restart)", loss.message))),
+        };
+        self.over = Some(Over { loss: loss.clone(), kind, failure, until });
+        Ok(())
+    }
+}
+
+/// JSON text without line feeds: between its tokens they are only white space.
+fn one_line(raw: &RawValue) -> String {
+    raw.get().replace(['\n', '\r'], " ")
+}

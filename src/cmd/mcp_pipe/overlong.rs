@@ -1,0 +1,104 @@
+//! A line of the server's that is too long to be kept: whether it answers a call, and which.
+
+use super::pipe::Pipe;
+use super::results::refused;
+use crate::io::report::Failure;
+use crate::io::stage::Out;
+use crate::record::{Kind, recognise};
+use serde_json::json;
+
+/// What names an answer stands before its result, or behind it.
+const HEAD: usize = 256;
+const TAIL: usize = 64;
+
+/// The beginning and the end of a line that comes in parts.
+#[derive(Default)]
+pub struct Overlong {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+impl Overlong {
+    fn take(&mut self, bytes: &[u8]) {
+        self.head.extend_from_slice(&bytes[..bytes.len().min(HEAD - self.head.len())]);
+        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+        self.tail.drain(..self.tail.len().saturating_sub(TAIL));
+    }
+
+    /// Whether it answers something, and perhaps what: a notification or a request has a method, and noise no brace.
+    fn answers(&self) -> Option<Option<u64>> {
+        let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&self.tail));
+        let envelope = ["\"result\"", "\"error\""].iter().filter_map(|key| head.find(key)).min();
+        let envelope = &head[..envelope.unwrap_or(head.len())];
+        if !head.trim_start().starts_with('{') || envelope.contains("\"method\"") {
+            return None;
+        }
+        let behind =
+            || tail.trim_end().strip_suffix('}').and_then(|tail| number(tail).filter(|(_, rest)| rest.is_empty()));
+        Some(number(envelope).or_else(behind).map(|(id, _)| id))
+    }
+}
+
+/// The number behind the last `"id":`, and what follows it.
+fn number(text: &str) -> Option<(u64, &str)> {
+    let behind = text[text.rfind("\"id\"")?..].strip_prefix("\"id\"")?.trim_start().strip_prefix(':')?.trim_start();
+    let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+    Some((behind[..end].parse().ok()?, behind[end..].trim()))
+}
+
+impl Pipe {
+    /// Where neither its beginning nor its end tells which result it is, it is that of the only call.
+    pub(super) fn hear_part(&mut self, bytes: &[u8], last: bool, out: &mut Out) -> Result<(), Failure> {
+        self.overlong.take(bytes);
+        if !last {
+            return Ok(());
+        }
+        let answers = std::mem::take(&mut self.overlong).answers();
+        let why = "the server's line is longer than --max-result";
+        self.show("noise", &json!(why).to_string(), out);
+        let Some(named) = answers else { return Ok(()) };
+        if !self.server.client.is_ready() {
+            let loss = self.server.loss(why.to_owned(), None);
+            return self.lose(&loss, out);
+        }
+        let only = if self.flying.len() == 1 { self.flying.keys().next().copied() } else { None };
+        let Some(id) = named.or(only) else { return Ok(()) };
+        let Some(flying) = self.flying.remove(&id) else { return Ok(()) };
+        self.server.client.forget(id);
+        if flying.is_setup {
+            self.fail_setup(why);
+            return Ok(());
+        }
+        self.report.fail();
+        let epoch = self.server.epoch;
+        self.queue.answer(id, |line| match recognise(line) {
+            Ok(Some(call)) => refused(&call, Kind::TooLarge, why, epoch),
+            _ => String::new(),
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: Option<Option<u64>>) {
+        for size in [1, 7, 1000] {
+            let mut overlong = Overlong::default();
+            line.as_bytes().chunks(size).for_each(|part| overlong.take(part));
+            assert_eq!(overlong.answers(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_known_by_its_beginning_or_its_end() {
+        let long = "x".repeat(500);
+        check(&format!(r#"{{"jsonrpc":"2.0","id":7,"result":"{long}"}}"#), Some(Some(7)));
+        check(&format!(r#" {{"result":{{"id":3,"a":"{long}"}},"id": 12 }}"#), Some(Some(12)));
+        check(&format!(r#"{{"result":{{"id":3,"a":"{long}"}}}}"#), Some(None));
+        check(&format!(r#"{{"method":"notifications/message","params":{{"id":7,"data":"{long}"}}}}"#), None);
+        check(&long, None);
+        check("", None);
+    }
+}
