@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// Deeper lines are compared as text.
-const DEEPEST: usize = 512;
+pub(super) const DEEPEST: usize = 512;
 
 /// So many differences of one line are told.
 const MOST: usize = 50;
@@ -74,8 +74,8 @@ struct Walk {
     found: Vec<Difference>,
 }
 
-type Object<'a> = BTreeMap<String, &'a RawValue>;
-type Array<'a> = Vec<&'a RawValue>;
+pub(super) type Object<'a> = BTreeMap<String, &'a RawValue>;
+pub(super) type Array<'a> = Vec<&'a RawValue>;
 
 impl Walk {
     fn differ(&mut self, recorded: Option<&str>, now: Option<&str>) {
@@ -141,7 +141,7 @@ impl Walk {
 }
 
 /// What is left of the ignored paths one step further in.
-fn below<'i>(ignored: &[&'i [Step]], is_it: impl Fn(&Step) -> bool) -> Vec<&'i [Step]> {
+pub(super) fn below<'i>(ignored: &[&'i [Step]], is_it: impl Fn(&Step) -> bool) -> Vec<&'i [Step]> {
     let one_in = |steps: &&'i [Step]| steps.split_first().filter(|(step, _)| **step == Step::Each || is_it(step));
     ignored.iter().filter_map(one_in).map(|(_, rest)| rest).collect()
 }

@@ -3,9 +3,12 @@
 //!
 //! A recorded conversation is a sequence of [`turns::Turn`]s: what our side says, then what the other side answered.
 //! [`alignment`] holds the live answers against the recorded ones, [`compare`] says in what two lines differ,
-//! [`schedule`] keeps the recorded times.
+//! [`schedule`] keeps the recorded times. A JSON-RPC server's recording needs no turns: [`answers`] finds what was asked.
 
 pub mod alignment;
+pub mod answers;
+mod canonical;
 pub mod compare;
+pub mod rpc;
 pub mod schedule;
 pub mod turns;

@@ -1,0 +1,107 @@
+//! A request that isn't in the recording: what was recorded that is nearest to it.
+
+use super::{About, Answers, Asked, CALL};
+use crate::replay::compare::{Comparison, Object};
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+
+/// A request that isn't in the recording.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Miss {
+    /// What was asked for.
+    pub method: String,
+    /// The tool that was called.
+    pub tool: Option<String>,
+    /// Whether anything was asked for by this method.
+    pub is_known: bool,
+    /// Where neither the method nor, of a call, the tool is in the recording: those that are, the nearest first.
+    pub names: Vec<String>,
+    /// Else: what was asked for otherwise, the nearest first.
+    pub near: Vec<Near>,
+}
+
+/// A recorded request of the same method, and of the same tool.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Near {
+    /// A call's arguments, else the parameters; JSON text.
+    pub arguments: String,
+    /// Where they differ.
+    pub paths: Vec<String>,
+}
+
+/// So many are named, of so many that are looked at, and none that is longer than this.
+const SHOWN: usize = 5;
+const LOOKED_AT: usize = 500;
+const LONGEST: usize = 16 << 10;
+/// So much of two texts is compared for how alike they are.
+const COMPARED: usize = 200;
+
+impl Answers {
+    pub(super) fn miss(&self, key: &str, about: About) -> Miss {
+        let About { method, tool } = about;
+        let requests = || self.asked.iter().filter(|(_, asked)| asked.is_request);
+        let methods: BTreeSet<&str> = requests().map(|(_, asked)| asked.about.method.as_str()).collect();
+        if !methods.contains(method.as_str()) {
+            return Miss { names: nearest_names(&method, methods), method, tool, is_known: false, near: Vec::new() };
+        }
+        let near = self.near(key, || requests().filter(|(_, asked)| asked.is_of(&method, tool.as_deref())));
+        let mut names = Vec::new();
+        let is_recorded = requests().any(|(_, asked)| asked.is_of(&method, tool.as_deref()));
+        if let Some(tool) = tool.as_deref().filter(|_| !is_recorded) {
+            let tools = requests().filter_map(|(_, asked)| asked.about.tool.as_deref()).collect();
+            names = nearest_names(tool, tools);
+        }
+        Miss { method, tool, is_known: true, names, near }
+    }
+
+    fn near<'a, I: Iterator<Item = (&'a String, &'a Asked)>>(&self, key: &str, of: impl Fn() -> I) -> Vec<Near> {
+        let mut recorded: Vec<_> = of().filter(|(other, _)| other.len() <= LONGEST).collect();
+        // The order of a map is by chance.
+        recorded.sort_by_key(|(_, asked)| asked.exchanges.first());
+        recorded.truncate(LOOKED_AT);
+        // What doesn't count isn't in the keys any more.
+        let plain = Comparison::default();
+        let mut near: Vec<_> = recorded
+            .into_iter()
+            .map(|(other, _)| {
+                let differences = plain.differences(other.as_bytes(), key.as_bytes());
+                (differences, alike(other, key), other)
+            })
+            .collect();
+        near.sort_by(|one, other| one.0.len().cmp(&other.0.len()).then(other.1.total_cmp(&one.1)));
+        near.truncate(SHOWN);
+        let near = near.into_iter().map(|(differences, _, other)| Near {
+            arguments: arguments(other),
+            paths: differences.into_iter().map(|one| one.path).collect(),
+        });
+        near.collect()
+    }
+}
+
+impl Asked {
+    fn is_of(&self, method: &str, tool: Option<&str>) -> bool {
+        self.about.method == method && self.about.tool.as_deref() == tool
+    }
+}
+
+fn alike(one: &str, other: &str) -> f64 {
+    let beginning = |text: &str| text.chars().take(COMPARED).collect::<String>();
+    strsim::normalized_levenshtein(&beginning(one), &beginning(other))
+}
+
+fn nearest_names(name: &str, names: BTreeSet<&str>) -> Vec<String> {
+    let mut names: Vec<_> = names.into_iter().map(|other| (alike(name, other), other.to_owned())).collect();
+    names.sort_by(|one, other| other.0.total_cmp(&one.0));
+    names.into_iter().map(|(_, name)| name).take(SHOWN).collect()
+}
+
+/// What a key says was asked with.
+fn arguments(key: &str) -> String {
+    let field = |json: &str, key: &str| {
+        let fields: Object<'_> = serde_json::from_str(json).ok()?;
+        fields.get(key).map(|value| RawValue::get(value).to_owned())
+    };
+    let params = field(key, "params").unwrap_or_default();
+    let is_call = field(key, "method").is_some_and(|method| method.trim_matches('"') == CALL);
+    field(&params, "arguments").filter(|_| is_call).unwrap_or(params)
+}

@@ -1,0 +1,231 @@
+use super::*;
+use proptest::prelude::*;
+
+/// A recording: `>` is the client's, `<` the server's, a millisecond apart; `-` begins another session.
+fn recorded(lines: &[&str]) -> Answers {
+    recorded_as(Comparison::default(), lines)
+}
+
+fn recorded_as(same: Comparison, lines: &[&str]) -> Answers {
+    let mut recording = Recording::new(same);
+    for (t, line) in (0..).step_by(1000).zip(lines) {
+        match line.split_at(1) {
+            (">", line) => recording.client(line, t),
+            ("<", line) => recording.server(line, t),
+            _ => recording.begin_session(),
+        }
+    }
+    recording.finish()
+}
+
+fn raw(json: &str) -> Box<RawValue> {
+    serde_json::from_str(json).unwrap()
+}
+
+/// What is said to a request, a line each.
+fn ask(answers: &mut Answers, line: &str) -> Vec<String> {
+    let Ok(Message::Request { id, params, .. }) = Message::read(line) else { panic!("{line}") };
+    let exchange = answers.ask(line).unwrap();
+    let said = exchange.say(Some(id), asked_token(params));
+    said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
+}
+
+fn call(id: &str, tool: &str, arguments: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+    )
+}
+
+#[test]
+fn an_answer_is_found_by_what_is_asked_and_keeps_every_digit() {
+    let mut answers = recorded(&[
+        r#">{"id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1,"y":[2.50]},"_meta":{"progressToken":1}}}"#,
+        r#"< {"result":{"n":12345678901234567890123, "x":1.10},"id":1 ,"jsonrpc":"2.0"}"#,
+        r#">{"id":"2","method":"tools/list"}"#,
+        r#"<{"id":"2","result":{"tools":[]}}"#,
+    ]);
+    assert_eq!(
+        ask(
+            &mut answers,
+            r#"{"id":"k","params":{"arguments":{ "y":[2.50],"\u0078":1},"name":"a"},"method":"tools/call"}"#
+        ),
+        [r#"{"result":{"n":12345678901234567890123, "x":1.10},"id":"k" ,"jsonrpc":"2.0"}"#]
+    );
+    assert_eq!(
+        ask(&mut answers, r#"{"id":12345678901234567890123,"method":"tools/list","params":{}}"#),
+        [r#"{"id":12345678901234567890123,"result":{"tools":[]}}"#]
+    );
+    assert!(answers.ask(&call("1", "a", r#"{"x":1,"y":[2.5]}"#)).is_err(), "2.5 is not 2.50");
+}
+
+#[test]
+fn repeats_are_answered_in_order_and_the_last_again() {
+    let mut answers = recorded(&[
+        &format!(">{}", call("1", "n", "{}")),
+        r#"<{"id":1,"result":"one"}"#,
+        "-",
+        r#">{"id":1,"method":"tools/call","params":{"name":"n"}}"#,
+        r#"<{"id":1,"result":"two"}"#,
+    ]);
+    assert_eq!(answers.requests(), 2);
+    for (id, expected) in [("7", "one"), ("8", "two"), ("9", "two")] {
+        assert_eq!(ask(&mut answers, &call(id, "n", "{}")), [format!(r#"{{"id":{id},"result":"{expected}"}}"#)]);
+    }
+}
+
+#[test]
+fn who_greets_may_be_another() {
+    let mut answers = recorded(&[
+        r#">{"id":0,"method":"initialize","params":{"clientInfo":{"name":"a"}}}"#,
+        r#"<{"id":0,"result":{"protocolVersion":"2025-11-25"}}"#,
+    ]);
+    let line = r#"{"id":5,"method":"initialize","params":{"clientInfo":{"name":"b"}}}"#;
+    assert_eq!(ask(&mut answers, line), [r#"{"id":5,"result":{"protocolVersion":"2025-11-25"}}"#]);
+}
+
+#[test]
+fn what_the_server_said_about_a_request_comes_with_its_answer() {
+    let mut answers = recorded(&[
+        r#">{"method":"notifications/initialized"}"#,
+        r#"<{"id":"s1","method":"roots/list"}"#,
+        r#">{"id":"s1","result":{"roots":[]}}"#,
+        r#">{"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"t"}}}"#,
+        r#">{"id":2,"method":"tools/call","params":{"name":"b"}}"#,
+        r#"<{"method":"notifications/progress","params":{ "progressToken":"t","progress":1.0}}"#,
+        r#"<{"method":"notifications/message","params":{"data":"b"}}"#,
+        r#"<{"id":1,"result":"a"}"#,
+        "<listening",
+        r#"<{"id":2,"result":"b"}"#,
+        r#"<{"method":"notifications/tools/list_changed"}"#,
+    ]);
+    let progress = r#"{"method":"notifications/progress","params":{ "progressToken":[9],"progress":1.0}}"#;
+    assert_eq!(
+        ask(&mut answers, r#"{"id":3,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":[9]}}}"#),
+        [progress, r#"{"id":3,"result":"a"}"#]
+    );
+    assert_eq!(ask(&mut answers, &call("4", "a", "{}")), [r#"{"id":4,"result":"a"}"#], "it asked for no progress");
+    assert_eq!(
+        ask(&mut answers, &call("5", "b", "{}")),
+        [
+            r#"{"method":"notifications/message","params":{"data":"b"}}"#,
+            r#"{"id":5,"result":"b"}"#,
+            r#"{"method":"notifications/tools/list_changed"}"#
+        ]
+    );
+    let told = answers.tell(r#"{"method":"notifications/initialized"}"#).unwrap().say(None, None);
+    assert_eq!(told, [Due { t: 1000, line: b"{\"id\":\"s1\",\"method\":\"roots/list\"}\n".to_vec() }]);
+    assert!(answers.tell(r#"{"method":"notifications/roots/list_changed"}"#).is_none());
+}
+
+#[test]
+fn what_was_never_answered_says_so() {
+    let mut answers = recorded(&[
+        r#">{"id":1,"method":"tools/call","params":{"name":"a"}}"#,
+        r#">{"method":"notifications/cancelled","params":{"requestId":1}}"#,
+        r#"<{"id":1,"result":"late"}"#,
+        r#">{"id":2,"method":"ping"}"#,
+        r#"<{"id":2,"result":{}}"#,
+        r#">{"id":3,"method":"tools/call","params":{"name":"b"}}"#,
+        "-",
+        r#"<{"id":3,"result":"of another session"}"#,
+    ]);
+    for tool in ["a", "b"] {
+        assert!(!answers.ask(&call("1", tool, "{}")).unwrap().is_answered());
+    }
+    assert_eq!(answers.requests(), 2);
+}
+
+#[test]
+fn a_miss_names_what_is_nearest() {
+    let mut answers = recorded(&[
+        &format!(">{}", call("1", "echo", r#"{"message":"hello","loud":true}"#)),
+        &format!(">{}", call("2", "echo", r#"{"message":"help"}"#)),
+        &format!(">{}", call("3", "add", r#"{"a":1}"#)),
+        r#">{"id":4,"method":"resources/read","params":{"uri":"file:///a"}}"#,
+        r#">{"method":"notifications/initialized"}"#,
+    ]);
+    let miss = answers.ask(&call("9", "echo", r#"{"message":"hell"}"#)).unwrap_err();
+    assert!(miss.is_known && miss.names.is_empty());
+    assert_eq!(
+        miss.near,
+        [
+            Near { arguments: r#"{"message":"help"}"#.to_owned(), paths: vec![".params.arguments.message".to_owned()] },
+            Near {
+                arguments: r#"{"loud":true,"message":"hello"}"#.to_owned(),
+                paths: vec![".params.arguments.loud".to_owned(), ".params.arguments.message".to_owned()]
+            }
+        ]
+    );
+    let miss = answers.ask(&call("9", "ecco", "{}")).unwrap_err();
+    assert_eq!((miss.is_known, miss.names, miss.near), (true, vec!["echo".to_owned(), "add".to_owned()], vec![]));
+    let miss = answers.ask(r#"{"id":1,"method":"resources/read","params":{"uri":"file:///b"}}"#).unwrap_err();
+    assert_eq!(miss.near[0].arguments, r#"{"uri":"file:///a"}"#);
+    let miss = answers.ask(r#"{"id":1,"method":"resources/list"}"#).unwrap_err();
+    assert_eq!((miss.is_known, miss.names), (false, vec!["resources/read".to_owned(), "tools/call".to_owned()]));
+    assert!(answers.ask(r#"{"id":1,"method":"notifications/initialized"}"#).is_err(), "it was told, not asked");
+}
+
+#[test]
+fn what_does_not_count_may_differ() {
+    let same = Comparison { ignored: vec![Path::parse(".params.arguments.at").unwrap()], normalise: None };
+    let mut answers =
+        recorded_as(same, &[&format!(">{}", call("1", "a", r#"{"at":1,"x":2}"#)), r#"<{"id":1,"result":1}"#]);
+    assert!(answers.ask(&call("1", "a", r#"{"x":2,"at":9}"#)).is_ok());
+    assert!(answers.ask(&call("1", "a", r#"{"x":3}"#)).is_err());
+    // What is redacted in the log is taken out of what comes.
+    let normalise: crate::replay::compare::Normalise =
+        Box::new(|line| Some(String::from_utf8(line.to_vec()).ok()?.replace(r#","key":"secret""#, "").into_bytes()));
+    let same = Comparison { ignored: Vec::new(), normalise: Some(normalise) };
+    let mut answers = recorded_as(same, &[&format!(">{}", call("1", "a", r#"{"x":1}"#)), r#"<{"id":1,"result":1}"#]);
+    assert_eq!(ask(&mut answers, &call("2", "a", r#"{"x":1,"key":"secret"}"#)), [r#"{"id":2,"result":1}"#]);
+}
+
+/// Ids of whatever JSON type.
+fn ids() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<i64>().prop_map(|id| id.to_string()),
+        "[1-9][0-9]{18,30}",
+        any::<String>().prop_map(|id| serde_json::to_string(&id).unwrap()),
+        Just("1.10".to_owned()),
+        Just("true".to_owned()),
+        Just(r#"{"b":[1],"a":null}"#.to_owned()),
+    ]
+}
+
+/// What is asked (of four things), by which id then, and by which now.
+type Asking = (usize, String, String);
+
+/// Requests, and the order in which they are asked again.
+fn askings() -> impl Strategy<Value = (Vec<Asking>, Vec<usize>)> {
+    prop::collection::vec((0..4_usize, ids(), ids()), 1..20).prop_flat_map(|mut asked| {
+        let mut known = std::collections::HashSet::new();
+        asked.retain(|(_, id, _)| known.insert(name(&raw(id))));
+        let order: Vec<usize> = (0..asked.len()).collect();
+        (Just(asked), Just(order).prop_shuffle())
+    })
+}
+
+proptest! {
+    /// Asked in any order, each thing gets its own answers, in their order, by the ids of whoever asks; whether they were asked
+    /// one after the other, or waited all at once.
+    #[test]
+    fn any_order_of_the_same_requests_gets_the_same_answers((asked, order) in askings(), at_once in any::<bool>()) {
+        let mut recording = Recording::new(Comparison::default());
+        let mut answered: Vec<std::collections::VecDeque<usize>> = vec![Default::default(); 4];
+        let mut late = Vec::new();
+        for (number, (what, id, _)) in asked.iter().enumerate() {
+            answered[*what].push_back(number);
+            recording.client(&call(id, "t", &format!("{{\"a\":{what},\"b\":0}}")), 0);
+            let answer = format!("{{\"id\":{id},\"result\":{number}}}");
+            if at_once { late.push(answer) } else { recording.server(&answer, 0) }
+        }
+        late.iter().rev().for_each(|answer| recording.server(answer, 0));
+        let mut answers = recording.finish();
+        for at in order {
+            let (what, _, id) = &asked[at];
+            let expected = answered[*what].pop_front().unwrap();
+            let said = ask(&mut answers, &call(id, "t", &format!("{{\"b\":0, \"a\":{what}}}")));
+            prop_assert_eq!(said, vec![format!("{{\"id\":{id},\"result\":{expected}}}")]);
+        }
+    }
+}

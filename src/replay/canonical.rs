@@ -1,0 +1,100 @@
+//! JSON as one text for all the ways in which it can be written: no white space, keys in order, strings escaped alike. Numbers
+//! stay the digits that they are, since two that a float can't tell apart are still two.
+
+use super::compare::{Array, Object, below};
+use crate::io::lines::Step;
+
+/// Appends a value's text, but for what stands at the ignored places. What is no JSON stays as it is.
+pub(super) fn write(json: &str, ignored: &[&[Step]], out: &mut String) {
+    let json = json.trim_ascii();
+    match json.as_bytes().first() {
+        Some(b'{') => match serde_json::from_str::<Object<'_>>(json) {
+            Ok(fields) => write_object(&fields, ignored, out),
+            Err(_) => out.push_str(json),
+        },
+        Some(b'[') => match serde_json::from_str::<Array<'_>>(json) {
+            Ok(items) => write_array(&items, ignored, out),
+            Err(_) => out.push_str(json),
+        },
+        Some(b'"') => match serde_json::from_str::<String>(json) {
+            Ok(text) => write_text(&text, out),
+            // Half a surrogate pair is no text, but JSON.
+            Err(_) => out.push_str(json),
+        },
+        _ => out.push_str(json),
+    }
+}
+
+/// The same for an object whose fields are known already.
+pub(super) fn write_object(fields: &Object<'_>, ignored: &[&[Step]], out: &mut String) {
+    out.push('{');
+    let mut is_first = true;
+    for (key, value) in fields {
+        let below = below(ignored, |step| matches!(step, Step::Field(field) if field == key));
+        if below.iter().any(|steps| steps.is_empty()) {
+            continue;
+        }
+        if !std::mem::take(&mut is_first) {
+            out.push(',');
+        }
+        write_text(key, out);
+        out.push(':');
+        write(value.get(), &below, out);
+    }
+    out.push('}');
+}
+
+fn write_array(items: &Array<'_>, ignored: &[&[Step]], out: &mut String) {
+    out.push('[');
+    for (index, value) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        let below = below(ignored, |step| *step == Step::Item(index));
+        // The others keep their places.
+        if below.iter().any(|steps| steps.is_empty()) {
+            out.push_str("null");
+        } else {
+            write(value.get(), &below, out);
+        }
+    }
+    out.push(']');
+}
+
+pub(super) fn write_text(text: &str, out: &mut String) {
+    // A text always becomes JSON.
+    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::io::lines::Path;
+
+    fn canonical(json: &str, ignored: &[&str]) -> String {
+        let ignored: Vec<Path> = ignored.iter().map(|path| Path::parse(path).unwrap()).collect();
+        let mut out = String::new();
+        write(json, &ignored.iter().map(Path::steps).collect::<Vec<_>>(), &mut out);
+        out
+    }
+
+    #[test]
+    fn one_value_is_one_text() {
+        assert_eq!(
+            canonical("{ \"b\" : [1.10, 12345678901234567890123, \"\\u0041\"],\n\"\\u0061\":{} }", &[]),
+            r#"{"a":{},"b":[1.10,12345678901234567890123,"A"]}"#
+        );
+        assert_ne!(canonical("1.0", &[]), canonical("1", &[]));
+        assert_eq!(canonical(r#"["\ud800"]"#, &[]), r#"["\ud800"]"#);
+    }
+
+    #[test]
+    fn what_is_ignored_is_not_there() {
+        assert_eq!(
+            canonical(r#"{"a":{"t":1,"b":2},"c":[{"t":1},7]}"#, &[".a.t", ".c[].t"]),
+            r#"{"a":{"b":2},"c":[{},7]}"#
+        );
+        assert_eq!(canonical("[1,2]", &[".[0]"]), "[null,2]");
+    }
+}
