@@ -23,6 +23,7 @@ complete -c replay -l timeout -d 'How long a turn waits for what was recorded be
 complete -c replay -l settle -d 'How long a line that differs waits for another that explains it' -r
 complete -c replay -l step -d 'Ask at the terminal before every message: n next, r run on, q quit'
 complete -c replay -s f -l follow -d 'Wait for more at the end of the files'
+complete -c replay -l jsonrpc -d 'Serve a recorded JSON-RPC server (MCP): answer what is asked, not line by line'
 complete -c replay -s q -l quiet -d 'Don\'t show each difference, only how many there were'
 complete -c replay -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c replay -s V -l version -d 'Print version'

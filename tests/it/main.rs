@@ -15,6 +15,7 @@ mod person;
 mod process;
 mod recorded;
 mod replay;
+mod replay_jsonrpc;
 mod replay_role;
 mod spire;
 mod sts_proxy;

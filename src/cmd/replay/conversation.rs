@@ -20,8 +20,17 @@ pub struct Wanted<'a> {
     pub part: Part,
     /// What the recorded child played, where the log doesn't say.
     pub child: Option<Part>,
-    /// From 1; the last where nothing is said.
-    pub session: Option<u64>,
+    pub sessions: Sessions,
+}
+
+/// Which of a log's sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sessions {
+    Last,
+    /// From 1.
+    Number(u64),
+    /// One behind the other; each begins with a turn 1.
+    All,
 }
 
 /// A conversation, as far as it was read.
@@ -32,6 +41,8 @@ pub struct Conversation {
     session: Option<i64>,
     /// Whether what is read now belongs to it.
     is_in: bool,
+    /// Every session is read, and this is the part that we play in each, and what the child played where a header doesn't say.
+    all: Option<(Part, Option<Part>)>,
     /// Which way our lines went.
     ours: Direction,
     /// Over-long lines that go on, of both sides.
@@ -58,9 +69,18 @@ impl Conversation {
         let names: Vec<String> = wanted.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
         let found = look_through(&mut LogFile::open_all(wanted.files, wanted.options)?)?;
         let sessions = &found.sessions;
-        let number = wanted.session.unwrap_or(sessions.len() as u64);
+        let number = match wanted.sessions {
+            Sessions::Number(number) => number,
+            Sessions::Last => sessions.len() as u64,
+            // The last that says who played what stands for all.
+            Sessions::All => {
+                let says = |header: &Header| !header.command.is_empty() && header.child.or(wanted.child).is_some();
+                sessions.iter().rposition(says).map_or(sessions.len(), |at| at + 1) as u64
+            }
+        };
+        let is_last = wanted.sessions == Sessions::Last;
         // The header may be what is torn; then what follows is played if it is known who said it.
-        let lacks_header = sessions.is_empty() && found.has_messages && wanted.session.is_none();
+        let lacks_header = sessions.is_empty() && found.has_messages && !matches!(wanted.sessions, Sessions::Number(_));
         let headless = Header { start: None, child: None, command: vec!["the recorded command".to_owned()] };
         let header = number.checked_sub(1).and_then(|at| sessions.get(at as usize));
         let Some(header) = header.or(lacks_header.then_some(&headless)) else {
@@ -69,7 +89,7 @@ impl Conversation {
                 count => format!("--session {number}: the log has {count}"),
             }));
         };
-        if sessions.len() > 1 && wanted.session.is_none() {
+        if sessions.len() > 1 && is_last {
             report.note(format_args!("the log has {number} sessions; the last is played (--session N for another)"));
         }
         if header.command.is_empty() {
@@ -89,7 +109,8 @@ impl Conversation {
             names,
             session: header.start,
             is_in: lacks_header,
-            ours: if child == wanted.part { Direction::Out } else { Direction::In },
+            all: (wanted.sessions == Sessions::All).then_some((wanted.part, wanted.child)),
+            ours: direction_of(wanted.part, child),
             open: [Vec::new(), Vec::new()],
             turns: Turns::default(),
             ready: VecDeque::new(),
@@ -125,10 +146,28 @@ impl Conversation {
         format!("{}:{line}", self.names.get(file).map_or("log", String::as_str))
     }
 
+    /// A session begins, or goes on in the next file.
+    fn begin(&mut self, header: &Header) {
+        let goes_on = header.start == self.session;
+        let Some((part, child)) = self.all else {
+            self.is_in = goes_on;
+            return;
+        };
+        if goes_on && self.is_in {
+            return;
+        }
+        self.session = header.start;
+        let child = header.child.or(child).filter(|_| !header.command.is_empty());
+        self.is_in = child.is_some();
+        self.ours = child.map_or(self.ours, |child| direction_of(part, child));
+        self.ready.extend(std::mem::take(&mut self.turns).end());
+        self.open = [Vec::new(), Vec::new()];
+    }
+
     fn take(&mut self, place: (usize, u64), found: Found<'_>) {
         let name = self.names.get(place.0).map_or("log", String::as_str);
         match found {
-            Found::Header(header) => self.is_in = header.start == self.session,
+            Found::Header(header) => self.begin(&header),
             Found::Problem(problem) => tell(&problem, name, place.1, &self.report),
             _ if !self.is_in => {}
             Found::Message(message) => {
@@ -153,6 +192,11 @@ impl Conversation {
             Found::End(_) => {}
         }
     }
+}
+
+/// Which way the lines of a part went, where the child played that.
+fn direction_of(part: Part, child: Part) -> Direction {
+    if child == part { Direction::Out } else { Direction::In }
 }
 
 /// The logs are read twice, each once at a time.

@@ -8,6 +8,7 @@ mod play;
 mod report;
 mod role;
 mod select;
+mod serve;
 mod step;
 
 use super::filter::Filter;
@@ -40,6 +41,11 @@ use step::Stepper;
 /// recorded ones; with `--as agent LOG -- WORLD ARGS`, WORLD gets the recorded answers, and what it says is compared. Without
 /// `--`, the other side is on stdin and stdout, so that this can be the mod's command, or the program that a client starts.
 /// No ids are needed: turns are aligned, and aligned again after a difference.
+///
+/// With `--as world --jsonrpc LOG`, a recorded MCP server (or another that speaks JSON-RPC, a message a line) is served: requests are
+/// found by method and parameters, in any order, and answered as recorded, with their own ids. Of a request that was recorded
+/// several times the answers come in order, and the last one again when they are used up; one that was not recorded is answered
+/// with an error that names the nearest.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -100,6 +106,9 @@ struct RoleOptions {
     /// The side to play
     #[arg(long = "as", value_name = "PART", conflicts_with_all = ["filter", "breaks", "step", "follow", "from", "to", "dir"])]
     part: Option<Part>,
+    /// Serve a recorded JSON-RPC server (MCP): answer what is asked, not line by line
+    #[arg(long, requires = "part", conflicts_with_all = ["session", "report", "timeout", "settle"])]
+    jsonrpc: bool,
     /// Which part the recorded child played, where the log doesn't say
     #[arg(long, value_name = "PART", requires = "part")]
     child: Option<Part>,
@@ -135,12 +144,15 @@ Examples:
     replay --as world run.jsonl -- sts-proxy -- ./my-bot
   The recorded game back into the game, as the mod's command:
     replay --as agent run.jsonl
+  A recorded MCP server in place of the real one, for any client:
+    mcp-pipe -- replay --as world --jsonrpc mcp.jsonl
   All orders over 100 that were recorded, at once:
     replay --speed max --where '.method == \"order\" and .params.total > 100' shop.jsonl
 
 Exit status:
-  0 all well; 1 something differed, or part of a log couldn't be read; 2 usage, or a log can't be opened or doesn't say who
-  played which part; 3 the other side couldn't be started. See pipewright(7).";
+  0 all well; 1 something differed or was asked that isn't recorded, or part of a log couldn't be read; 2 usage, or a log can't be
+  opened, doesn't say who played which part, or holds no JSON-RPC for --jsonrpc; 3 the other side couldn't be started; with
+  --jsonrpc a client that was started ends it with its own status where that isn't 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {
@@ -168,6 +180,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     let report = Arc::new(Report::new(NAME, arguments.role.quiet));
     match arguments.role.part {
+        Some(Part::World) if arguments.role.jsonrpc => serve::run(arguments, report),
+        Some(_) if arguments.role.jsonrpc => Err(Failure::new(Status::Usage, "--jsonrpc serves: give --as world")),
         Some(part) => role::run(arguments, part, report),
         None => play(&arguments, report),
     }

@@ -1,6 +1,6 @@
 //! One side of a recorded conversation, played against live code on the other.
 
-use super::conversation::{Conversation, Wanted};
+use super::conversation::{Conversation, Sessions, Wanted};
 use super::findings::Findings;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
@@ -36,7 +36,8 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
     let RoleOptions { child, session, ignore, normalise, report: file, timeout, settle, quiet, .. } = role;
     let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
-    let wanted = Wanted { files: &files, options: &log, part, child, session };
+    let sessions = session.map_or(Sessions::Last, Sessions::Number);
+    let wanted = Wanted { files: &files, options: &log, part, child, sessions };
     let conversation = Conversation::open(&wanted, &report)?;
     let findings = Findings::new(Comparison { ignored: ignore, normalise }, file.as_deref(), quiet, &report)?;
     let wraps = !command.is_empty();
@@ -76,7 +77,7 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
 }
 
 /// A line that the filter gives nothing for, or fails on, stays as it is.
-fn normaliser(filter: Filter) -> Normalise {
+pub(super) fn normaliser(filter: Filter) -> Normalise {
     Box::new(move |line| {
         let mut changed = Vec::new();
         filter.change(line, &mut changed).unwrap_or(false).then_some(changed)

@@ -229,3 +229,53 @@ proptest! {
         }
     }
 }
+
+/// Lines made of what JSON-RPC is made of, mostly broken.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"id\"",
+        "\"method\"",
+        "\"params\"",
+        "\"_meta\"",
+        "\"progressToken\"",
+        "\"name\"",
+        "\"tools/call\"",
+        "\"notifications/progress\"",
+        "\"initialize\"",
+        "1",
+        "1e999",
+        "null",
+        "\"\\ud800\"",
+        "é",
+        " ",
+        "{\"id\":1,\"method\":\"tools/call\",\"params\":",
+        "{\"id\":1,\"result\":",
+        "\"arguments\"",
+        "\\",
+    ]);
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    /// Whatever stands in a log or comes from a client, each request gets what was said, or a miss.
+    #[test]
+    fn no_line_is_too_odd(lines in prop::collection::vec((any::<bool>(), pieces()), 0..12), asked in pieces()) {
+        let mut recording = Recording::new(Comparison::default());
+        for (is_client, line) in &lines {
+            if *is_client { recording.client(line, 0) } else { recording.server(line, 0) }
+        }
+        let mut answers = recording.finish();
+        for line in lines.iter().map(|(_, line)| line).chain([&asked]) {
+            if let Ok(exchange) = answers.ask(line) {
+                exchange.say(Some(RawValue::NULL), Some(RawValue::NULL));
+            }
+            answers.tell(line);
+        }
+    }
+}

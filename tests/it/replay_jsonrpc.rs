@@ -1,0 +1,332 @@
+//! `replay --as world --jsonrpc`: a recorded MCP server is served to whoever asks, in any order.
+
+use crate::process::{Talk, binary, pipe, text};
+use crate::recorded::{Folder, header, line, log};
+use serde_json::{Value, json};
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+/// An MCP server whose answers to the same call differ, and that tells of its progress where it is asked to.
+const SERVER: &str = r#"n=0
+while read -r line; do
+    case $line in *'"id":'*) ;; *) continue ;; esac
+    id=${line#*\"id\":}; id=${id%%,*}
+    case $line in
+    *'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"0"}}' ;;
+    *'"tools/list"'*) result='{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}' ;;
+    *)
+        n=$((n + 1)); token=${line#*\"progressToken\":}; token=${token%%\}*}
+        message=${line#*\"message\":\"}; message=${message%%\"*}
+        echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":$token,\"progress\":$n}}"
+        result="{\"content\":[{\"type\":\"text\",\"text\":\"$message\"}],\"structuredContent\":{\"n\":$n,\"big\":12345678901234567890123}}" ;;
+    esac
+    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
+done"#;
+
+fn calls(messages: &[&str]) -> String {
+    let call = |message: &&str| json!({"tool": "echo", "args": {"message": message}, "id": message}).to_string() + "\n";
+    messages.iter().map(call).collect()
+}
+
+/// What comes of calls: the number that the server gave each result, or the kind of the error.
+fn outcomes(output: &Output) -> Vec<String> {
+    let outcome = |line: &str| {
+        let result: Value = serde_json::from_str(line).unwrap();
+        match result["data"]["structuredContent"]["n"].as_u64() {
+            Some(n) => format!("{} {n}", result["id"].as_str().unwrap()),
+            None => format!("{} {}", result["id"].as_str().unwrap(), result["kind"].as_str().unwrap()),
+        }
+    };
+    text(&output.stdout).lines().filter(|line| line.contains("\"tool\"")).map(outcome).collect()
+}
+
+/// Has `mcp-pipe` make the calls, with the real server, and records them.
+fn record(folder: &Folder, messages: &[&str]) -> Output {
+    let mut mcp_pipe = folder.command("mcp-pipe --");
+    mcp_pipe.arg(binary("jsonl-record")).args(["--child", "world", "mcp.jsonl", "--", "sh", "-c", SERVER]);
+    let output = pipe(&mut mcp_pipe, calls(messages).as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    output
+}
+
+/// The same with the recording in the server's place.
+fn serve(folder: &Folder, options: &str, messages: &[&str]) -> Output {
+    let mut mcp_pipe = folder.command(&format!("mcp-pipe {options} --"));
+    mcp_pipe.arg(binary("replay")).args(["--as", "world", "--jsonrpc", "mcp.jsonl"]);
+    pipe(&mut mcp_pipe, calls(messages).as_bytes())
+}
+
+/// A client that writes to the recording's stdin.
+fn ask(folder: &Folder, options: &str, lines: &[&str]) -> Output {
+    let mut replay = folder.command(&format!("replay --as world --jsonrpc mcp.jsonl {options}"));
+    pipe(&mut replay, (lines.join("\n") + "\n").as_bytes())
+}
+
+const CALL: &str =
+    r#"<{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}"#;
+const ANSWER: &str = r#">{"jsonrpc":"2.0","id":1,"result":{"sum":3.0, "big":12345678901234567890123}}"#;
+
+fn call(id: &str, arguments: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add","arguments":{arguments}}}}}"#)
+}
+
+fn with_log(messages: &[&str]) -> Folder {
+    let folder = Folder::new();
+    folder.write("mcp.jsonl", log("world", messages));
+    folder
+}
+
+#[test]
+fn the_same_calls_get_the_same_results_byte_for_byte() {
+    let folder = Folder::new();
+    let recorded = record(&folder, &["a", "b", "a"]);
+    assert_eq!(outcomes(&recorded), ["a 1", "b 2", "a 3"]);
+    let served = serve(&folder, "", &["a", "b", "a"]);
+    assert_eq!(
+        (text(&served.stdout), served.status.code()),
+        (text(&recorded.stdout), Some(0)),
+        "{}",
+        text(&served.stderr)
+    );
+}
+
+#[test]
+fn in_another_order_or_more_often_each_call_gets_its_own_results() {
+    let folder = Folder::new();
+    record(&folder, &["a", "b", "a"]);
+    for options in ["", "-j 8"] {
+        let served = serve(&folder, options, &["b", "a", "a", "a", "b"]);
+        assert_eq!(outcomes(&served), ["b 2", "a 1", "a 3", "a 3", "b 2"]);
+        assert_eq!(served.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest() {
+    let folder = Folder::new();
+    record(&folder, &["a", "b"]);
+    let served = serve(&folder, "--verbose", &["b", "c", "a"]);
+    assert_eq!(outcomes(&served), ["b 2", "c tool_error", "a 1"]);
+    assert_eq!(served.status.code(), Some(1));
+    let error: Value = serde_json::from_str(text(&served.stdout).lines().nth(1).unwrap()).unwrap();
+    let why =
+        "the recording has no call of echo with these arguments; the nearest differs at .params.arguments.message";
+    assert_eq!(error["error"], why);
+    assert_eq!(error["data"], json!({"recorded": [{"message": "a"}, {"message": "b"}]}));
+    assert!(text(&served.stderr).contains(&format!("replay: stdin:5: {why}\n")), "{}", text(&served.stderr));
+}
+
+#[test]
+fn progress_bears_the_token_of_who_asks_now() {
+    let folder = Folder::new();
+    record(&folder, &["a", "b"]);
+    let served = serve(&folder, "--events -", &["b", "a"]);
+    let progress = |line: &str| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        (event["data"]["event"] == "progress").then(|| event["data"]["data"].to_string())
+    };
+    let events: Vec<String> = text(&served.stdout).lines().filter_map(progress).collect();
+    // The calls are mcp-pipe's third and fourth request.
+    assert_eq!(events, [r#"{"progressToken":3,"progress":2}"#, r#"{"progressToken":4,"progress":1}"#]);
+}
+
+#[test]
+fn ids_of_any_type_come_back_and_no_digit_changes() {
+    let folder = with_log(&[CALL, ANSWER]);
+    let ids = [r#""k\u00e9y""#, "98765432109876543210987654321", "-0.10", r#"{"deep":[1]}"#];
+    let lines: Vec<String> = ids.iter().map(|id| call(id, r#"{ "b":2, "a":1 }"#)).collect();
+    let output = ask(&folder, "", &lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let expected = |id: &&str| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"sum\":3.0, \"big\":12345678901234567890123}}}}\n")
+    };
+    assert_eq!(text(&output.stdout), ids.iter().map(expected).collect::<String>());
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn what_nobody_recorded_is_told_and_the_status_is_1() {
+    let folder = with_log(&[CALL, ANSWER]);
+    let lines = [
+        r#"{"id":1,"method":"ping"}"#,
+        r#"{"method":"notifications/initialized"}"#,
+        r#"{"id":"s","result":{}}"#,
+        "",
+        &call("2", r#"{"a":1}"#),
+        r#"{"id":3,"method":"tools/list"}"#,
+        r#"{"id":4,"method":"tools/call","params":{"name":"ad"}}"#,
+        "hello",
+        "[]",
+        &call("5", r#"{"a":1,"b":2}"#),
+    ];
+    let output = ask(&folder, "", &lines);
+    let answers: Vec<Value> = text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let codes: Vec<(Value, Value)> =
+        answers.iter().map(|answer| (answer["id"].clone(), answer["error"]["code"].clone())).collect();
+    let number = |id: i32, code: i32| (json!(id), json!(code));
+    let nobody = |code: i32| (Value::Null, json!(code));
+    let well = |id: i32| (json!(id), Value::Null);
+    let expected =
+        [well(1), number(2, -32603), number(3, -32601), number(4, -32603), nobody(-32700), nobody(-32600), well(5)];
+    assert_eq!(codes, expected);
+    assert_eq!(answers[3]["error"]["data"], json!({"names": ["add"]}));
+    assert_eq!(
+        text(&output.stderr),
+        "replay: stdin:5: the recording has no call of add with these arguments; the nearest differs at .params.arguments.b\n\
+         replay: stdin:6: the recording has no tools/list; it has tools/call\n\
+         replay: stdin:7: the recording has no call of ad; it has add\n\
+         replay: stdin:8: no JSON-RPC message: expected value at line 1 column 1\n\
+         replay: stdin:9: a batch: send one message a line\n"
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let quiet = ask(&folder, "--quiet", &lines);
+    assert_eq!(
+        (text(&quiet.stderr).as_str(), quiet.status.code()),
+        ("replay: 5 requests got no recorded answer\n", Some(1))
+    );
+}
+
+#[test]
+fn what_the_server_asked_for_itself_is_asked_again() {
+    let folder = with_log(&[
+        CALL,
+        r#">{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}"#,
+        r#"<{"jsonrpc":"2.0","id":"s1","result":{"model":"m"}}"#,
+        ANSWER,
+        r#">{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#,
+    ]);
+    let mut talk = Talk::start(&mut folder.command("replay --as world --jsonrpc mcp.jsonl"));
+    assert!(talk.ask(&call("7", r#"{"a":1,"b":2}"#)).contains("sampling/createMessage"));
+    assert!(talk.hear().contains("\"id\":7,\"result\""));
+    assert!(talk.hear().contains("list_changed"));
+    talk.say(r#"{"jsonrpc":"2.0","id":"s1","error":{"code":-1,"message":"no"}}"#);
+    let ended = talk.end_after_close();
+    assert_eq!((ended.status.code(), ended.lines, ended.stderr.as_str()), (Some(0), vec![], ""));
+}
+
+#[test]
+fn a_request_that_was_never_answered_is_answered_with_an_error() {
+    let folder = with_log(&[CALL, r#">{"method":"notifications/message","params":{}}"#]);
+    let output = ask(&folder, "", &[&call("2", r#"{"a":1,"b":2}"#)]);
+    let why = "this request is in the recording, but was never answered there";
+    assert_eq!(
+        text(&output.stdout),
+        format!(
+            "{{\"method\":\"notifications/message\",\"params\":{{}}}}\n\
+             {{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{{\"code\":-32603,\"message\":\"{why}\"}}}}\n"
+        )
+    );
+    assert_eq!((text(&output.stderr), output.status.code()), (format!("replay: stdin:1: {why}\n"), Some(1)));
+}
+
+#[test]
+fn answers_come_at_once_or_as_late_as_they_were() {
+    let folder = Folder::new();
+    let mut content = header("world") + "\n";
+    for (t, seq, message) in [
+        (100, 1, CALL),
+        (300_100, 2, ANSWER),
+        (400_000, 3, r#"<{"id":2,"method":"tools/list"}"#),
+        (400_100, 4, r#">{"id":2,"result":{}}"#),
+    ] {
+        content += &line(t, seq, message);
+    }
+    folder.write("mcp.jsonl", content);
+    let slow = call("1", r#"{"a":1,"b":2}"#);
+    let both = format!("{slow}\n{}", r#"{"id":2,"method":"tools/list"}"#);
+    for (options, at_least, first) in
+        [("", 0, "1"), ("--speed 1", 300, "2"), ("--speed 2", 150, "2"), ("--speed 1 --idle-limit 0.1", 100, "2")]
+    {
+        let mut talk = Talk::start(&mut folder.command(&format!("replay --as world --jsonrpc {options} mcp.jsonl")));
+        let started = Instant::now();
+        let heard = talk.ask(&both);
+        assert!(heard.contains(&format!("\"id\":{first},")), "{options}: {heard}");
+        talk.hear();
+        assert!(started.elapsed() >= Duration::from_millis(at_least), "{options}");
+        assert_eq!(talk.end_after_close().status.code(), Some(0));
+    }
+    // What was cancelled isn't answered; at the end of stdin, nothing is waited for.
+    let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
+    assert_eq!(text(&ask(&folder, "--speed 0.001", &[&slow, cancel]).stdout), "");
+    assert_eq!(text(&ask(&folder, "--speed 0.001", &[&slow]).stdout).lines().count(), 1);
+}
+
+#[test]
+fn sessions_of_one_log_are_one_store_and_their_ids_do_not_mix() {
+    let folder = Folder::new();
+    record(&folder, &["a"]);
+    record(&folder, &["b", "a"]);
+    let served = serve(&folder, "", &["b", "a", "a"]);
+    assert_eq!(outcomes(&served), ["b 1", "a 1", "a 2"]);
+    assert_eq!(served.status.code(), Some(0), "{}", text(&served.stderr));
+    // The first session was cut before its answer; the second has other requests by the same ids.
+    let other = header("world").replace("01:00:00", "02:00:00").replace("\"seq\":0", "\"seq\":2");
+    let list = [line(1, 3, r#"<{"id":2,"method":"tools/list"}"#), line(2, 4, r#">{"id":1,"result":"no"}"#)].concat();
+    folder.write("mcp.jsonl", format!("{}{other}\n{list}", log("world", &[CALL])));
+    let output = ask(&folder, "", &[&call("1", r#"{"a":1,"b":2}"#)]);
+    assert!(text(&output.stdout).contains("never answered"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_torn_log_is_served_as_far_as_it_can_be_read() {
+    let folder = Folder::new();
+    let whole = log("world", &[CALL, ANSWER, r#"<{"id":2,"method":"tools/list"}"#, r#">{"id":2,"result":{}}"#]);
+    folder.write("mcp.jsonl", &whole[..whole.len() - 9]);
+    let output = ask(&folder, "", &[&call("1", r#"{"a":1,"b":2}"#), r#"{"id":2,"method":"tools/list"}"#]);
+    let answers = text(&output.stdout);
+    assert!(answers.starts_with(&ANSWER[1..]) && answers.contains("never answered"), "{answers}");
+    assert!(text(&output.stderr).starts_with("replay: mcp.jsonl:5: the last line is torn"), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1));
+    // Without its header, it has to be told who is who.
+    folder.write("mcp.jsonl", &whole[whole.find('\n').unwrap() - 20..]);
+    assert_eq!(ask(&folder, "", &[]).status.code(), Some(2));
+    let output = ask(&folder, "--child world", &[&call("1", r#"{"a":1,"b":2}"#)]);
+    assert_eq!(text(&output.stdout), format!("{}\n", &ANSWER[1..]));
+}
+
+#[test]
+fn what_was_redacted_is_taken_out_of_what_is_asked() {
+    let folder = Folder::new();
+    let mut record = folder.command("jsonl-record --child world mcp.jsonl --redact del(.params.arguments.b)");
+    let input = CALL[1..].to_owned() + "\n";
+    let server = format!("read -r line; echo '{}'", &ANSWER[1..]);
+    pipe(record.args(["--", "sh", "-c", &server]), input.as_bytes());
+    let asked = call("1", r#"{"b":2,"a":1}"#);
+    assert!(text(&ask(&folder, "", &[&asked]).stdout).contains("the nearest differs at .params.arguments.b"));
+    for options in ["--normalise del(.params.arguments.b)", "--ignore .params.arguments.b"] {
+        // The filter that redacted it has written the answer anew.
+        assert_eq!(text(&ask(&folder, options, &[&asked]).stdout), format!("{}\n", ANSWER[1..].replace(", ", ",")));
+    }
+}
+
+#[test]
+fn a_client_that_is_started_is_served_and_ends_it_with_its_status() {
+    let folder = with_log(&[CALL, ANSWER]);
+    let client = format!("echo '{}'; read -r answer; echo \"$answer\" >&2; exit 7", call("\"c\"", r#"{"a":1,"b":2}"#));
+    let mut replay = folder.command("replay --as world --jsonrpc mcp.jsonl -- sh -c");
+    let output = pipe(replay.arg(&client), b"");
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(text(&output.stderr), format!("{}\n", ANSWER[1..].replace("\"id\":1", "\"id\":\"c\"")));
+    let mut replay = folder.command("replay --as world --jsonrpc mcp.jsonl -- sh -c");
+    let output = pipe(replay.arg("echo '{\"id\":1,\"method\":\"x\"}'; read -r answer; exec >&-; sleep 0.1"), b"");
+    assert_eq!(text(&output.stderr), "replay: client:1: the recording has no x; it has tools/call\n");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let folder = with_log(&[CALL, ANSWER]);
+    folder.write("game.jsonl", log("world", &["<choose 0", r#">{"hp":1}"#]));
+    folder.write("pipe.jsonl", log("", &[CALL]).replace(r#""command":["./bot","-v"]"#, r#""command":[]"#));
+    for (words, why) in [
+        ("--jsonrpc mcp.jsonl", "--as <PART>"),
+        ("--as agent --jsonrpc mcp.jsonl", "--jsonrpc serves: give --as world"),
+        ("--as world --jsonrpc game.jsonl", "game.jsonl: nobody asks anything there in JSON-RPC"),
+        ("--as world --jsonrpc pipe.jsonl", "recorded in a pipe"),
+        ("--as world --jsonrpc --session 1 mcp.jsonl", "--session"),
+        ("--as world --jsonrpc --report r mcp.jsonl", "--report"),
+    ] {
+        let output = folder.run(&format!("replay {words}"));
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words}");
+        assert!(text(&output.stderr).contains(why), "{words}: {}", text(&output.stderr));
+    }
+}
