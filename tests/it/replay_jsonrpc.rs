@@ -131,6 +131,25 @@ fn progress_bears_the_token_of_who_asks_now() {
 }
 
 #[test]
+fn a_client_that_tries_the_wrong_era_finds_the_recorded_one() {
+    let folder = with_log(&[
+        r#"<{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"version":"x"}}}"#,
+        r#">{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
+        r#"<{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"_meta":{}}}"#,
+        r#">{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}"#,
+        r#"<{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"message":"a"},"_meta":{}}}"#,
+        r#">{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","structuredContent":{"n":1}}}"#,
+    ]);
+    let served = serve(&folder, "", &["a"]);
+    assert_eq!(
+        (outcomes(&served), served.status.code()),
+        (vec!["a 1".to_owned()], Some(0)),
+        "{}",
+        text(&served.stderr)
+    );
+}
+
+#[test]
 fn ids_of_any_type_come_back_and_no_digit_changes() {
     let folder = with_log(&[CALL, ANSWER]);
     let ids = [r#""k\u00e9y""#, "98765432109876543210987654321", "-0.10", r#"{"deep":[1]}"#];
