@@ -10,6 +10,7 @@ mod godot_bridge;
 mod jsonl_log;
 mod jsonl_record;
 mod log;
+mod mcp_pipe;
 mod mcp_servers;
 mod person;
 mod process;

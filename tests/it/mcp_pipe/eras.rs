@@ -1,0 +1,103 @@
+//! Greeting: both eras, and servers that don't.
+
+use super::{play, play_logged};
+use std::time::{Duration, Instant};
+
+const CALL: &str = r#"{"tool":"echo","args":{"x":1.10},"id":1}"#;
+
+#[test]
+fn each_era_is_spoken_with_whoever_speaks_it() {
+    for (server, era, epoch) in [
+        ("echo", "2025-11-25", 0),
+        ("dual", "2025-11-25", 0),
+        ("modern", "2026-07-28", 0),
+        ("modern-ends", "2026-07-28", 0),
+        ("first-exits", "2026-07-28", 0),
+        ("slow seconds=0.5", "2025-11-25", 0),
+    ] {
+        let played = play(server, &["--events", "-"], &[CALL]);
+        let lines: Vec<_> = played
+            .lines
+            .iter()
+            .filter(|line| !line.contains(r#""event":"lost""#) && !line.contains(r#""event":"stderr""#))
+            .collect();
+        let started: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+        let data = serde_json::json!({"event":"started","data":{"protocol":era,"epoch":epoch}});
+        assert_eq!((&started["source"], &started["data"]), (&"mcp".into(), &data), "{server}");
+        assert!(
+            lines[1].starts_with(r#"{"id":1,"tool":"echo","status":"ok""#) && lines.len() == 2,
+            "{server}: {lines:?}"
+        );
+        played.assert_well();
+    }
+}
+
+#[test]
+fn every_request_of_the_modern_era_says_so() {
+    let played = play_logged("modern", &["--protocol", "2026-07-28"], &[CALL]);
+    played.assert_well();
+    let heard = played.heard();
+    assert_eq!(
+        heard.iter().map(|line| line["method"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["server/discover", "tools/list", "tools/call"]
+    );
+    assert!(
+        heard.iter().all(|line| line["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"),
+        "{heard:?}"
+    );
+}
+
+#[test]
+fn an_era_that_is_asked_for_is_the_only_one() {
+    for (server, era) in [("modern", "2025-11-25"), ("echo", "2026-07-28")] {
+        let played = play(server, &["--protocol", era], &[CALL]);
+        assert_eq!((played.status, played.lines.len()), (Some(3), 1), "{}", played.stderr);
+        assert!(played.stderr.contains("refuses the greeting"), "{}", played.stderr);
+    }
+}
+
+#[test]
+fn a_server_that_never_greets_is_3_with_what_it_said() {
+    for (server, options, told) in [
+        ("exits", &[][..], &["  | Error: no API_KEY was given", "the server has ended: exit status 7"][..]),
+        ("silent", &["--start-timeout", "0.5"], &["not greeted within 0.5 s (--start-timeout)"]),
+        ("list-refused", &[], &["tools/list: no list today"]),
+        ("endless", &[], &["tools/list: its pages never end"]),
+    ] {
+        let played = play(server, options, &[CALL, r#"{"type":"observation"}"#, CALL]);
+        assert_eq!((played.status, played.lines.len()), (Some(3), 3), "{server}: {}", played.stderr);
+        let answers = played.answers();
+        for answer in [&answers[0], &answers[2]] {
+            assert_eq!(
+                (&answer["kind"], &answer["maybe_executed"]),
+                (&"start_failed".into(), &serde_json::Value::Null),
+                "{server}: {answer}"
+            );
+        }
+        assert!(told.iter().all(|told| played.stderr.contains(told)), "{server}: {}", played.stderr);
+    }
+}
+
+#[test]
+fn a_silent_server_is_waited_for_once() {
+    let started = Instant::now();
+    play("silent", &["--start-timeout", "1.5"], &[]);
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+}
+
+#[test]
+fn no_program_is_3() {
+    let mut pipe = crate::process::command("mcp-pipe");
+    let output = crate::process::pipe(pipe.args(["--", "/no/such/server"]), b"{\"tool\":\"echo\",\"id\":1}\n");
+    let stderr = crate::process::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("cannot start /no/such/server: No such file"), "{stderr}");
+}
+
+#[test]
+#[ignore = "12 s: scripts/test runs it"]
+fn a_server_that_takes_longer_than_others_wait_is_waited_for() {
+    let played = play("slow seconds=12", &[], &[CALL]);
+    played.assert_well();
+    assert_eq!(played.lines.len(), 1);
+}

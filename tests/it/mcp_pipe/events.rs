@@ -1,0 +1,79 @@
+//! What the server says besides its results.
+
+use super::{Pipe, play};
+use crate::process::text;
+use serde_json::{Value, json};
+
+const TELL: &str = r#"{"tool":"tell","args":{"times":2},"id":1}"#;
+
+fn events(lines: &str) -> Vec<(String, Value)> {
+    let mut events = Vec::new();
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if line["type"] == "observation" {
+            assert_eq!(line["source"], "mcp");
+            events.push((line["data"]["event"].as_str().unwrap().to_owned(), line["data"]["data"].clone()));
+        }
+    }
+    events
+}
+
+fn check(events: &[(String, Value)]) {
+    let of = |name: &str| Vec::from_iter(events.iter().filter(|(event, _)| event == name).map(|(_, data)| data));
+    assert_eq!(of("progress").len(), 2, "{events:?}");
+    assert_eq!(of("log").iter().map(|data| data["data"].clone()).collect::<Vec<_>>(), [json!(0), json!(1)]);
+    assert_eq!((of("stderr"), of("started").len()), (vec![&json!("on stderr, sk-123")], 1));
+}
+
+#[test]
+fn they_go_where_they_are_asked_to_and_else_nowhere() {
+    let silent = play("echo", &[], &[TELL]);
+    silent.assert_well();
+    assert_eq!(silent.lines.len(), 1);
+    let between = play("echo", &["--events", "-"], &[TELL]);
+    between.assert_well();
+    check(&events(&between.lines.join("\n")));
+    let beside = play("echo", &["--events", "stderr"], &[TELL]);
+    assert_eq!((beside.lines.len(), beside.status), (1, Some(0)));
+    check(&events(&beside.stderr));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("events.jsonl");
+    std::fs::write(&file, "{\"before\":1}\n").unwrap();
+    let kept = play("echo", &["--events", file.to_str().unwrap()], &[TELL]);
+    kept.assert_well();
+    let written = text(&std::fs::read(&file).unwrap());
+    assert!(written.starts_with("{\"before\":1}\n"));
+    check(&events(&written));
+    let verbose = play("echo", &["--verbose"], &[TELL]);
+    assert_eq!((verbose.stderr.as_str(), verbose.lines.len()), ("on stderr, sk-123\n", 1));
+}
+
+#[test]
+fn noise_and_requests_are_events_too() {
+    let noisy = play("noisy", &["--events", "-"], &[r#"{"tool":"echo"}"#]);
+    let said = events(&noisy.lines.join("\n"));
+    let noise = |text: &str| said.contains(&("noise".to_owned(), json!(text)));
+    assert!(noise("Server listening on stdio") && noise("\u{1b}[31mwarning\u{1b}[0m"), "{said:?}");
+    let asks = play("asks", &["--events", "-"], &[r#"{"tool":"echo"}"#]);
+    let said = events(&asks.lines.join("\n"));
+    assert!(
+        said.contains(&("request".to_owned(), json!({"method":"elicitation/create","params":{"message":"secret?"}}))),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_written() {
+    let played = play("echo", &["--events", "/no/such/folder/x"], &[TELL]);
+    assert_eq!((played.status, played.lines.len()), (Some(2), 0), "{}", played.stderr);
+    let played = play("echo", &["--events", "/dev/full"], &[TELL, TELL]);
+    assert_eq!((played.status, played.lines.len()), (Some(1), 2), "{}", played.stderr);
+    assert_eq!(played.stderr.matches("No space left").count(), 1, "{}", played.stderr);
+}
+
+#[test]
+fn they_come_while_the_call_is_worked_on() {
+    let mut pipe = Pipe::start("asks", &["--events", "-"]);
+    assert!(pipe.talk.ask("").contains("started"));
+    assert!(pipe.talk.ask(r#"{"tool":"forget"}"#).contains("sampling"));
+}

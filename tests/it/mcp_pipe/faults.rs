@@ -1,0 +1,114 @@
+//! Servers that say what they shouldn't.
+
+use super::{Pipe, play};
+use serde_json::{Value, json};
+
+#[test]
+fn what_is_no_answer_hurts_nobody() {
+    let calls: Vec<String> = (0..20).map(|id| format!(r#"{{"tool":"echo","args":{{"x":{id}}},"id":{id}}}"#)).collect();
+    for server in ["noisy", "twice", "unknown-ids", "asks", "echo pages=1", "leaves", "stubborn"] {
+        for jobs in ["1", "5"] {
+            let played =
+                play(server, &["-j", jobs, "--timeout", "10"], &Vec::from_iter(calls.iter().map(String::as_str)));
+            played.assert_well();
+            let answers = played.answers();
+            assert_eq!(answers.len(), 20, "{server}");
+            for (id, answer) in answers.iter().enumerate() {
+                assert_eq!(
+                    (&answer["id"], &answer["data"]["structuredContent"]["x"]),
+                    (&json!(id), &json!(id)),
+                    "{server}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_asks_is_answered() {
+    let mut pipe = Pipe::start("asks", &["--timeout", "10"]);
+    pipe.ask(r#"{"tool":"echo"}"#);
+    let heard = pipe.ask(r#"{"tool":"heard"}"#);
+    let heard = heard["data"]["structuredContent"].as_array().unwrap();
+    assert_eq!(heard[0], json!({"jsonrpc":"2.0","id":"p","result":{}}));
+    for (answer, id) in heard[1..4].iter().zip([json!(7), json!([1.1]), Value::Null]) {
+        assert!(id.is_null() || answer["id"] == id, "{answer}");
+        assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    }
+    assert_eq!(pipe.end_after_close().status.code(), Some(0));
+}
+
+#[test]
+fn a_list_that_changes_is_read_again_whole() {
+    let mut pipe = Pipe::start("echo pages=3", &["--timeout", "10"]);
+    assert_eq!(pipe.ask(r#"{"tool":"grown"}"#)["kind"], "unknown_tool");
+    pipe.ask(r#"{"tool":"grow","args":{"times":5}}"#);
+    crate::process::eventually("the tool is known", || pipe.ask(r#"{"tool":"grown"}"#)["status"] == "ok");
+    for tool in ["echo", "outside", "count", "grown", "sleep"] {
+        let answer = pipe.ask(&format!(r#"{{"tool":"{tool}","args":{{"seconds":0}}}}"#));
+        assert_eq!(answer["status"], "ok", "{answer}");
+    }
+    assert_eq!(pipe.end_after_close().status.code(), Some(1));
+}
+
+#[test]
+fn a_list_that_cannot_be_read_again_costs_no_server() {
+    let mut pipe = Pipe::start("relist-refused", &["--timeout", "10"]);
+    pipe.ask(r#"{"tool":"grow"}"#);
+    for _ in 0..3 {
+        let answer = pipe.ask(r#"{"tool":"echo"}"#);
+        assert_eq!((&answer["status"], &answer["epoch"]), (&json!("ok"), &json!(0)));
+    }
+    assert_eq!(pipe.end_after_close().status.code(), Some(0));
+}
+
+#[test]
+fn results_of_any_shape_are_results() {
+    let results =
+        ["[1]", "null", "7", "{}", r#"{"isError":1}"#, r#"{"content":{"a":1}}"#, r#"{"content":[7,{"text":8}]}"#];
+    for result in results {
+        let played =
+            play("echo", &["--timeout", "5"], &[&format!(r#"{{"tool":"bad_result","args":{{"result":{result}}}}}"#)]);
+        assert_eq!(played.lines, [format!(r#"{{"tool":"bad_result","status":"ok","data":{result},"epoch":0}}"#)]);
+    }
+    let played = play(
+        "echo",
+        &[],
+        &[r#"{"tool":"bad_result","args":{"result":{"resultType":"input_required","requestState":"s"}}}"#],
+    );
+    assert_eq!((played.lines.len(), &played.answers()[0]["kind"], played.status), (1, &json!("tool_error"), Some(1)));
+}
+
+#[test]
+fn a_call_that_hangs_the_server_costs_its_own_time_only() {
+    let played = play(
+        "echo",
+        &["--timeout", "0.3", "-j", "2"],
+        &[r#"{"tool":"hangs_in","id":1}"#, r#"{"tool":"echo","id":2}"#, r#"{"tool":"echo","id":3}"#],
+    );
+    assert_eq!((played.lines.len(), played.status), (3, Some(1)), "{}", played.stderr);
+    assert!(played.answers().iter().all(|answer| answer["kind"] == "timeout"), "{:?}", played.lines);
+}
+
+#[test]
+fn the_deadline_answers_everybody_with_124() {
+    for server in ["echo", "silent"] {
+        let played = play(
+            server,
+            &["--deadline", "1"],
+            &[
+                r#"{"tool":"hangs_in","id":1}"#,
+                r#"{"tool":"echo","id":2}"#,
+                r#"{"type":"plan_update"}"#,
+                r#"{"tool":"echo","id":3}"#,
+            ],
+        );
+        assert_eq!((played.status, played.lines.len()), (Some(124), 4), "{}", played.stderr);
+        assert!(played.stderr.contains("--deadline"), "{}", played.stderr);
+        assert!(
+            played.answers().iter().filter(|line| line["tool"] == "echo").all(|answer| answer["kind"] == "timeout"),
+            "{:?}",
+            played.lines
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! `mcp-pipe` with a server that stands in for real ones (`tests/stand_in/server.rs`): what is answered to a call, what becomes of
+//! everybody when the server fails, and how it ends. Real servers are called elsewhere.
+
+mod calls;
+mod ends;
+mod eras;
+mod events;
+mod faults;
+mod flow;
+mod limits;
+mod options;
+mod restarts;
+
+use crate::process::{Ended, Talk, command, eventually, example, pipe, text};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A pipe with a server, and the folder that tells the server's processes from those of other tests.
+struct Pipe {
+    talk: Talk,
+    home: TempDir,
+}
+
+impl Pipe {
+    fn start(server: &str, options: &[&str]) -> Pipe {
+        let (mut pipe, home) = mcp_pipe(server, options);
+        Pipe { talk: Talk::start(&mut pipe), home }
+    }
+
+    fn ask(&mut self, line: &str) -> Value {
+        serde_json::from_str(&self.talk.ask(line)).unwrap()
+    }
+
+    /// The server, and what it has left behind.
+    fn processes(&mut self) -> Vec<i32> {
+        let answer = self.ask(r#"{"tool":"processes"}"#);
+        let process = |name: &str| answer["data"]["structuredContent"][name].as_i64().map(|pid| pid as i32);
+        ["server", "grandchild"].into_iter().filter_map(process).collect()
+    }
+
+    fn end(self) -> Ended {
+        let ended = self.talk.end();
+        assert_nothing_is_left(self.home.path());
+        ended
+    }
+
+    fn end_after_close(mut self) -> Ended {
+        self.talk.close();
+        self.end()
+    }
+}
+
+/// What came of a whole run.
+struct Played {
+    status: Option<i32>,
+    lines: Vec<String>,
+    stderr: String,
+    home: TempDir,
+}
+
+impl Played {
+    fn answers(&self) -> Vec<Value> {
+        self.lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The lines that the server heard.
+    fn heard(&self) -> Vec<Value> {
+        let heard = std::fs::read_to_string(self.home.path().join("log")).unwrap();
+        heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// It went well, and nothing was said about it.
+    fn assert_well(&self) {
+        assert_eq!((self.status, self.stderr.as_str()), (Some(0), ""), "{:?}", self.lines);
+    }
+}
+
+/// `mcp-pipe OPTIONS -- stand-in-server SERVER`, which is its fault and what belongs to that.
+fn mcp_pipe(server: &str, options: &[&str]) -> (Command, TempDir) {
+    let home = tempfile::tempdir().unwrap();
+    let mut pipe = command("mcp-pipe");
+    pipe.env("STAND_IN_HOME", home.path()).args(options).arg("--").arg(example("stand-in-server"));
+    pipe.args(server.split(' ')).arg(format!("count={}", home.path().join("count").display()));
+    (pipe, home)
+}
+
+/// Has a server answer these lines.
+fn play(server: &str, options: &[&str], lines: &[&str]) -> Played {
+    let (mut command, home) = mcp_pipe(server, options);
+    play_command(&mut command, home, lines)
+}
+
+/// The same, with a log of what the server hears.
+fn play_logged(server: &str, options: &[&str], lines: &[&str]) -> Played {
+    let (mut command, home) = mcp_pipe(server, options);
+    command.arg(format!("log={}", home.path().join("log").display()));
+    play_command(&mut command, home, lines)
+}
+
+fn play_command(command: &mut Command, home: TempDir, lines: &[&str]) -> Played {
+    let output = pipe(command, lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
+    assert_nothing_is_left(home.path());
+    let lines = text(&output.stdout).lines().map(str::to_owned).collect();
+    Played { status: output.status.code(), lines, stderr: text(&output.stderr), home }
+}
+
+/// No server that was started here, nor anything that it started.
+fn assert_nothing_is_left(home: &Path) {
+    eventually("the server has ended", || !is_known_to_anybody(home));
+}
+
+/// Whether a process has this folder among its arguments or in its environment.
+fn is_known_to_anybody(folder: &Path) -> bool {
+    let folder = folder.to_str().unwrap();
+    let names = |file: std::path::PathBuf| std::fs::read(file).is_ok_and(|words| text(&words).contains(folder));
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.into_iter().any(|process| ["cmdline", "environ"].iter().any(|file| names(process.path().join(file))))
+}

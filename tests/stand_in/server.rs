@@ -1,0 +1,181 @@
+//! An MCP server for the tests of `mcp-pipe`, with faults that real ones can't be made to show at will.
+//!
+//!     stand-in-server FAULT [NAME=VALUE]...
+//!
+//! FAULT is how it starts, greets, lists and ends (see [`before_it_speaks`] and [`Server::answer`]; `echo` has none). What goes
+//! wrong in a call is asked for by that call (see `server/tools.rs`). `log=FILE` has every line that it hears, `count=FILE` the calls
+//! of its counting tools, also over its restarts; `seconds=N` is how slow it is to start, `pages=N` how many tools a page has.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+#[path = "server/tools.rs"]
+mod tools;
+
+use nix::sys::signal::{SigHandler, Signal, signal};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, Write, stdin, stdout};
+use std::process::{Command, exit};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// A line as it came: a request, a notification, or an answer to one of ours.
+#[derive(Deserialize)]
+struct Heard<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    method: Option<String>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+struct Server {
+    fault: String,
+    options: HashMap<String, String>,
+    grandchild: Option<u32>,
+    log: Option<File>,
+    /// What the client answered to our own requests.
+    answers: Vec<String>,
+    calls: u64,
+    has_grown: bool,
+    /// After so many calls it dies.
+    dies_after: Option<u64>,
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let fault = arguments.next().expect("stand-in-server FAULT [NAME=VALUE]...");
+    let options: HashMap<String, String> =
+        arguments.filter_map(|word| word.split_once('=').map(|(name, value)| (name.into(), value.into()))).collect();
+    let grandchild = before_it_speaks(&fault, &options);
+    let append = |path: &String| OpenOptions::new().append(true).create(true).open(path).unwrap();
+    // Another number each time it is started, and no library for it.
+    let dies_after = (fault == "dies").then(|| u64::from(std::process::id()) % 7);
+    let log = options.get("log").map(append);
+    let mut server =
+        Server { fault, options, grandchild, log, answers: Vec::new(), calls: 0, has_grown: false, dies_after };
+    for line in stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        if let Some(log) = &mut server.log {
+            writeln!(log, "{line}").unwrap();
+        }
+        server.hear(&line);
+    }
+    if server.fault == "stubborn" {
+        forever()
+    }
+}
+
+/// What happens before a word is said. Gives the process that it leaves behind, if any.
+fn before_it_speaks(fault: &str, options: &HashMap<String, String>) -> Option<u32> {
+    match fault {
+        "slow" => sleep(Duration::from_secs_f64(options["seconds"].parse().unwrap())),
+        "exits" => {
+            eprintln!("loading...\nError: no API_KEY was given");
+            exit(7)
+        }
+        // It works the first time only.
+        "once" if File::options().write(true).create_new(true).open(&options["count"]).is_err() => {
+            eprintln!("the database is locked");
+            exit(8)
+        }
+        "noisy" => say("Server listening on stdio\n\n[1]\n{\"level\":\"info\"}"),
+        "stubborn" => {
+            // SAFETY: no handler is installed.
+            unsafe { signal(Signal::SIGTERM, SigHandler::SigIgn) }.unwrap();
+            return Some(Command::new("sleep").arg("300").spawn().unwrap().id());
+        }
+        // As npx does: it ends, and the server that it has started stays and holds the pipes.
+        "leaves" => return Some(Command::new("sleep").arg("300").spawn().unwrap().id()),
+        _ => {}
+    }
+    None
+}
+
+fn forever() -> ! {
+    loop {
+        sleep(Duration::from_secs(300));
+    }
+}
+
+/// One write, whole, from whichever thread.
+fn say(line: &str) {
+    let mut out = stdout().lock();
+    // A client that has gone hears no more, and closes our stdin as well.
+    let _ = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
+}
+
+fn say_result(id: &str, result: &str) {
+    say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+}
+
+fn say_error(id: &str, code: &Value, message: &str, data: &Value) {
+    say(&json!({"jsonrpc":"2.0","id":serde_json::from_str::<Value>(id).unwrap(),"error":{"code":code,"message":message,"data":data}}).to_string());
+}
+
+impl Server {
+    fn hear(&mut self, line: &str) {
+        let Heard { id, method, params } = serde_json::from_str(line).unwrap();
+        if self.fault == "silent" {
+            return;
+        }
+        match (id, method) {
+            (Some(id), Some(method)) => self.answer(id.get(), &method, params.map_or("{}", RawValue::get)),
+            (Some(_), None) => self.answers.push(line.to_owned()),
+            (None, _) => {}
+        }
+    }
+
+    fn answer(&mut self, id: &str, method: &str, params: &str) {
+        let speaks = |server: &Server, era: &str| match server.fault.as_str() {
+            "modern" | "modern-ends" | "first-exits" => era == "modern",
+            "dual" => true,
+            _ => era == "legacy",
+        };
+        match method {
+            "initialize" if self.fault == "first-exits" => {
+                eprintln!("unexpected message");
+                exit(9)
+            }
+            "initialize" if speaks(self, "legacy") => say_result(
+                id,
+                &json!({"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"stand-in","version":"0"}}).to_string(),
+            ),
+            "initialize" => {
+                say_error(id, &json!(-32022), "unsupported version", &json!({"supported":["2026-07-28"]}));
+                if self.fault == "modern-ends" {
+                    exit(0)
+                }
+            }
+            "server/discover" if speaks(self, "modern") => say_result(
+                id,
+                &json!({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"stand-in","version":"0"}}).to_string(),
+            ),
+            "tools/list" => self.list(id, &serde_json::from_str(params).unwrap()),
+            "tools/call" => self.call(id, params),
+            "ping" => say_result(id, "{}"),
+            _ => say_error(id, &json!(-32601), "Method not found", &Value::Null),
+        }
+    }
+
+    fn list(&mut self, id: &str, params: &Value) {
+        if self.fault == "list-refused" || (self.fault == "relist-refused" && self.has_grown) {
+            return say_error(id, &json!(-32603), "no list today", &Value::Null);
+        }
+        let tools = tools::listed(self.has_grown);
+        let from: usize = params["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
+        if self.fault == "endless" {
+            let page = json!({"tools":[{"name":format!("t{from}")}],"nextCursor":(from + 1).to_string()});
+            return say_result(id, &page.to_string());
+        }
+        let size = self.options.get("pages").map_or(tools.len(), |size| size.parse().unwrap());
+        let page = &tools[from.min(tools.len())..(from + size).min(tools.len())];
+        let mut result = format!(r#"{{"tools":[{}]"#, page.join(","));
+        if from + size < tools.len() {
+            result += &format!(r#","nextCursor":"{}""#, from + size);
+        }
+        say_result(id, &format!("{result}}}"));
+    }
+}
