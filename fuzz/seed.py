@@ -53,6 +53,14 @@ TALKS = [
 ]
 
 WIDE = '{"cmd":"x","args":{"a":-9223372036854775807,"b":[1234567890123456,1.5e3]}}'
+SERVERS = [
+    ['{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18"}}', '{"id":2,"result":{"tools":[{"name":"x"}],"nextCursor":1}}',
+     '{"id":3,"result":{"tools":[]}}', '{"method":"notifications/tools/list_changed"}', '{"id":7,"method":"ping"}',
+     r'{"id":4,"result":{"content":[{"type":"text","text":"{\"status\":\"ok\",\"data\":[\n1]}"}]}}', "noise",
+     '{"id":5,"result":{"isError":true,"content":[{"text":"no"}]}}', '{"id":6,"error":{"code":-32601,"message":"no"}}'],
+    ['{"id":1,"result":{"supportedVersions":["2026-07-28"]}}', '{"id":2,"result":{"tools":[]}}',
+     '{"id":3,"result":{"resultType":"input_required","requestState":"s"}}'],
+]
 SAID = [
     '{"ok":true,"id":1,"data":{"n":1.10,"big":12345678901234567890},"events":[{"seq":1}],"frame":2}',
     '{"ok":false,"id":null,"error":"a","code":"BAD_JSON","hint":"b","details":{},"dropped":3}',
@@ -75,6 +83,7 @@ def main():
     seed(corpus, "filters", [f"{one}\0{other}".encode() for one in FILTERS for other in inputs])
     lines = [f"{call}\n{said}".encode() for call in CALLS + [WIDE] for said in SAID]
     seed(corpus, "game_lines", lines + [PROJECT.encode()])
+    seed(corpus, "server_lines", ["\n".join(said).encode() for said in SERVERS])
     talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
     seed(corpus, "alignment", talks)
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])

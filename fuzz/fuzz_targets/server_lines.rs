@@ -1,0 +1,37 @@
+//! Whatever a server says: it is read without a fault, in both eras, and what is said to it is JSON, a line each. Its results
+//! are given on as JSON on one line.
+//! The input is the server's lines.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pipewright::mcp::{Client, Era, Given, Heard, given};
+use serde_json::value::RawValue;
+
+fuzz_target!(|input: &str| {
+    for era in [Era::Legacy, Era::Modern] {
+        let (mut client, mut out) = (Client::new(era, input.len() % 2 == 0, 1), Vec::new());
+        client.greet(&mut out);
+        for line in input.lines() {
+            let is_ready = client.is_ready();
+            if let Heard::Answer(_, Ok(result)) = client.hear(line, &mut out) {
+                check(given(result));
+            }
+            assert!(!is_ready || client.is_ready(), "a server that was greeted was forgotten");
+            if client.is_ready() {
+                let id = client.call("x", "{}", &mut out);
+                if id % 3 == 0 {
+                    client.cancel(id, "timeout", &mut out);
+                }
+            }
+        }
+        let said = std::str::from_utf8(&out).expect("what is said is text");
+        assert!(said.ends_with('\n'), "an unfinished line");
+        said.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).expect("what is said is JSON"));
+    }
+});
+
+fn check(given: Given<'_>) {
+    let (Given::Result(json) | Given::Error { data: json, .. }) = given else { return };
+    serde_json::from_str::<&RawValue>(&json).expect("a result is JSON");
+    assert!(!json.contains('\n'), "a result on several lines");
+}
