@@ -169,6 +169,8 @@ proptest::proptest! {
                 client.call("x", "{}", &mut out);
             }
         }
-        lines(&mut out);
+        // A server's own id goes back as it came, even one with half a surrogate.
+        let said = String::from_utf8(out).unwrap();
+        said.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).unwrap());
     }
 }

@@ -65,14 +65,14 @@ fn a_server_that_takes_its_time_holds_stdin_back() {
 
 #[test]
 fn who_reads_slowly_gets_everything_and_nothing_is_late_for_that() {
-    let (mut command, _home) = mcp_pipe("echo", &["--timeout", "0.5", "-j", "4"]);
+    let (mut command, _home) = mcp_pipe("echo", &["--timeout", "1.5", "-j", "4"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     for id in 0..8 {
         writeln!(stdin, r#"{{"tool":"big","id":{id},"args":{{"bytes":300000}}}}"#).unwrap();
     }
     // Longer than the server may take for an answer.
-    thread::sleep(Duration::from_millis(2000));
+    thread::sleep(Duration::from_millis(3500));
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for id in 0..8 {
         let line = answers.next().unwrap().unwrap();
