@@ -11,7 +11,7 @@ fn a_line_of_64_mb_passes_and_one_over_the_limit_is_told() {
     assert!(played.lines[0].len() > 64 << 20);
     played.assert_well();
     let calls = [r#"{"tool":"big","args":{"bytes":100000000},"id":1}"#, r#"{"tool":"echo","id":2}"#];
-    let played = play("echo", &["--max-result", "64M", "--timeout", "15"], &calls);
+    let played = play("echo", &["--max-result", "64M"], &calls);
     let answers = played.answers();
     assert_eq!(
         (&answers[0]["kind"], &answers[1]["status"], played.status),
