@@ -1,4 +1,8 @@
-//! What is heavy about MCP: whether arguments are what a tool's JSON Schema asks for.
+//! What is heavy about MCP: whether arguments are what a tool's JSON Schema asks for, and (behind the feature `http`) servers that
+//! are reached over Streamable HTTP.
+
+#[cfg(feature = "http")]
+pub mod http;
 
 use boon::{Compiler, Schemas, UrlLoader};
 use serde_json::Value;

@@ -1,0 +1,98 @@
+//! Servers that are reached over Streamable HTTP: each line that is said becomes a request, each message that comes a line.
+//!
+//! rmcp has a client for this, but it gives messages as its own types: fields that it doesn't know are dropped, long integers become
+//! floats, and what is longer than 16 MiB is refused. Here a message keeps every byte that the server sent, so it is taken from the
+//! bodies themselves, with reqwest; what rmcp's transport does beside that (headers, sessions, streams that are taken up again) is
+//! followed.
+
+mod address;
+mod answer;
+mod events;
+mod headers;
+mod session;
+mod trouble;
+
+pub use address::Address;
+
+use session::{Session, Step};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::rc::Rc;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+use tokio::runtime::Builder;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::LocalSet;
+use trouble::innermost;
+
+/// What is told beside the messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// The connection ends, and this is why.
+    Trouble(String),
+    /// It goes on, but somebody should know.
+    Note(String),
+}
+
+/// A connection that is served on threads of its own.
+#[derive(Debug)]
+pub struct Connection(Receiver<()>);
+
+impl Connection {
+    /// Waits until it has said goodbye to the server, but no longer than `most`.
+    pub fn wait(&self, most: Duration) {
+        // What is waited for is that the sender is dropped.
+        let _ = self.0.recv_timeout(most);
+    }
+}
+
+/// Serves a connection until `said` ends, or something that `tell` hears of: each of its lines (a JSON-RPC message) is POSTed, and
+/// each message that comes is written to `heard` as one line. A message that is longer than `longest` is cut after that, and
+/// begins with the id of what it answers.
+pub fn connect(
+    address: &Address,
+    longest: usize,
+    said: impl Read + Send + 'static,
+    heard: impl Write + Send + 'static,
+    tell: impl Fn(Told) + Send + 'static,
+) -> Connection {
+    let (steps, next) = unbounded_channel();
+    let (running, ended) = mpsc::channel::<()>();
+    let (address, reader) = (address.clone(), steps.clone());
+    thread::spawn(move || read(said, &reader));
+    thread::spawn(move || {
+        let _running = running;
+        serve(address, longest, Box::new(heard), (steps, next), Box::new(tell));
+    });
+    Connection(ended)
+}
+
+type Steps = (UnboundedSender<Step>, UnboundedReceiver<Step>);
+
+/// Who sees `heard` end has been told why.
+fn serve(address: Address, longest: usize, heard: Box<dyn Write>, (steps, next): Steps, tell: Box<dyn Fn(Told)>) {
+    let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return tell(Told::Trouble(error.to_string())),
+    };
+    let client = match address.client() {
+        Ok(client) => client,
+        Err(error) => return tell(Told::Trouble(innermost(&error))),
+    };
+    let session = Rc::new(Session::new(client, address, longest, heard, steps, tell));
+    LocalSet::new().block_on(&runtime, session.run(next));
+    // A name that is being looked up would be waited for.
+    runtime.shutdown_background();
+}
+
+/// A thread of its own, because a pipe is read only by waiting for it.
+fn read(said: impl Read, steps: &UnboundedSender<Step>) {
+    for line in BufReader::with_capacity(1 << 16, said).split(b'\n') {
+        let Ok(line) = line else { break };
+        if steps.send(Step::Said(line)).is_err() {
+            return;
+        }
+    }
+    // Where nobody listens any more, it has ended already.
+    let _ = steps.send(Step::End);
+}

@@ -1,0 +1,199 @@
+//! A session with a server: what is said goes out, each message as a request of its own, in the order in which it must.
+
+use super::address::Address;
+use super::headers::{Message, Tools};
+use super::trouble::Trouble;
+use super::{Told, headers};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use reqwest::{Client, Method, RequestBuilder};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::Write;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::task::{AbortHandle, spawn_local};
+use tokio::time::timeout;
+
+/// The session's id, which the server gives and we repeat.
+pub(super) const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+/// A server may take so long over being told that it is initialized, before the next request is made all the same.
+const INITIALIZED: Duration = Duration::from_secs(10);
+/// And so long over our goodbye.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// What the session acts on.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// A message for the server.
+    Said(Vec<u8>),
+    /// There will be no more.
+    End,
+    /// A request has failed, and the session with it.
+    Failed(Trouble),
+}
+
+/// A request, as far as its answer is concerned with it.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Its id as JSON text; none where no answer is waited for.
+    pub(super) id: Option<String>,
+    pub(super) purpose: Purpose,
+    /// Whether it was said in a session that the server may have forgotten.
+    pub(super) in_session: bool,
+}
+
+/// What an answer is read for here, beside being handed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Initialize,
+    ListTools,
+    Other,
+}
+
+/// All of it lives on one thread.
+pub(super) struct Session {
+    pub(super) longest: usize,
+    pub(super) tools: RefCell<Tools>,
+    pub(super) tell: Box<dyn Fn(Told)>,
+    /// The version that is spoken; empty before that is known.
+    pub(super) version: RefCell<String>,
+    pub(super) id: RefCell<Option<HeaderValue>>,
+    heard: RefCell<Box<dyn Write>>,
+    client: Client,
+    address: Address,
+    steps: UnboundedSender<Step>,
+}
+
+impl Session {
+    pub(super) fn new(
+        client: Client,
+        address: Address,
+        longest: usize,
+        heard: Box<dyn Write>,
+        steps: UnboundedSender<Step>,
+        tell: Box<dyn Fn(Told)>,
+    ) -> Session {
+        Session {
+            longest,
+            tools: RefCell::default(),
+            tell,
+            version: RefCell::default(),
+            id: RefCell::default(),
+            heard: RefCell::new(heard),
+            client,
+            address,
+            steps,
+        }
+    }
+
+    /// Goes on until all is said, or one of the requests fails, which is told.
+    pub(super) async fn run(self: &Rc<Session>, mut steps: UnboundedReceiver<Step>) {
+        let mut flying = HashMap::new();
+        while let Some(step) = steps.recv().await {
+            match step {
+                Step::Said(line) => self.say(&line, &mut flying).await,
+                Step::End => break,
+                Step::Failed(trouble) => {
+                    if let Some(why) = trouble.text(&self.address) {
+                        (self.tell)(Told::Trouble(why));
+                    }
+                    return;
+                }
+            }
+        }
+        flying.values().for_each(AbortHandle::abort);
+        let id = self.id.borrow_mut().take();
+        if let Some(id) = id {
+            let goodbye = self.request(Method::DELETE).header(SESSION, id);
+            // A server may forget by itself what it doesn't let us end.
+            let _ = timeout(GOODBYE, goodbye.send()).await;
+        }
+    }
+
+    async fn say(self: &Rc<Session>, line: &[u8], flying: &mut HashMap<String, AbortHandle>) {
+        let Some(message) = std::str::from_utf8(line).ok().and_then(Message::read) else { return };
+        if message.is("initialize") {
+            // A new beginning: nothing that was agreed before holds.
+            *self.id.borrow_mut() = None;
+            self.version.borrow_mut().clear();
+        }
+        if let Some(version) = message.version() {
+            *self.version.borrow_mut() = version;
+        }
+        if let Some(task) = message.cancels().and_then(|request| flying.remove(request.get())) {
+            task.abort();
+            if self.is_stateless() {
+                // There, hanging up is how it is said.
+                return;
+            }
+        }
+        let (request, asked) = self.request_for(&message, line);
+        if message.is("notifications/initialized") {
+            // What is asked next may be refused where this hasn't come before. How it is answered shows in that, too.
+            let _ = timeout(INITIALIZED, self.exchange(request, &asked)).await;
+            let session = Rc::clone(self);
+            spawn_local(async move { session.report(session.listen().await) });
+            return;
+        }
+        let (session, id) = (Rc::clone(self), asked.id.clone());
+        let task = spawn_local(async move { session.report(session.exchange(request, &asked).await) });
+        if let Some(id) = id {
+            flying.retain(|_, task| !task.is_finished());
+            flying.insert(id, task.abort_handle());
+        }
+    }
+
+    pub(super) fn is_stateless(&self) -> bool {
+        headers::is_stateless(&self.version.borrow())
+    }
+
+    fn report(&self, ended: Result<(), Trouble>) {
+        if let Err(trouble) = ended {
+            // Where nobody listens any more, it has ended already.
+            let _ = self.steps.send(Step::Failed(trouble));
+        }
+    }
+
+    fn request_for(&self, message: &Message<'_>, line: &[u8]) -> (RequestBuilder, Asked) {
+        let mut request = self.in_session(Method::POST).header(CONTENT_TYPE, "application/json");
+        request = request.header(ACCEPT, "application/json, text/event-stream").body(line.to_vec());
+        for (name, value) in message.headers(&self.version.borrow(), &self.tools.borrow()) {
+            request = request.header(name, value);
+        }
+        let purpose = match message.method.as_deref() {
+            Some("initialize") => Purpose::Initialize,
+            Some("tools/list") => Purpose::ListTools,
+            _ => Purpose::Other,
+        };
+        let id = message.id.filter(|_| message.is_request()).map(|id| id.get().to_owned());
+        (request, Asked { id, purpose, in_session: self.id.borrow().is_some() })
+    }
+
+    fn request(&self, method: Method) -> RequestBuilder {
+        let request = self.client.request(method, self.address.url());
+        let version = self.version.borrow();
+        if version.is_empty() { request } else { request.header(VERSION, version.as_str()) }
+    }
+
+    pub(super) fn in_session(&self, method: Method) -> RequestBuilder {
+        let request = self.request(method);
+        match &*self.id.borrow() {
+            Some(id) => request.header(SESSION, id),
+            None => request,
+        }
+    }
+
+    /// Gives a message to who listens to us, as one line: between the tokens of JSON, a line feed is only white space.
+    /// (It waits where nobody reads, and so does the server then.)
+    pub(super) fn write(&self, message: &[u8]) -> Result<(), Trouble> {
+        let mut line = message.to_vec();
+        for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+        line.push(b'\n');
+        let mut heard = self.heard.borrow_mut();
+        heard.write_all(&line).and_then(|()| heard.flush()).map_err(|_| Trouble::Unheard)
+    }
+}
