@@ -25,6 +25,6 @@ pub mod terminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Locks; a thread that panicked while it held the lock is told elsewhere, and keeps nobody from ending in order.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -32,6 +32,7 @@ use super::stage::{Side, Stage};
 use super::terminal::Terminal;
 use hub::{Hub, Manners, Sinks};
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -45,6 +46,8 @@ pub struct Ends {
     /// How the far side is spoken with, where that isn't over a child's stdin and stdout. Without `far` it is somebody who runs
     /// already, and whom we leave running. It can't be started again.
     pub link: Option<Link>,
+    /// Makes such a link each time the far side is started: one that can be started again. Without `far` or `link`.
+    pub dial: Option<Dial>,
     /// Whether the stage hears the child's stderr ([`Side::FarError`]); else it is our own. With a `link` it does: what the
     /// child prints, on stdout too.
     pub hears_errors: bool,
@@ -62,6 +65,15 @@ pub struct Ends {
     pub far_limits: Option<Limits>,
     /// How the end is made.
     pub manner: Manner,
+}
+
+/// What makes a link.
+pub struct Dial(pub Box<dyn FnMut() -> io::Result<Link>>);
+
+impl fmt::Debug for Dial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Dial")
+    }
 }
 
 /// A way to the far side, and back.
@@ -96,8 +108,8 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = Signals::hold().map_err(|error| system(error.into()))?;
-    let Ends { far, around, link, hears_errors, without_near, prompt, reopens, mut person, limits, far_limits, manner } =
-        ends;
+    let Ends { far, around, mut link, mut dial, hears_errors, without_near, prompt, .. } = ends;
+    let Ends { reopens, mut person, limits, far_limits, manner, .. } = ends;
     let near = stdin().map_err(system)?;
     let mut person_input = None;
     let mut person_output = None;
@@ -111,15 +123,20 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         person: person_output,
         errors: if hears_errors || link.is_some() { Some(Sink::new(stderr().map_err(system)?)) } else { None },
     };
-    let is_pipe = far.is_none() && link.is_none() && person.is_none();
+    let is_pipe = far.is_none() && link.is_none() && dial.is_none() && person.is_none();
     let far_limits = far_limits.unwrap_or(limits);
     let manners = Manners { limits, far_limits, around, manner, is_pipe, prompt, reopens };
     let hub = Arc::new(Hub::new(stage, sinks, Arc::clone(report), manners));
-    match (&far, link) {
-        (command, Some(link)) => hub.join(command.as_deref(), link),
-        (Some(command), None) => hub.start(command),
-        (None, None) => {}
-    }
+    let mut start = || match (&far, link.take(), &mut dial) {
+        (command, Some(link), _) => hub.join(command.as_deref(), link),
+        (Some(command), None, _) => hub.start(command),
+        (None, None, Some(Dial(dial))) => match dial() {
+            Ok(link) => hub.join(None, link),
+            Err(error) => hub.end(Err(system(error))),
+        },
+        (None, None, None) => {}
+    };
+    start();
     if !without_near {
         hub.watch_near().map_err(system)?;
         hub.read(Side::Near, None, near);
@@ -128,7 +145,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         hub.read(Side::Person, None, input);
     }
     hub.listen(signals);
-    let ended = hub.supervise(far.as_deref());
+    let ended = hub.supervise(&mut start);
     let ended = hub.finish(ended);
     if let Some(terminal) = &mut person {
         terminal.restore();

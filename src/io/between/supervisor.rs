@@ -78,7 +78,8 @@ impl Hub {
     }
 
     /// Sleeps until there is something that only this thread may do, and gives how the run ended.
-    pub(super) fn supervise(self: &Arc<Hub>, command: Option<&[OsString]>) -> Result<Status, Failure> {
+    /// `start` starts the far side again.
+    pub(super) fn supervise(self: &Arc<Hub>, start: &mut dyn FnMut()) -> Result<Status, Failure> {
         let mut core = lock(&self.core);
         loop {
             if let Some(end) = core.end.take() {
@@ -94,7 +95,7 @@ impl Hub {
                 drop(core);
                 self.end_child(former);
                 if lock(&self.core).end.is_none() {
-                    self.start(command.unwrap_or_default());
+                    start();
                 }
                 core = lock(&self.core);
                 continue;

@@ -1,5 +1,6 @@
 //! Ways to the far side other than a child's stdin and stdout, for programs that can speak over neither (a game's scripts):
-//! two files that grow, or a socket that the other side dials. Each is a [`Link`] whose ends the threads here serve.
+//! two files that grow, or a socket that the other side dials. Each is a [`Link`] whose ends the threads here serve, or those
+//! that somebody else starts.
 
 mod files;
 mod socket;
@@ -18,6 +19,16 @@ struct Ends {
     said: PipeReader,
     /// Where what the far side says goes.
     heard: PipeWriter,
+}
+
+/// A link whose ends `serve` gives to threads that it starts: what was said to the far side, and where what that says goes.
+///
+/// # Errors
+/// Where the process has no descriptor left.
+pub fn served(serve: impl FnOnce(PipeReader, PipeWriter)) -> io::Result<Link> {
+    let (link, Ends { said, heard }) = pipes()?;
+    serve(said, heard);
+    Ok(link)
 }
 
 /// Before the threads of a link are started: they are there before [`between`](super::between::between) listens for signals, and
