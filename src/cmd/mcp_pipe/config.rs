@@ -1,5 +1,6 @@
-//! The `mcpServers` files that people have already: `{"mcpServers":{"NAME":{"command","args","env","cwd"}}}`.
+//! The `mcpServers` files that people have already: `{"mcpServers":{"NAME":{"command","args","env","cwd"}}}`, or `{"url","headers"}`.
 
+use super::url::Url;
 use crate::io::child::Surroundings;
 use crate::io::report::{Failure, Status};
 use std::collections::BTreeMap;
@@ -7,10 +8,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// A server as a file names it.
-#[derive(Debug)]
-pub struct Server {
-    pub command: Vec<OsString>,
-    pub around: Surroundings,
+pub enum Server {
+    /// A program that is started.
+    Program { command: Vec<OsString>, around: Surroundings },
+    /// One that runs elsewhere.
+    Url(Url),
 }
 
 #[derive(serde::Deserialize)]
@@ -28,6 +30,8 @@ struct Entry {
     env: BTreeMap<String, String>,
     cwd: Option<PathBuf>,
     url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
 }
 
 /// Reads `FILE:NAME`; of a file with one server, the name may be left out.
@@ -53,19 +57,23 @@ pub fn read(named: &str) -> Result<Server, Failure> {
         None => return Err(usage(format!("{path} has several servers: name one, {path}:NAME, of {names}"))),
     };
     let Some(command) = entry.command else {
-        let why =
-            if entry.url.is_some() { "it is reached over HTTP, which this build can't" } else { "it has no command" };
-        return Err(usage(format!("{path}: {why}")));
+        let Some(url) = &entry.url else { return Err(usage(format!("{path}: it has no command, and no url"))) };
+        let mut to = Url { url: expand(url).map_err(&usage)?, headers: Vec::new() };
+        for (name, value) in &entry.headers {
+            to.headers.push((name.clone(), expand(value).map_err(&usage)?));
+        }
+        return Ok(Server::Url(to));
     };
-    let mut words = vec![expand(&command).map_err(&usage)?];
+    let mut words = vec![expand(&command).map_err(&usage)?.into()];
     for word in &entry.args {
-        words.push(expand(word).map_err(&usage)?);
+        words.push(expand(word).map_err(&usage)?.into());
     }
     let mut set = Vec::new();
     for (name, value) in &entry.env {
-        set.push((name.into(), expand(value).map_err(&usage)?));
+        set.push((name.into(), expand(value).map_err(&usage)?.into()));
     }
-    Ok(Server { command: words, around: Surroundings { set, folder: entry.cwd, ..Surroundings::default() } })
+    let around = Surroundings { set, folder: entry.cwd, ..Surroundings::default() };
+    Ok(Server::Program { command: words, around })
 }
 
 /// What is wrong, without what stands in the file: it may hold secrets.
@@ -74,7 +82,7 @@ fn reason(error: &serde_json::Error) -> &'static str {
 }
 
 /// Replaces `${NAME}` and `${NAME:-otherwise}` by the environment's.
-fn expand(text: &str) -> Result<OsString, String> {
+pub fn expand(text: &str) -> Result<String, String> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         let Some((inside, behind)) = after.split_once('}') else { break };
@@ -86,22 +94,22 @@ fn expand(text: &str) -> Result<OsString, String> {
         match (std::env::var(name), otherwise) {
             (Ok(value), _) => out.push_str(&value),
             (Err(_), Some(otherwise)) => out.push_str(otherwise),
-            (Err(_), None) => return Err(format!("the environment has no {name}, which the file asks for")),
+            (Err(_), None) => return Err(format!("the environment has no {name}, which is asked for")),
         }
         rest = behind;
     }
     out.push_str(rest);
-    Ok(out.into())
+    Ok(out)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
 
     #[test]
     fn variables_are_replaced() {
-        assert_eq!(expand("a ${PATH} b").unwrap(), OsString::from(format!("a {} b", std::env::var("PATH").unwrap())));
+        assert_eq!(expand("a ${PATH} b").unwrap(), format!("a {} b", std::env::var("PATH").unwrap()));
         assert_eq!(expand("${NO_SUCH_VARIABLE:-x}${NO_SUCH_VARIABLE:-}$y${").unwrap(), "x$y${");
         assert!(expand("${NO_SUCH_VARIABLE}").unwrap_err().contains("NO_SUCH_VARIABLE"));
     }
@@ -113,21 +121,23 @@ mod tests {
         let path = folder.join("mcp.json").display().to_string();
         let write = |text: &str| std::fs::write(&path, text).unwrap();
         write(
-            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"],"env":{"KEY":"s3cret"}},"b":{"url":"http://x"}}}"#,
+            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"],"env":{"KEY":"s3cret"}},"b":{"url":"http://x","headers":{"A":"s3cret"}},"c":{}}}"#,
         );
-        let server = read(&format!("{path}:a")).unwrap();
-        assert_eq!((server.command.len(), server.around.set.len()), (3, 1));
+        let Server::Program { command, around } = read(&format!("{path}:a")).unwrap() else { panic!() };
+        assert_eq!((command.len(), around.set.len()), (3, 1));
+        let Server::Url(to) = read(&format!("{path}:b")).unwrap() else { panic!() };
+        assert_eq!((to.url.as_str(), to.headers.len()), ("http://x", 1));
         for (named, says) in [
-            (path.clone(), "a, b"),
-            (format!("{path}:c"), "a, b"),
-            (format!("{path}:b"), "HTTP"),
+            (path.clone(), "a, b, c"),
+            (format!("{path}:d"), "a, b, c"),
+            (format!("{path}:c"), "no command, and no url"),
             ("/no/such".to_owned(), "/no/such"),
         ] {
-            let error = read(&named).unwrap_err().to_string();
+            let Err(error) = read(&named).map_err(|error| error.to_string()) else { panic!() };
             assert!(error.contains(says) && !error.contains("s3cret"), "{error}");
         }
         write(r#"{"mcpServers":{"a":{"command":{"s3cret":1}}}}"#);
-        assert!(!read(&path).unwrap_err().to_string().contains("s3cret"));
+        assert!(matches!(read(&path), Err(error) if !error.to_string().contains("s3cret")));
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

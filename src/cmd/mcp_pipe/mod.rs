@@ -9,6 +9,7 @@ mod pipe;
 mod results;
 mod schemas;
 mod server;
+mod url;
 
 use super::events::Events;
 use super::options::{LimitOptions, seconds, size};
@@ -35,13 +36,17 @@ use std::time::{Duration, Instant};
 /// A result carries everything that the server said. Calls that still require approval are refused; other records pass.
 ///
 /// Both eras of the protocol are spoken: the server is greeted as before 2026, and where it doesn't understand that, started
-/// again and greeted as since. A server that dies is started again; what it may have done is told ("maybe_executed").
+/// again and greeted as since. A server that dies is started again; what it may have done is told ("maybe_executed"). One that is
+/// reached over HTTP (--url) is connected to again.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// The server, with its arguments
-    #[arg(last = true, value_name = "SERVER ARGS", conflicts_with = "config")]
+    #[arg(last = true, value_name = "SERVER ARGS", conflicts_with_all = ["config", "url"])]
     server: Vec<OsString>,
+    /// Reach a server over HTTP (MCP's Streamable HTTP) instead of starting one
+    #[arg(long, conflicts_with = "config")]
+    url: Option<String>,
     /// Take the server from an mcpServers file that is there already (${VAR} is replaced from the environment)
     #[arg(long, value_name = "FILE[:NAME]")]
     config: Option<String>,
@@ -87,6 +92,9 @@ pub struct Arguments {
     /// Set a variable for the server; without =VALUE, it is ours
     #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Server")]
     env: Vec<String>,
+    /// Send this header with every request to --url; ${VAR} is replaced from the environment; may be given more than once
+    #[arg(long, value_name = "NAME: VALUE", requires = "url", help_heading = "Server")]
+    header: Vec<String>,
     /// Start the server with no variables but PATH, HOME and their like, and those of --env
     #[arg(long, help_heading = "Server")]
     clean_env: bool,
@@ -115,6 +123,8 @@ Examples:
     echo '{\"tool\":\"echo\",\"args\":{\"message\":\"hi\"}}' | mcp-pipe -- npx -y @modelcontextprotocol/server-everything
   Reading tools only, of a server that is configured already:
     calls | mcp-pipe --config ~/.config/mcp.json:files --allow 'read_*' --allow 'list_*'
+  One that is reached over HTTP:
+    calls | mcp-pipe --url https://example.org/mcp --header 'Authorization: Bearer ${TOKEN}'
   A gate before it, and a recording of what passed:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER | jsonl-record run.jsonl
 
@@ -158,20 +168,14 @@ fn usage(message: impl std::fmt::Display) -> Failure {
 fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
-    let (command, mut around) = match &arguments.config {
-        Some(named) => {
-            let server = config::read(named)?;
-            (server.command, server.around)
-        }
-        None if arguments.server.is_empty() => {
-            return Err(usage("which server? -- SERVER ARGS, or --config FILE:NAME"));
-        }
-        None => (arguments.server.clone(), Surroundings::default()),
+    let (command, around, way) = match server_of(&arguments)? {
+        config::Server::Program { command, around } => (Some(command), around, None),
+        config::Server::Url(to) => (None, Surroundings::default(), Some(url::way(&to, arguments.max_result, &report)?)),
     };
-    around.clean = arguments.clean_env;
-    for variable in &arguments.env {
-        around.set.push(variable_of(variable)?);
-    }
+    let (dial, trouble, goodbye) = match way {
+        Some(url::Way { dial, trouble, goodbye }) => (Some(dial), Some(trouble), Some(goodbye)),
+        None => (None, None, None),
+    };
     if !arguments.list {
         needs_input("calls")?;
     }
@@ -195,18 +199,46 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let media = media.transpose()?;
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
-    let server = Server::new(patience, arguments.protocol, false, Arc::clone(&report));
+    let server = Server::new(patience, arguments.protocol, false, Arc::clone(&report)).with_trouble(trouble);
     let pipe = Pipe::new(server, settings, media, events, Arc::clone(&report));
     let ends = Ends {
-        far: Some(command),
+        far: command,
         around,
+        dial,
         hears_errors: true,
         without_near: arguments.list,
         limits,
         far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
         ..Ends::default()
     };
-    between(Box::new(pipe), ends, &report)
+    let ended = between(Box::new(pipe), ends, &report);
+    if let Some(goodbye) = goodbye {
+        goodbye.wait();
+    }
+    ended
+}
+
+/// The server that is meant, and what it finds around it.
+fn server_of(arguments: &Arguments) -> Result<config::Server, Failure> {
+    let mut server = match (&arguments.config, &arguments.url) {
+        (Some(named), _) => config::read(named)?,
+        (None, Some(url)) => {
+            let headers = arguments.header.iter().map(|text| url::header(text)).collect::<Result<_, _>>()?;
+            let url = config::expand(url).map_err(|why| usage(format_args!("--url: {why}")))?;
+            config::Server::Url(url::Url { url, headers })
+        }
+        (None, None) if arguments.server.is_empty() => {
+            return Err(usage("which server? -- SERVER ARGS, --url URL, or --config FILE:NAME"));
+        }
+        (None, None) => config::Server::Program { command: arguments.server.clone(), around: Surroundings::default() },
+    };
+    if let config::Server::Program { around, .. } = &mut server {
+        around.clean = arguments.clean_env;
+        for variable in &arguments.env {
+            around.set.push(variable_of(variable)?);
+        }
+    }
+    Ok(server)
 }
 
 fn variable_of(text: &str) -> Result<(OsString, OsString), Failure> {

@@ -1,11 +1,12 @@
 //! The server at the other end: which era it speaks, when it is started again, and why it is gone.
 
 use crate::io::child::{describe, exit_code};
+use crate::io::lock;
 use crate::io::report::Report;
 use crate::io::tail::Tail;
 use crate::mcp::{Client, Era};
 use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A server that has been up for so long has earned its restarts back.
@@ -37,6 +38,9 @@ pub struct Loss {
     /// The end of what it said on stderr.
     pub stderr: String,
 }
+
+/// What a connection that isn't a child's leaves when it ends: why.
+pub type Trouble = Arc<Mutex<Option<String>>>;
 
 /// What follows from a loss.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,6 +76,8 @@ pub struct Server {
     /// What is told when it is started again.
     restart_note: Option<String>,
     tail: Tail,
+    /// Where it says why it has ended, if it is no child.
+    trouble: Option<Trouble>,
     report: Arc<Report>,
 }
 
@@ -93,8 +99,14 @@ impl Server {
             is_down: false,
             restart_note: None,
             tail: Tail::default(),
+            trouble: None,
             report,
         }
+    }
+
+    /// It is no child, and leaves there why it has ended.
+    pub fn with_trouble(self, trouble: Option<Trouble>) -> Server {
+        Server { trouble, ..self }
     }
 
     /// It was started: a new connection, on which nothing is known.
@@ -136,9 +148,10 @@ impl Server {
         self.tail.keep(Tail::readable(line));
     }
 
-    /// It has closed its stdout.
+    /// It has closed its stdout. A child may have a status to tell yet.
     pub fn closed(&mut self) {
-        self.end_by.get_or_insert(Instant::now() + CLOSING);
+        let closing = if self.trouble.is_some() { Duration::ZERO } else { CLOSING };
+        self.end_by.get_or_insert(Instant::now() + closing);
     }
 
     /// When something must have happened, or is to be done.
@@ -164,7 +177,11 @@ impl Server {
             return Some(Loss { is_silence: true, ..self.loss(message, None) });
         }
         if self.end_by.is_some_and(|at| at <= now) {
-            return Some(self.loss("the server has closed its stdout".to_owned(), None));
+            let ended = match &self.trouble {
+                Some(trouble) => lock(trouble).take().unwrap_or_else(|| "the connection has ended".to_owned()),
+                None => "the server has closed its stdout".to_owned(),
+            };
+            return Some(self.loss(ended, None));
         }
         None
     }
