@@ -23,12 +23,16 @@ _mcp__pipe() {
 
     case "${cmd}" in
         mcp__pipe)
-            opts="-j -v -h -V --config --list --jobs --unordered --allow --deny --no-check --setup --timeout --start-timeout --deadline --restart --protocol --env --clean-env --events --verbose --save-media --max-result --max-line --max-depth --help --version"
+            opts="-j -v -h -V --url --config --list --jobs --unordered --allow --deny --no-check --setup --timeout --start-timeout --deadline --restart --protocol --env --header --clean-env --events --verbose --save-media --max-result --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -74,6 +78,10 @@ _mcp__pipe() {
                     return 0
                     ;;
                 --env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
