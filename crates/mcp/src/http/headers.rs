@@ -220,7 +220,8 @@ fn find_marks(schema: &Value, path: Option<&[String]>, found: &mut Vec<Marked>) 
             }
             "properties" | "$defs" | "definitions" | "dependentSchemas" | "patternProperties" => {
                 for (name, schema) in value.as_object().into_iter().flatten() {
-                    let path = path.filter(|_| key == "properties").map(|path| [path, std::slice::from_ref(name)].concat());
+                    let path =
+                        path.filter(|_| key == "properties").map(|path| [path, std::slice::from_ref(name)].concat());
                     find_marks(schema, path.as_deref(), found)?;
                 }
             }
