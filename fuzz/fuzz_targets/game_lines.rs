@@ -4,12 +4,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::godot::{Message, Tail, answer, command, install, remove};
+use pipewright::godot::{Engine, Message, answer, command, install, remove};
 use pipewright::record::{Form, recognise};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
-    let mut tail = Tail::default();
+    let mut tail = Engine::default();
     input.lines().for_each(|line| _ = tail.take(line.as_bytes()));
     if let Some(installed) = install(input) {
         assert!(install(&installed.text).is_none(), "it was put in twice");
