@@ -10,7 +10,7 @@ complete -c mcp-pipe -l deadline -d 'How long all may take; what isn\'t answered
 complete -c mcp-pipe -l restart -d 'How often a server that is lost is started again; earned back by a minute without a loss' -r
 complete -c mcp-pipe -l protocol -d 'Speak this version of the protocol only: 2025-11-25 or 2026-07-28' -r
 complete -c mcp-pipe -l env -d 'Set a variable for the server; without =VALUE, it is ours' -r
-complete -c mcp-pipe -l header -d 'Send this header with every request to --url; ${VAR} is replaced from the environment; may be given more than once' -r
+complete -c mcp-pipe -l header -d 'Send this header (\'Name: value\') with every request to --url; ${VAR} is replaced from the environment; may be given more than once' -r
 complete -c mcp-pipe -l events -d 'Give what the server tells besides (progress, logs, stderr, noise, restarts) as observations: to a file (appended), `stderr`, or `-` for stdout, between the results' -r
 complete -c mcp-pipe -l save-media -d 'Write images, sounds and blobs of results to files in this folder, and give their paths instead' -r -F
 complete -c mcp-pipe -l max-result -d 'Longest line of the server\'s that is read' -r

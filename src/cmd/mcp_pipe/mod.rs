@@ -92,8 +92,8 @@ pub struct Arguments {
     /// Set a variable for the server; without =VALUE, it is ours
     #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Server")]
     env: Vec<String>,
-    /// Send this header with every request to --url; ${VAR} is replaced from the environment; may be given more than once
-    #[arg(long, value_name = "NAME: VALUE", requires = "url", help_heading = "Server")]
+    /// Send this header ('Name: value') with every request to --url; ${VAR} is replaced from the environment; may be given more than once
+    #[arg(long, value_name = "HEADER", requires = "url", help_heading = "Server")]
     header: Vec<String>,
     /// Start the server with no variables but PATH, HOME and their like, and those of --env
     #[arg(long, help_heading = "Server")]

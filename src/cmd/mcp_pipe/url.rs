@@ -6,7 +6,7 @@ use crate::io::between::Dial;
 use crate::io::report::{Failure, Report, Status};
 
 /// Where such a server is; both may hold secrets, and are never told.
-#[derive(Clone, Default)]
+#[cfg_attr(not(feature = "http"), allow(dead_code))]
 pub struct Url {
     pub url: String,
     pub headers: Vec<(String, String)>,

@@ -74,12 +74,14 @@ impl Address {
         self.url.host_str().is_some_and(|host| host.parse().is_ok_and(|ip: std::net::Ipv4Addr| ip.is_loopback()))
     }
 
-    /// `text` without what our headers hold: a server may repeat it.
+    /// `text` without what our headers, a password or a query hold: a server may repeat it.
     pub(super) fn without_secrets(&self, text: &str) -> String {
-        let values = self.headers.values().filter_map(|value| value.to_str().ok());
-        let words =
-            values.flat_map(|value| std::iter::once(value).chain(value.split(' '))).filter(|word| word.len() > 5);
-        words.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+        let headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(str::to_owned);
+        let query = self.url.query_pairs().map(|(_, value)| value.into_owned());
+        let values = headers.chain(query).chain(self.url.password().map(str::to_owned));
+        // `Bearer` and the like aren't secret, what stands behind them is; a short word is found everywhere.
+        let words = values.flat_map(|value| [value.split(' ').next_back().unwrap_or_default().to_owned(), value]);
+        words.filter(|word| word.len() > 5).fold(text.to_owned(), |text, secret| text.replace(&secret, "***"))
     }
 }
 
@@ -108,10 +110,10 @@ mod tests {
     #[test]
     fn secrets_are_never_shown() {
         let headers = [("Authorization".to_owned(), "Bearer s3cret-token".to_owned())];
-        let address = Address::read("https://me:passw0rd@example.org:8443/mcp?key=s3cret", &headers).unwrap();
+        let address = Address::read("https://me:passw0rd@example.org:8443/mcp?key=k3y-of-all", &headers).unwrap();
         assert_eq!(address.to_string(), "https://example.org:8443/mcp");
         assert_eq!(format!("{address:?}"), "Address(https://example.org:8443/mcp)");
-        assert_eq!(address.without_secrets("you said s3cret-token, or Bearer s3cret-token"), "you said ***, or ***");
+        assert_eq!(address.without_secrets("you said s3cret-token, passw0rd, k3y-of-all"), "you said ***, ***, ***");
     }
 
     #[test]

@@ -236,9 +236,9 @@ impl Session {
         }
     }
 
-    /// A message that is too long is for its reader to refuse, who is to know which one it is.
+    /// What is too long to be kept is for its reader to refuse, who is to know which request that ends.
     fn write_cut(&self, id: &str, message: &[u8]) -> Result<(), Trouble> {
-        self.write(&[format!("{{\"id\":{id},").as_bytes(), message].concat())
+        self.write(&[format!("{{\"id\":{id},\"result\":").as_bytes(), message].concat())
     }
 }
 
