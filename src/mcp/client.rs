@@ -78,6 +78,8 @@ pub struct Client {
     /// It has changed since it was begun: it is read once more.
     is_stale: bool,
     greeting: Option<Box<RawValue>>,
+    /// It has refused our greeting, and was greeted again.
+    was_refused: bool,
 }
 
 /// A server whose list of tools never ends is not to be followed for ever.
@@ -102,6 +104,7 @@ impl Client {
             pages: 0,
             is_listing: false,
             is_stale: false,
+            was_refused: false,
             greeting: None,
         }
     }
@@ -245,6 +248,10 @@ impl Client {
                 // A server that answers, if only that it knows no ping, is alive.
                 (Some(Purpose::Probe), _) => Heard::Alive,
                 (Some(Purpose::Greeting), Ok(result)) => self.hear_greeting(result, out),
+                (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
+                    self.greet(out);
+                    Heard::Nothing
+                }
                 (Some(Purpose::Greeting), Err(error)) => Heard::Refused(error),
                 (Some(Purpose::Tools), Ok(result)) => self.hear_tools(result, out),
                 // A server may have none, and say so in this way.
@@ -252,6 +259,17 @@ impl Client {
                 (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
             },
         }
+    }
+
+    /// Once: who refuses our version and names it among those that it speaks is to be asked with it (2026-07-28, versioning).
+    fn may_greet_again(&mut self, error: &RpcError) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Versions {
+            supported: Vec<String>,
+        }
+        let versions = error.data.as_deref().and_then(|data| serde_json::from_str::<Versions>(data).ok());
+        let speaks_ours = versions.is_some_and(|versions| versions.supported.iter().any(|it| it == self.era.version()));
+        error.code == UNSUPPORTED_VERSION && speaks_ours && !std::mem::replace(&mut self.was_refused, true)
     }
 
     fn hear_greeting<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> Heard<'a> {

@@ -174,3 +174,19 @@ proptest::proptest! {
         said.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).unwrap());
     }
 }
+
+#[test]
+fn who_refuses_the_version_that_it_speaks_is_asked_once_more() {
+    let (mut client, mut out) = (Client::new(Era::Modern, false, 1), Vec::new());
+    client.greet(&mut out);
+    let refusal = |id: u64, version: &str| {
+        format!(r#"{{"id":{id},"error":{{"code":-32022,"message":"?","data":{{"supported":["{version}"]}}}}}}"#)
+    };
+    assert!(matches!(client.hear(&refusal(1, "2026-07-28"), &mut out), Heard::Nothing));
+    let methods: Vec<_> = lines(&mut out).iter().map(|line| line["method"].clone()).collect();
+    assert_eq!(methods, ["server/discover", "server/discover"]);
+    assert!(matches!(client.hear(&refusal(2, "2026-07-28"), &mut out), Heard::Refused(_)));
+    let (mut client, mut out) = (Client::new(Era::Modern, false, 1), Vec::new());
+    client.greet(&mut out);
+    assert!(matches!(client.hear(&refusal(1, "2030-01-01"), &mut out), Heard::Refused(_)));
+}
