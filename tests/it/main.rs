@@ -10,6 +10,8 @@ mod godot_bridge;
 mod jsonl_log;
 mod jsonl_record;
 mod log;
+#[cfg(feature = "http")]
+mod mcp_http;
 mod mcp_pipe;
 mod mcp_servers;
 mod person;

@@ -1,0 +1,272 @@
+//! `mcp-pipe --url`, with a server that shows what those that people use can't be made to show.
+
+use crate::process::{Talk, command, eventually, example, pipe, text};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What each call of the stand-in gives, in its own words.
+const BIG: &str =
+    r#"{"content":[{"type":"text","text":"hi"}],"n":12345678901234567890123,"x":1.10,"unknown":{"b":1,"a":2}}"#;
+
+struct Server {
+    child: Child,
+    url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn start(manner: &str) -> Server {
+        let mut run = Command::new(example("stand-in-http-server"));
+        let mut child = run.args(manner.split(' ')).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = lines.next().unwrap().unwrap();
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = Arc::clone(&asked);
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                heard.lock().unwrap().push(line);
+            }
+        });
+        Server { child, url, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    fn was_asked(&self, line: &str) {
+        eventually(line, || self.asked().iter().any(|asked| asked == line));
+    }
+
+    fn pipe(&self, options: &[&str]) -> Command {
+        let mut run = command("mcp-pipe");
+        run.args(["--url", &self.url]).args(options);
+        run
+    }
+
+    fn run(&self, options: &[&str], calls: &[&str]) -> Output {
+        pipe(&mut self.pipe(options), calls_of(calls).as_bytes())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn calls_of(tools: &[&str]) -> String {
+    tools.iter().map(|tool| format!("{{\"tool\":{tool:?},\"id\":{tool:?}}}\n")).collect()
+}
+
+fn lines(output: &Output) -> Vec<String> {
+    text(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+fn value(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+#[test]
+fn every_byte_of_a_result_comes_through_in_both_eras_and_forms() {
+    for manner in ["legacy", "legacy sse", "modern", "modern sse"] {
+        let server = Server::start(manner);
+        let tools = ["echo", "split", "slow", "breaks"];
+        let output = server.run(&[], &tools);
+        assert_eq!(output.status.code(), Some(0), "{manner}: {}", text(&output.stderr));
+        let expected =
+            tools.map(|tool| format!(r#"{{"id":"{tool}","tool":"{tool}","status":"ok","data":{BIG},"epoch":0}}"#));
+        assert_eq!(lines(&output), expected, "{manner}");
+    }
+}
+
+#[test]
+fn a_session_is_kept_and_ended() {
+    let server = Server::start("legacy");
+    assert_eq!(server.run(&[], &["echo", "breaks"]).status.code(), Some(0));
+    let session = "mcp-protocol-version=2025-06-18 mcp-session-id=session-1";
+    let mut asked = server.asked();
+    // The stream for what isn't asked is opened beside the next request.
+    let listening = asked.iter().position(|line| *line == format!("GET - {session}")).unwrap();
+    asked.remove(listening);
+    let expected = [
+        "POST initialize".to_owned(),
+        format!("POST notifications/initialized {session}"),
+        format!("POST tools/list {session}"),
+        format!("POST tools/call {session}"),
+        format!("POST tools/call {session}"),
+        format!("GET - {session} last-event-id=of-4"),
+        format!("DELETE - {session}"),
+    ];
+    assert_eq!((asked, listening > 1), (expected.to_vec(), true));
+}
+
+#[test]
+fn the_stateless_era_tells_requests_in_headers() {
+    let server = Server::start("modern");
+    let call = br#"{"tool":"echo","args":{"n":12345678901234567890123}}"#;
+    let output = pipe(&mut server.pipe(&["--protocol", "2026-07-28"]), call);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let version = "mcp-protocol-version=2026-07-28";
+    let expected = [
+        format!("POST server/discover {version} mcp-method=server/discover"),
+        format!("POST tools/list {version} mcp-method=tools/list"),
+        format!("POST tools/call {version} mcp-method=tools/call mcp-name=echo mcp-param-n=12345678901234567890123"),
+    ];
+    assert_eq!(server.asked(), expected);
+    // What can't be called in this way isn't offered.
+    assert!(text(&output.stderr).contains("tool \"ill\" is left out"), "{}", text(&output.stderr));
+    let listed = text(&server.run(&["--list"], &[]).stdout);
+    assert!(listed.contains("\"echo\"") && !listed.contains("\"ill\""), "{listed}");
+}
+
+#[test]
+fn what_goes_wrong_with_one_request_is_a_loss_and_the_server_is_met_again() {
+    for (tool, says) in [
+        ("forget", "has lost our session"),
+        ("gateway", "HTTP 502 Bad Gateway: Bad Gateway"),
+        ("redirect", "HTTP 307"),
+        ("broken", "no JSON"),
+        ("other", "something else than was asked"),
+        ("torn", "the connection to the server broke"),
+    ] {
+        let server = Server::start("legacy");
+        let output = server.run(&[], &["echo", tool, "split"]);
+        let lines = lines(&output);
+        assert_eq!((output.status.code(), lines.len()), (Some(1), 3), "{tool}: {lines:?}");
+        let lost = value(&lines[1]);
+        assert_eq!((&lost["kind"], &lost["maybe_executed"]), (&"lost".into(), &true.into()), "{lost}");
+        assert!(lost["error"].as_str().unwrap().contains(says), "{lost}");
+        assert_eq!((&value(&lines[0])["epoch"], &value(&lines[2])["epoch"]), (&0.into(), &1.into()));
+        assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn an_error_of_json_rpc_is_an_answer_whatever_its_status() {
+    let server = Server::start("legacy");
+    let output = server.run(&[], &["refuse", "echo"]);
+    let lines = lines(&output);
+    let refused = value(&lines[0]);
+    assert_eq!((&refused["kind"], &refused["code"]), (&"tool_error".into(), &"-32603".into()), "{refused}");
+    assert_eq!(value(&lines[1])["epoch"], 0);
+}
+
+#[test]
+fn a_server_that_is_gone_for_good_is_4_and_one_that_never_was_3() {
+    let server = Server::start("legacy");
+    let output = server.run(&["--restart", "1"], &["die", "echo"]);
+    assert_eq!((output.status.code(), lines(&output).len()), (Some(4), 2), "{}", text(&output.stderr));
+    let gone = server.run(&[], &["echo"]);
+    assert_eq!(gone.status.code(), Some(3));
+    assert!(text(&gone.stderr).contains("can't be reached: Connection refused"), "{}", text(&gone.stderr));
+    for (manner, says) in [("html", "text/html, and no MCP"), ("503", "HTTP 503"), ("401", "--header")] {
+        let output = Server::start(manner).run(&[], &["echo"]);
+        assert_eq!((output.status.code(), lines(&output).len()), (Some(3), 1), "{manner}");
+        assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
+    let secure = Server::start("legacy");
+    let output =
+        pipe(command("mcp-pipe").args(["--url", &secure.url.replace("http:", "https:")]), b"{\"tool\":\"echo\"}");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+}
+
+#[test]
+fn secrets_reach_the_server_and_nobody_else() {
+    let server = Server::start("401");
+    let url = format!("{}?key=s3cret-query", server.url);
+    let mut run = command("mcp-pipe");
+    run.args(["--url", &url, "--header", "X-Key: ${KEY_OF_THE_TEST}", "--events", "stderr"]);
+    let output = pipe(run.env("KEY_OF_THE_TEST", "s3cret-header"), calls_of(&["echo"]).as_bytes());
+    let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(told.contains("who is ***?") && !told.contains("s3cret"), "{told}");
+    server.was_asked("POST initialize x-key=s3cret-header");
+    for options in [
+        ["--url", "http://x/", "--header", "s3cret"],
+        ["--url", "http://x/", "--header", "A: ${NO_SUCH_VARIABLE}"],
+        ["--url", "http://x/", "--header", "Mcp-Session-Id: s3cret"],
+        ["--url", "s3cret", "--header", "A: b"],
+    ] {
+        let output = pipe(command("mcp-pipe").args(options), b"{\"tool\":\"echo\"}");
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+        assert!(!text(&output.stderr).contains("s3cret"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_configured_url_is_reached_with_its_headers() {
+    let server = Server::start("legacy");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mcp.json");
+    let entry = json!({"type": "http", "url": server.url, "headers": {"X-Key": "${NO_SUCH_VARIABLE:-k}"}});
+    std::fs::write(&path, json!({"mcpServers": {"there": entry}}).to_string()).unwrap();
+    let output = pipe(command("mcp-pipe").arg("--config").arg(&path), calls_of(&["echo"]).as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    server.was_asked("POST initialize x-key=k");
+}
+
+#[test]
+fn a_call_that_takes_too_long_is_called_off() {
+    for (manner, says) in [("legacy", "POST notifications/cancelled"), ("modern", "hung up on")] {
+        let server = Server::start(manner);
+        let output = server.run(&["--timeout", "0.3"], &["never", "echo"]);
+        let lines = lines(&output);
+        assert_eq!(value(&lines[0])["kind"], "timeout");
+        assert_eq!((&value(&lines[1])["status"], &value(&lines[1])["epoch"]), (&"ok".into(), &0.into()));
+        server.was_asked("hung up on");
+        let told = server.asked().iter().any(|line| line.starts_with(says));
+        assert!(told, "{manner}: {:?}", server.asked());
+    }
+}
+
+#[test]
+fn calls_are_on_their_way_at_once() {
+    let server = Server::start("modern");
+    let mut talk = Talk::start(&mut server.pipe(&["-j", "8", "--unordered"]));
+    talk.say(r#"{"tool":"never"}"#);
+    for _ in 0..7 {
+        talk.say(r#"{"tool":"slow"}"#);
+    }
+    for _ in 0..7 {
+        assert_eq!(value(&talk.hear())["tool"], "slow");
+    }
+    talk.signal(Signal::SIGTERM);
+    assert!(!talk.end().status.success());
+}
+
+#[test]
+fn what_the_server_says_unasked_is_heard_and_answered() {
+    let server = Server::start("legacy listens");
+    let mut talk = Talk::start(&mut server.pipe(&["--events", "-"]));
+    let mut heard = || value(&talk.hear())["data"].clone();
+    while heard()["data"]["data"] != "unasked" {}
+    // The answer to its ping.
+    server.was_asked("POST - mcp-protocol-version=2025-06-18 mcp-session-id=session-1");
+    talk.signal(Signal::SIGTERM);
+    talk.end();
+    server.was_asked("DELETE - mcp-protocol-version=2025-06-18 mcp-session-id=session-1");
+}
+
+#[test]
+fn a_result_that_is_too_long_hurts_only_its_own_call() {
+    for manner in ["legacy", "legacy sse", "modern sse"] {
+        let server = Server::start(manner);
+        let output = server.run(&["--max-result", "100K"], &["long", "echo"]);
+        let lines = lines(&output);
+        assert_eq!(value(&lines[0])["kind"], "too_large", "{manner}");
+        assert_eq!((&value(&lines[1])["status"], &value(&lines[1])["epoch"]), (&"ok".into(), &0.into()), "{manner}");
+    }
+}
+
+#[test]
+fn a_server_may_send_us_to_another_place_of_its_own() {
+    let server = Server::start("legacy");
+    let url = server.url.replace("/mcp", "/moved");
+    let output = pipe(command("mcp-pipe").args(["--url", &url]), calls_of(&["echo"]).as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}

@@ -1,0 +1,100 @@
+//! HTTP/1.1, as little of it as the stand-in needs.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+
+/// A request as it came.
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// Its name is in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A connection.
+pub struct Stream {
+    reader: BufReader<TcpStream>,
+    /// For the next answer.
+    pub headers: Vec<String>,
+}
+
+impl Stream {
+    pub fn new(stream: TcpStream) -> Stream {
+        stream.set_nodelay(true).unwrap();
+        Stream { reader: BufReader::new(stream), headers: Vec::new() }
+    }
+
+    /// The next request, until the other side hangs up.
+    pub fn read(&mut self) -> Option<Request> {
+        let first = self.line()?;
+        let mut words = first.split(' ');
+        let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line()?;
+            let Some((name, value)) = line.split_once(':') else { break };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let mut request = Request { method, path, headers, body: Vec::new() };
+        let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        request.body.resize(length, 0);
+        self.reader.read_exact(&mut request.body).ok()?;
+        Some(request)
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        (self.reader.read_line(&mut line).ok()? > 0).then(|| line.trim_end().to_owned())
+    }
+
+    fn send(&mut self, text: &str) -> bool {
+        self.reader.get_mut().write_all(text.as_bytes()).is_ok()
+    }
+
+    fn head(&mut self, status: u16, more: &str) {
+        let headers: String = self.headers.drain(..).map(|header| header + "\r\n").collect();
+        self.send(&format!("HTTP/1.1 {status} Said\r\n{headers}{more}\r\n"));
+    }
+
+    /// A whole answer.
+    pub fn say(&mut self, status: u16, of: &str, body: &str) {
+        let of = if of.is_empty() { String::new() } else { format!("Content-Type: {of}\r\n") };
+        self.head(status, &format!("{of}Content-Length: {}\r\n", body.len()));
+        self.send(body);
+    }
+
+    /// The beginning of a stream of events.
+    pub fn begin(&mut self) {
+        self.begin_with("text/event-stream");
+    }
+
+    /// The beginning of a body that comes in pieces.
+    pub fn begin_with(&mut self, of: &str) {
+        self.head(200, &format!("Content-Type: {of}\r\nTransfer-Encoding: chunked\r\n"));
+    }
+
+    pub fn event(&mut self, text: &str) {
+        self.try_event(text);
+    }
+
+    /// Whether somebody may still read it.
+    pub fn try_event(&mut self, text: &str) -> bool {
+        self.send(&format!("{:x}\r\n{text}\r\n", text.len()))
+    }
+
+    pub fn end(&mut self) {
+        self.send("0\r\n\r\n");
+    }
+
+    /// In the middle of what was being said.
+    pub fn hang_up(&mut self) {
+        let _ = self.reader.get_mut().shutdown(Shutdown::Both);
+    }
+}
