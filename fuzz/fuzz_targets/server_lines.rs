@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
     for era in [Era::Legacy, Era::Modern] {
-        let (mut client, mut out) = (Client::new(era, input.len() % 2 == 0, 1), Vec::new());
+        let (mut client, mut out) = (Client::new(era, 1), Vec::new());
         client.greet(&mut out);
         for line in input.lines() {
             let is_ready = client.is_ready();

@@ -41,7 +41,7 @@ impl Pipe {
                 self.show("tools", "{}", out);
             }
             Heard::NotRelisted(why) => self.show("tools", &json!({"error": why}).to_string(), out),
-            Heard::Alive | Heard::Nothing => {}
+            Heard::Nothing => {}
         }
         Ok(())
     }

@@ -199,7 +199,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let media = media.transpose()?;
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
-    let server = Server::new(patience, arguments.protocol, false, Arc::clone(&report)).with_trouble(trouble);
+    let server = Server::new(patience, arguments.protocol, Arc::clone(&report)).with_trouble(trouble);
     let pipe = Pipe::new(server, settings, media, events, Arc::clone(&report));
     let ends = Ends {
         far: command,

@@ -1,0 +1,172 @@
+//! What a server's lines mean, and what is said to them.
+
+use super::{Client, Era, Heard, MOST_PAGES, NO_METHOD, Purpose, UNSUPPORTED_VERSION};
+use crate::mcp::tools::{Tool, Tools};
+use crate::mcp::wire::{Message, Object, RpcError, notification, response};
+use serde_json::value::RawValue;
+
+impl Client {
+    /// Takes a line of the server's; what is to be said to that goes to `out`.
+    pub fn hear<'a>(&mut self, line: &'a str, out: &mut Vec<u8>) -> Heard<'a> {
+        match Message::read(line) {
+            Message::Noise(why) => Heard::Noise(why),
+            Message::Notification(method, params) => self.hear_notification(method, params, out),
+            Message::Request(id, method, params) => self.hear_request(id, method, params, out),
+            Message::Response(id, result) => match (self.asked.remove(&id), result) {
+                (None, _) => Heard::Nothing,
+                (Some(Purpose::Call), result) => Heard::Answer(id, result),
+                (Some(Purpose::Greeting), Ok(result)) => self.hear_greeting(result, out),
+                (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
+                    self.greet(out);
+                    Heard::Nothing
+                }
+                (Some(Purpose::Greeting), Err(error)) => Heard::Refused(error),
+                (Some(Purpose::Tools), Ok(result)) => self.hear_tools(result, out),
+                // A server may have none, and say so in this way.
+                (Some(Purpose::Tools), Err(error)) if error.code == NO_METHOD => self.end_list(Tools::new(), out),
+                (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
+            },
+        }
+    }
+
+    /// Once: who refuses our version and names it among those that it speaks is to be asked with it (2026-07-28, versioning).
+    fn may_greet_again(&mut self, error: &RpcError) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Versions {
+            supported: Vec<String>,
+        }
+        let versions = error.data.as_deref().and_then(|data| serde_json::from_str::<Versions>(data).ok());
+        let speaks_ours = versions.is_some_and(|versions| versions.supported.iter().any(|it| it == self.era.version()));
+        error.code == UNSUPPORTED_VERSION && speaks_ours && !std::mem::replace(&mut self.was_refused, true)
+    }
+
+    fn hear_greeting<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> Heard<'a> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Greeting {
+            protocol_version: Option<String>,
+            supported_versions: Option<Vec<String>>,
+        }
+        let Ok(greeting) = serde_json::from_str::<Greeting>(result.get()) else {
+            return Heard::Failed("the server's greeting is no object".to_owned());
+        };
+        match self.era {
+            Era::Legacy => {
+                // Any of the dated versions: what is used here is the same in all of them.
+                let Some(version) = greeting.protocol_version else {
+                    return Heard::Failed("the server names no version of the protocol".to_owned());
+                };
+                if version.as_str() >= Era::Modern.version() {
+                    return Heard::Refused(RpcError {
+                        code: UNSUPPORTED_VERSION,
+                        message: format!("the server speaks {version}"),
+                        data: None,
+                    });
+                }
+                out.extend_from_slice(notification("notifications/initialized", None).as_bytes());
+            }
+            Era::Modern => {
+                let versions = greeting.supported_versions.unwrap_or_default();
+                if !versions.iter().any(|version| version == self.era.version()) {
+                    let spoken = versions.join(", ");
+                    return Heard::Failed(format!("the server speaks {spoken}, and not {}", self.era.version()));
+                }
+            }
+        }
+        self.list(None, out);
+        Heard::Nothing
+    }
+
+    fn list(&mut self, cursor: Option<&str>, out: &mut Vec<u8>) {
+        self.is_listing = true;
+        let params = cursor.map_or_else(Object::default, |cursor| Object::default().put("cursor", cursor));
+        self.ask(Purpose::Tools, "tools/list", params, out);
+    }
+
+    fn hear_tools<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> Heard<'a> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Page<'a> {
+            #[serde(borrow, default)]
+            tools: Vec<&'a RawValue>,
+            #[serde(borrow)]
+            next_cursor: Option<&'a RawValue>,
+        }
+        let page = match serde_json::from_str::<Page<'_>>(result.get()) {
+            Ok(page) => page,
+            Err(error) => return self.fail_list(&error.to_string()),
+        };
+        let tools = page.tools.into_iter().filter_map(Tool::read).map(|tool| (tool.name.clone(), tool));
+        self.listing.extend(tools);
+        self.pages += 1;
+        match page.next_cursor.map(RawValue::get).filter(|cursor| *cursor != "null") {
+            Some(_) if self.pages > MOST_PAGES => self.fail_list("its pages never end"),
+            Some(cursor) => {
+                self.list(Some(cursor), out);
+                Heard::Nothing
+            }
+            None => {
+                let listing = std::mem::take(&mut self.listing);
+                self.end_list(listing, out)
+            }
+        }
+    }
+
+    fn end_list<'a>(&mut self, tools: Tools, out: &mut Vec<u8>) -> Heard<'a> {
+        self.tools = tools;
+        self.forget_list();
+        if std::mem::take(&mut self.is_stale) {
+            self.list(None, out);
+        }
+        if std::mem::replace(&mut self.is_ready, true) { Heard::Relisted } else { Heard::Ready }
+    }
+
+    fn forget_list(&mut self) {
+        self.listing = Tools::new();
+        (self.pages, self.is_listing) = (0, false);
+    }
+
+    /// A server whose tools are known already isn't given up for that.
+    fn fail_list<'a>(&mut self, why: &str) -> Heard<'a> {
+        self.forget_list();
+        self.is_stale = false;
+        let why = format!("tools/list: {why}");
+        if self.is_ready { Heard::NotRelisted(why) } else { Heard::Failed(why) }
+    }
+
+    fn hear_notification<'a>(&mut self, method: String, params: Option<&'a RawValue>, out: &mut Vec<u8>) -> Heard<'a> {
+        if method == "notifications/tools/list_changed" {
+            // One at a time: the pages of two would be mixed.
+            if self.is_listing {
+                self.is_stale = true;
+            } else if self.is_ready {
+                self.list(None, out);
+            }
+        }
+        let kind = match method.as_str() {
+            "notifications/message" => "log".to_owned(),
+            _ => method.strip_prefix("notifications/").unwrap_or(&method).to_owned(),
+        };
+        Heard::Event(kind, params.map_or("{}", RawValue::get))
+    }
+
+    fn hear_request<'a>(
+        &self,
+        id: &'a RawValue,
+        method: String,
+        params: Option<&'a RawValue>,
+        out: &mut Vec<u8>,
+    ) -> Heard<'a> {
+        match method.as_str() {
+            "ping" => {
+                out.extend_from_slice(response(id.get(), Ok("{}")).as_bytes());
+                return Heard::Nothing;
+            }
+            _ => {
+                let why = format!("this client has no {method}");
+                out.extend_from_slice(response(id.get(), Err((NO_METHOD, &why))).as_bytes());
+            }
+        }
+        Heard::Asks(id, method, params.map_or("{}", RawValue::get))
+    }
+}
