@@ -190,6 +190,10 @@ fn playwright_on_a_real_page_and_through_its_death() {
 fn playwright_in_a_pipe() {
     let url = page("<title>Shop</title><h1>Basket</h1>");
     let calls = [call("browser_navigate", json!({"url": url})), call("browser_snapshot", json!({}))];
-    let answers = results(mcp_pipe(&[], "playwright-mcp", BROWSER), &calls);
+    // It leaves its snapshots where it is started.
+    let folder = tempfile::tempdir().unwrap();
+    let mut mcp_pipe = mcp_pipe(&[], "playwright-mcp", BROWSER);
+    mcp_pipe.current_dir(folder.path());
+    let answers = results(mcp_pipe, &calls);
     assert!(answers[1].to_string().contains("Basket"), "{}", answers[1]);
 }
