@@ -23,7 +23,7 @@ _mcp__pipe() {
 
     case "${cmd}" in
         mcp__pipe)
-            opts="-j -v -h -V --url --config --list --jobs --unordered --allow --deny --no-check --setup --timeout --start-timeout --deadline --restart --protocol --env --header --clean-env --events --verbose --save-media --max-result --max-line --max-depth --help --version"
+            opts="-j -v -h -V --url --config --list --jobs --unordered --allow --deny --no-check --interactive --setup --timeout --start-timeout --deadline --answer-timeout --probe --restart --protocol --env --header --clean-env --events --verbose --save-media --max-result --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -66,6 +66,14 @@ _mcp__pipe() {
                     return 0
                     ;;
                 --deadline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --answer-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --probe)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -7,6 +7,8 @@ complete -c mcp-pipe -l setup -d 'Make the calls in this file first, each time t
 complete -c mcp-pipe -l timeout -d 'How long a call may take; then it is cancelled; 0 is for ever' -r
 complete -c mcp-pipe -l start-timeout -d 'How long the server may take to greet and to list its tools' -r
 complete -c mcp-pipe -l deadline -d 'How long all may take; what isn\'t answered then is answered as late, and the status is 124' -r
+complete -c mcp-pipe -l answer-timeout -d 'How long whoever is asked may take; then the question is cancelled; 0 is for ever' -r
+complete -c mcp-pipe -l probe -d 'Ask a server that has had nothing to do for so long whether it is there; one that answers neither that nor for its tools, each within that time, is started again' -r
 complete -c mcp-pipe -l restart -d 'How often a server that is lost is started again; earned back by a minute without a loss' -r
 complete -c mcp-pipe -l protocol -d 'Speak this version of the protocol only: 2025-11-25 or 2026-07-28' -r
 complete -c mcp-pipe -l env -d 'Set a variable for the server; without =VALUE, it is ours' -r
@@ -19,6 +21,7 @@ complete -c mcp-pipe -l max-depth -d 'Deepest nesting of arrays and objects that
 complete -c mcp-pipe -l list -d 'Print the server\'s tools, one a line, with their schemas, and end'
 complete -c mcp-pipe -l unordered -d 'Give each result as soon as it is there, not in the order of the calls'
 complete -c mcp-pipe -l no-check -d 'Send arguments unchecked, and tools that the server doesn\'t list; else both are held against its list first'
+complete -c mcp-pipe -l interactive -d 'Let the server ask while it works: each question leaves as {"type":"input_request","request_id",...}, and is answered on stdin by {"type":"input_response","request_id","action":"accept|decline|cancel","content"?}'
 complete -c mcp-pipe -l clean-env -d 'Start the server with no variables but PATH, HOME and their like, and those of --env'
 complete -c mcp-pipe -s v -l verbose -d 'Show what the server says on stderr'
 complete -c mcp-pipe -s h -l help -d 'Print help (see more with \'--help\')'

@@ -18,8 +18,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 mod answer;
+mod input;
 
 pub use answer::Outcome;
+pub use input::{InputRequest, InputResponse};
 
 /// Why a call was not carried out, or failed; one list for all commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

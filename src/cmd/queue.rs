@@ -76,6 +76,25 @@ impl Queue {
         }
     }
 
+    /// The call that was sent under `id`.
+    pub fn sent(&self, id: u64) -> Option<&str> {
+        self.lines.iter().find_map(|line| match line {
+            Pending::Sent(sent, call) if *sent == id => Some(call.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The call that was sent under `id` was sent again under another number.
+    pub fn renumber(&mut self, id: u64, again: u64) {
+        for pending in &mut self.lines {
+            if let Pending::Sent(sent, _) = pending
+                && *sent == id
+            {
+                *sent = again;
+            }
+        }
+    }
+
     /// Takes back what was sent under `id`: it is to be sent again.
     pub fn unsend(&mut self, id: u64) {
         for pending in &mut self.lines {

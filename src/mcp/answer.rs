@@ -43,6 +43,42 @@ pub fn given(result: &RawValue) -> Given<'_> {
         .unwrap_or(Given::Result(whole.into()))
 }
 
+/// What a tool asks for before it goes on (2026-07-28, multi round-trip requests).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// Its requests: their names, methods and parameters (JSON text).
+    pub requests: Vec<(String, String, &'a str)>,
+    /// What it wants to have back, as JSON text.
+    pub state: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// Reads a result that is [`Given::InputRequired`].
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(whole: &'a str) -> Result<Asked<'a>, String> {
+        let read =
+            |json: &'a RawValue| Fields::read(json.get()).map_err(|error| format!("its input_required: {error}"));
+        let fields = Fields::read(whole).map_err(|error| error.to_string())?;
+        let is_there = |value: &&RawValue| value.get() != "null";
+        let mut requests = Vec::new();
+        if let Some(asked) = fields.get("inputRequests").filter(is_there) {
+            for (name, request) in read(asked)?.iter() {
+                let request = read(request)?;
+                let method = request.get("method").and_then(|method| serde_json::from_str(method.get()).ok());
+                let method = method.ok_or_else(|| format!("its input_required: {name:?} has no method"))?;
+                requests.push((name.to_owned(), method, request.get("params").map_or("{}", RawValue::get)));
+            }
+        }
+        let state = fields.get("requestState").filter(is_there).map(RawValue::get);
+        if requests.is_empty() && state.is_none() {
+            return Err("its input_required asks for nothing".to_owned());
+        }
+        Ok(Asked { requests, state })
+    }
+}
+
 const UNNAMED: &str = "the tool reports an error";
 
 /// Seed 001: `{"status":"ok","data":...}`, or `{"status":"error","error":"...","data":...}`; without data, that is empty.
@@ -120,6 +156,17 @@ mod tests {
         check("[1]", Given::Result("[1]".into()));
         let json = r#"{"resultType":"input_required","requestState":"s"}"#;
         check(json, Given::InputRequired(json));
+    }
+
+    #[test]
+    fn what_a_tool_asks_for_is_read() {
+        let asked = r#"{"resultType":"input_required","inputRequests":{"q \"1\"":{"method":"elicitation/create","params":{"n":1.10}}},"requestState":"s\u0041"}"#;
+        let requests = vec![("q \"1\"".to_owned(), "elicitation/create".to_owned(), r#"{"n":1.10}"#)];
+        assert_eq!(Asked::read(asked), Ok(Asked { requests, state: Some(r#""s\u0041""#) }));
+        assert_eq!(Asked::read(r#"{"requestState":"s"}"#), Ok(Asked { requests: Vec::new(), state: Some("\"s\"") }));
+        for bad in ["{}", r#"{"inputRequests":{"a":{}}}"#, r#"{"inputRequests":[]}"#, r#"{"inputRequests":{"a":1}}"#] {
+            assert!(Asked::read(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A session with a server: greeting it, learning its tools, calling them, and what it says meanwhile.
 
 use super::tools::{Tool, Tools};
-use super::wire::{Object, RpcError, notification, quoted, request};
+use super::wire::{Object, RpcError, notification, quoted, request, response};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -32,6 +32,7 @@ enum Purpose {
     Greeting,
     Tools,
     Call,
+    Probe,
 }
 
 /// What a line of the server's means.
@@ -47,8 +48,14 @@ pub enum Heard<'a> {
     Answer(u64, Result<&'a RawValue, RpcError>),
     /// It tells something: `progress`, `log`, or a notification's own name; its parameters are JSON text.
     Event(String, &'a str),
-    /// It asks for something, by its own id; it has been told that there is none.
-    Asks(&'a RawValue, String, &'a str),
+    /// It asks for something, and has been told that there is none; its parameters are JSON text.
+    Asks(String, &'a str),
+    /// It asks whoever there is, by its own id, and waits for [`Client::answer`]; its parameters are JSON text.
+    Elicits(&'a RawValue, &'a str),
+    /// It no longer waits for the answer to what it had asked by that id.
+    Withdraws(&'a RawValue),
+    /// It is there.
+    Alive,
     /// No JSON-RPC: noise on its stdout, and why.
     Noise(String),
     /// It doesn't understand this era's greeting.
@@ -57,6 +64,15 @@ pub enum Heard<'a> {
     Failed(String),
     /// Nothing to act on: an answer to what isn't waited for any more.
     Nothing,
+}
+
+/// What a tool has asked for before it goes on (2026-07-28), answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Round {
+    /// For each of its requests, by its name, the result as JSON text.
+    pub responses: Vec<(String, String)>,
+    /// What it wants to have back, as JSON text.
+    pub state: Option<String>,
 }
 
 /// The client's side of one connection.
@@ -75,10 +91,10 @@ pub struct Client {
     is_stale: bool,
     /// It has refused our greeting, and was greeted again.
     was_refused: bool,
+    /// It may ask whoever there is.
+    elicits: bool,
 }
 
-/// Nothing is declared: a server may ask nothing of us.
-const CAPABILITIES: &str = "{}";
 /// A server whose list of tools never ends is not to be followed for ever.
 const MOST_PAGES: u32 = 1000;
 /// JSON-RPC's: there is no such method.
@@ -87,12 +103,12 @@ const NO_METHOD: i64 = -32601;
 const UNSUPPORTED_VERSION: i64 = -32022;
 
 impl Client {
-    /// A client that has said nothing yet. `first` is its first number: a later connection goes on counting, so that no answer
-    /// can be taken for another's.
-    pub fn new(era: Era, first: u64) -> Client {
+    /// A client that has said nothing yet. Where it `elicits`, the server may ask whoever there is; else it is told that it may ask
+    /// nothing of us.
+    pub fn new(era: Era, elicits: bool) -> Client {
         Client {
             era,
-            next: first,
+            next: 1,
             asked: HashMap::new(),
             is_ready: false,
             tools: Tools::new(),
@@ -101,7 +117,14 @@ impl Client {
             is_listing: false,
             is_stale: false,
             was_refused: false,
+            elicits,
         }
+    }
+
+    /// The same client on a new connection. It goes on counting, so that no answer can be taken for another's.
+    #[must_use]
+    pub fn anew(&self, era: Era) -> Client {
+        Client { next: self.next, ..Client::new(era, self.elicits) }
     }
 
     /// The era that is spoken.
@@ -112,11 +135,6 @@ impl Client {
     /// Whether calls may be sent.
     pub fn is_ready(&self) -> bool {
         self.is_ready
-    }
-
-    /// The number that the next request will have.
-    pub fn next(&self) -> u64 {
-        self.next
     }
 
     /// The tools, by name.
@@ -148,12 +166,17 @@ impl Client {
             meta = meta
                 .put("io.modelcontextprotocol/protocolVersion", &quoted(self.era.version()))
                 .put("io.modelcontextprotocol/clientInfo", &client_info())
-                .put("io.modelcontextprotocol/clientCapabilities", CAPABILITIES);
+                .put("io.modelcontextprotocol/clientCapabilities", self.capabilities());
         }
         if let Some(token) = progress {
             meta = meta.put("progressToken", &token.to_string());
         }
         meta.end()
+    }
+
+    /// What the server may ask of us.
+    fn capabilities(&self) -> &'static str {
+        if self.elicits { r#"{"elicitation":{"form":{},"url":{}}}"# } else { "{}" }
     }
 
     /// Greets.
@@ -162,7 +185,7 @@ impl Client {
             Era::Legacy => {
                 let params = Object::default()
                     .put("protocolVersion", &quoted(self.era.version()))
-                    .put("capabilities", CAPABILITIES)
+                    .put("capabilities", self.capabilities())
                     .put("clientInfo", &client_info());
                 self.ask(Purpose::Greeting, "initialize", params, out);
             }
@@ -172,10 +195,20 @@ impl Client {
 
     /// Calls a tool; gives our number for it. `arguments` is a JSON object.
     pub fn call(&mut self, tool: &str, arguments: &str, out: &mut Vec<u8>) -> u64 {
+        self.call_again(tool, arguments, None, out)
+    }
+
+    /// Calls a tool once more, with what it has asked for.
+    pub fn call_again(&mut self, tool: &str, arguments: &str, round: Option<&Round>, out: &mut Vec<u8>) -> u64 {
         let id = self.next;
         self.next += 1;
         self.asked.insert(id, Purpose::Call);
-        let params = Object::default().put("name", &quoted(tool)).put("arguments", arguments);
+        let mut params = Object::default().put("name", &quoted(tool)).put("arguments", arguments);
+        if let Some(Round { responses, state }) = round {
+            let responses = responses.iter().fold(Object::default(), |all, (key, json)| all.put_any(key, json));
+            params = params.put("inputResponses", &responses.end());
+            params = state.iter().fold(params, |params, state| params.put("requestState", state));
+        }
         let params = params.put("_meta", &self.meta(Some(id))).end();
         out.extend_from_slice(request(id, "tools/call", &params).as_bytes());
         id
@@ -189,7 +222,26 @@ impl Client {
         }
     }
 
-    /// No longer waits for a call's answer: what came of it is known otherwise.
+    /// Asks whether it is there, while nothing else is asked of it; whatever it answers to that is [`Heard::Alive`].
+    pub fn probe(&mut self, out: &mut Vec<u8>) -> u64 {
+        let method = match self.era {
+            Era::Legacy => "ping",
+            Era::Modern => "server/discover",
+        };
+        self.ask(Purpose::Probe, method, Object::default(), out)
+    }
+
+    /// Asks it in another way: some answer what they are for, and no more than that.
+    pub fn probe_again(&mut self, out: &mut Vec<u8>) -> u64 {
+        self.ask(Purpose::Probe, "tools/list", Object::default(), out)
+    }
+
+    /// Answers what the server has asked by its own `id`; the result is JSON text.
+    pub fn answer(&self, id: &str, result: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(response(id, Ok(result)).as_bytes());
+    }
+
+    /// No longer waits for an answer: what came of it is known otherwise.
     pub fn forget(&mut self, id: u64) {
         self.asked.remove(&id);
     }

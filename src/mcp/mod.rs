@@ -9,7 +9,7 @@ mod client;
 mod tools;
 mod wire;
 
-pub use answer::{Given, given};
-pub use client::{Client, Era, Heard};
+pub use answer::{Asked, Given, given};
+pub use client::{Client, Era, Heard, Round};
 pub use tools::{Names, Tool};
 pub use wire::{Message, RpcError};

@@ -94,6 +94,13 @@ impl Object {
         self
     }
 
+    /// The same where the key is anybody's.
+    pub(super) fn put_any(mut self, key: &str, json: &str) -> Object {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        self.0 += &format!("{}:{json}", quoted(key));
+        self
+    }
+
     pub(super) fn end(self) -> String {
         if self.0.is_empty() { "{}".to_owned() } else { self.0 + "}" }
     }

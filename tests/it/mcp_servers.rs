@@ -5,6 +5,7 @@ use crate::process::{Talk, command, eventually, pipe, text};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -73,6 +74,20 @@ fn everything_many_at_once() {
         assert_eq!(answer["data"]["content"][0]["text"], format!("Echo: {number}"));
     }
     assert_eq!(answers.len(), calls.len());
+}
+
+#[test]
+#[ignore = "needs the MCP servers: scripts/test installs them"]
+fn everything_asks_a_person() {
+    let mut pipe = Talk::start(&mut mcp_pipe(&["--interactive"], "mcp-server-everything", &[]));
+    let asked: Value = serde_json::from_str(&pipe.ask(r#"{"tool":"trigger-elicitation-request","id":1}"#)).unwrap();
+    assert_eq!((&asked["method"], &asked["call_id"]), (&json!("elicitation/create"), &json!(1)));
+    assert!(asked["params"]["requestedSchema"]["properties"]["email"].is_object(), "{asked}");
+    let content = json!({"name": "Ann", "integer": 7});
+    let answer = json!({"type":"input_response","request_id":asked["request_id"],"action":"accept","content":content});
+    let result = pipe.ask(&answer.to_string());
+    assert!(result.contains("Ann") && result.contains(r#""status":"ok""#), "{result}");
+    assert_eq!(pipe.end_after_close().status.code(), Some(0));
 }
 
 #[test]
@@ -184,16 +199,50 @@ fn playwright_on_a_real_page_and_through_its_death() {
     eventually("no server and no browser is left", || running_with(&needle) == 0);
 }
 
-/// What the README shows.
+/// The README's commands that hold `needle`, for another page and with the servers that were installed.
+fn readme(needle: &str, url: &str, folder: &Path) -> Command {
+    let readme = include_str!("../../README.md");
+    let blocks = readme.split("```sh\n").skip(1).filter_map(|block| block.split("\n```").next());
+    let block = blocks.into_iter().find(|block| block.contains(needle)).expect("the README shows it");
+    let block =
+        block.split_once("@modelcontextprotocol").map_or(block, |(_, after)| &after[after.find('\n').unwrap()..]);
+    // In its place: no registry is asked, and this machine's browser is taken.
+    let (server, place) = (server("playwright-mcp"), folder.display());
+    let npx = format!("#!/bin/sh\nexec {} {} --output-dir {place}\n", server.display(), BROWSER.join(" "));
+    std::fs::write(folder.join("npx"), npx).unwrap();
+    std::fs::set_permissions(folder.join("npx"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ours = crate::process::binary("mcp-pipe").parent().unwrap().display().to_string();
+    let path = format!("{place}:{ours}:{}", std::env::var("PATH").unwrap());
+    // It would find the playwrights of others as well.
+    let script = block.replace("http://127.0.0.1:8000/", url).replace("playwright\n", &format!("'node .*{place}'\n"));
+    std::fs::write(folder.join("script"), script).unwrap();
+    let mut shell = Command::new("bash");
+    // It leaves its snapshots where it is started.
+    shell.arg(folder.join("script")).env("PATH", path).current_dir(folder);
+    shell
+}
+
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn playwright_in_a_pipe() {
+fn the_readmes_browser() {
     let url = page("<title>Shop</title><h1>Basket</h1>");
-    let calls = [call("browser_navigate", json!({"url": url})), call("browser_snapshot", json!({}))];
-    // It leaves its snapshots where it is started.
     let folder = tempfile::tempdir().unwrap();
-    let mut mcp_pipe = mcp_pipe(&[], "playwright-mcp", BROWSER);
-    mcp_pipe.current_dir(folder.path());
-    let answers = results(mcp_pipe, &calls);
+    let answers = results(
+        readme("browser_navigate\",\"args\":{\"url\":\"http://127.0.0.1:8000/\"}}' '{", &url, folder.path()),
+        &[],
+    );
     assert!(answers[1].to_string().contains("Basket"), "{}", answers[1]);
+}
+
+#[test]
+#[ignore = "needs the MCP servers: scripts/test installs them"]
+fn the_readmes_browser_that_dies() {
+    let url = page("<title>Shop</title><h1>Basket</h1>");
+    let folder = tempfile::tempdir().unwrap();
+    let answers = results(readme("open-page.jsonl", &url, folder.path()), &[]);
+    for (epoch, answer) in answers.iter().enumerate() {
+        assert!(answer.to_string().contains("Basket"), "{answer}");
+        assert_eq!(answer["epoch"], epoch);
+    }
+    assert_eq!(answers.len(), 2);
 }

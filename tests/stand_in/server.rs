@@ -38,6 +38,10 @@ struct Server {
     log: Option<File>,
     /// What the client answered to our own requests.
     answers: Vec<String>,
+    /// The call that waits for such an answer.
+    asking: Option<String>,
+    /// The methods that it no longer answers, and `*` for all.
+    deaf_to: Vec<String>,
     calls: u64,
     has_grown: bool,
     /// After so many calls it dies.
@@ -54,8 +58,18 @@ fn main() {
     // Another number each time it is started, and no library for it.
     let dies_after = (fault == "dies").then(|| u64::from(std::process::id()) % 7);
     let log = options.get("log").map(append);
-    let mut server =
-        Server { fault, options, grandchild, log, answers: Vec::new(), calls: 0, has_grown: false, dies_after };
+    let mut server = Server {
+        fault,
+        options,
+        grandchild,
+        log,
+        answers: Vec::new(),
+        asking: None,
+        deaf_to: Vec::new(),
+        calls: 0,
+        has_grown: false,
+        dies_after,
+    };
     for line in stdin().lock().lines() {
         let Ok(line) = line else { break };
         if let Some(log) = &mut server.log {
@@ -123,12 +137,20 @@ impl Server {
         }
         match (id, method) {
             (Some(id), Some(method)) => self.answer(id.get(), &method, params.map_or("{}", RawValue::get)),
-            (Some(_), None) => self.answers.push(line.to_owned()),
+            (Some(_), None) => {
+                self.answers.push(line.to_owned());
+                if let Some(call) = self.asking.take() {
+                    say_result(&call, &format!(r#"{{"content":[],"structuredContent":{line}}}"#));
+                }
+            }
             (None, _) => {}
         }
     }
 
     fn answer(&mut self, id: &str, method: &str, params: &str) {
+        if self.deaf_to.iter().any(|deaf| deaf == method || deaf == "*") {
+            return;
+        }
         let speaks = |server: &Server, era: &str| match server.fault.as_str() {
             "modern" | "modern-ends" | "first-exits" => era == "modern",
             "dual" => true,

@@ -5,7 +5,7 @@ use super::results::refused;
 use crate::cmd::queue::Pending;
 use crate::io::lines::{Line, deeper_than};
 use crate::io::stage::{Out, Side};
-use crate::record::{Kind, is_cancel, recognise};
+use crate::record::{InputResponse, Kind, is_cancel, recognise};
 use std::time::Instant;
 
 impl Pipe {
@@ -22,16 +22,7 @@ impl Pipe {
         };
         let call = match recognise(body) {
             Err(error) => return self.refuse_line(line.number(), Kind::BadInput, &error.to_string()),
-            Ok(None) => match is_cancel(body) {
-                Some(id) => return self.cancel(id.get(), out),
-                None => {
-                    let mut raw = line.raw().to_vec();
-                    if !raw.ends_with(b"\n") {
-                        raw.push(b'\n');
-                    }
-                    return self.queue.push(Pending::Done(raw));
-                }
-            },
+            Ok(None) => return self.take_other(body, line, out),
             Ok(Some(call)) => call,
         };
         let refusal = if call.requires_approval {
@@ -48,6 +39,30 @@ impl Pipe {
                 Pending::Done(format!("{}\n", refused(&call, kind, &why, self.server.epoch)).into_bytes())
             }
         });
+    }
+
+    /// Takes a record that is no call.
+    fn take_other(&mut self, body: &str, line: &Line<'_>, out: &mut Out) {
+        if let Some(id) = is_cancel(body) {
+            return self.cancel(id.get(), out);
+        }
+        if self.settings.interactive.is_some() {
+            let answered = match InputResponse::read(body) {
+                Ok(None) => Ok(false),
+                Ok(Some(answer)) => self.take_answer(&answer, out).map(|()| true),
+                Err(error) => Err(error.to_string()),
+            };
+            match answered {
+                Ok(false) => {}
+                Ok(true) => return,
+                Err(why) => return self.report.fault(format_args!("stdin:{}", line.number()), why),
+            }
+        }
+        let mut raw = line.raw().to_vec();
+        if !raw.ends_with(b"\n") {
+            raw.push(b'\n');
+        }
+        self.queue.push(Pending::Done(raw));
     }
 
     /// A line that can't be read is told, and answered like a call of our own vocabulary.
@@ -71,6 +86,7 @@ impl Pipe {
         match self.queue.settle(is_it, cancelled) {
             Some(Some(sent)) => {
                 self.flying.remove(&sent);
+                self.questions.forget_call(sent);
                 self.server.client.cancel(sent, "cancelled", out.to(Side::Far));
             }
             Some(None) => {}
@@ -91,7 +107,7 @@ impl Pipe {
                 let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
                 let id = self.server.client.call(&call.tool, arguments, out.to(Side::Far));
                 let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
-                self.flying.insert(id, Flying { until, is_repeatable: false, is_setup: true });
+                self.flying.insert(id, Flying { until, is_repeatable: false, is_setup: true, rounds: 0 });
             }
         }
         if self.flying.values().any(|flying| flying.is_setup) {
@@ -113,7 +129,7 @@ impl Pipe {
             let is_repeatable = server.client.tool(&call.tool).is_some_and(|tool| tool.is_repeatable);
             let id = server.client.call(&call.tool, arguments, out.to(Side::Far));
             let until = settings.timeout.map(|timeout| Instant::now() + timeout);
-            flying.insert(id, Flying { until, is_repeatable, is_setup: false });
+            flying.insert(id, Flying { until, is_repeatable, is_setup: false, rounds: 0 });
             Some(Ok(id))
         });
     }

@@ -6,7 +6,7 @@ use super::server::{Loss, Then};
 use crate::io::lines::{Line, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
-use crate::mcp::{Heard, RpcError};
+use crate::mcp::{Given, Heard, RpcError, given};
 use crate::record::{Call, Kind, Outcome, recognise};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -20,7 +20,7 @@ impl Pipe {
         let body = text(line.body());
         match self.server.client.hear(&body, out.to(Side::Far)) {
             Heard::Ready => self.ready(out),
-            Heard::Answer(id, result) => self.settle(id, result),
+            Heard::Answer(id, result) => self.take_result(id, result, out),
             Heard::Refused(error) => {
                 let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
                 let loss = self.server.loss(message, None);
@@ -31,7 +31,13 @@ impl Pipe {
                 return self.lose(&loss, out);
             }
             Heard::Event(kind, params) => self.show(&kind, params, out),
-            Heard::Asks(_, method, params) => {
+            Heard::Elicits(id, params) => self.elicit(id, params, out),
+            Heard::Withdraws(id) => {
+                if !self.withdraw(id) {
+                    self.show("cancelled", &format!("{{\"requestId\":{}}}", id.get()), out);
+                }
+            }
+            Heard::Asks(method, params) => {
                 let asked = format!("{{\"method\":{},\"params\":{params}}}", json!(method));
                 self.show("request", &asked, out);
             }
@@ -41,6 +47,7 @@ impl Pipe {
                 self.show("tools", "{}", out);
             }
             Heard::NotRelisted(why) => self.show("tools", &json!({"error": why}).to_string(), out),
+            Heard::Alive => self.health.rest(),
             Heard::Nothing => {}
         }
         Ok(())
@@ -68,6 +75,19 @@ impl Pipe {
             let event = format!("{{\"event\":{},\"data\":{data}}}", json!(event));
             events.take("mcp", &event, out);
         }
+    }
+
+    fn take_result(&mut self, id: u64, result: Result<&RawValue, RpcError>, out: &mut Out) {
+        if self.settings.interactive.is_some()
+            && let Ok(result) = result
+            && matches!(given(result), Given::InputRequired(_))
+        {
+            match self.ask_for_call(id, result, out) {
+                Ok(()) => return,
+                Err(why) => self.report.fault("input_required", why),
+            }
+        }
+        self.settle(id, result);
     }
 
     fn settle(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
@@ -125,6 +145,7 @@ impl Pipe {
         if self.server.is_down() {
             return Ok(());
         }
+        self.questions.clear();
         let then = self.server.lose(loss);
         self.show("lost", &json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr}).to_string(), out);
         let more = [("maybe_executed", "true"), ("epoch", &*self.server.epoch.to_string())];

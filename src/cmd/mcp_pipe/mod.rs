@@ -2,10 +2,12 @@
 
 mod calls;
 mod config;
+mod health;
 mod heard;
 mod media;
 mod overlong;
 mod pipe;
+mod questions;
 mod results;
 mod schemas;
 mod server;
@@ -69,6 +71,10 @@ pub struct Arguments {
     /// Send arguments unchecked, and tools that the server doesn't list; else both are held against its list first
     #[arg(long, help_heading = "Calls")]
     no_check: bool,
+    /// Let the server ask while it works: each question leaves as {"type":"input_request","request_id",...}, and is answered on stdin
+    /// by {"type":"input_response","request_id","action":"accept|decline|cancel","content"?}
+    #[arg(long, help_heading = "Calls")]
+    interactive: bool,
     /// Make the calls in this file first, each time the server is started
     #[arg(long, value_name = "FILE", help_heading = "Calls")]
     setup: Option<PathBuf>,
@@ -82,6 +88,13 @@ pub struct Arguments {
     /// How long all may take; what isn't answered then is answered as late, and the status is 124
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time")]
     deadline: Option<Duration>,
+    /// How long whoever is asked may take; then the question is cancelled; 0 is for ever
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds, requires = "interactive", help_heading = "Time")]
+    answer_timeout: Duration,
+    /// Ask a server that has had nothing to do for so long whether it is there; one that answers neither that nor for its tools,
+    /// each within that time, is started again
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time")]
+    probe: Option<Duration>,
     /// How often a server that is lost is started again; earned back by a minute without a loss
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
     restart: u32,
@@ -191,6 +204,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         list: arguments.list,
         verbose: arguments.verbose,
         max_depth: limits.max_depth,
+        probe: arguments.probe.and_then(some),
+        interactive: arguments.interactive.then_some(some(arguments.answer_timeout)),
         setup: arguments.setup.as_deref().map(read_setup).transpose()?.unwrap_or_default(),
     };
     let media = arguments.save_media.as_deref().map(|folder| {
@@ -199,7 +214,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let media = media.transpose()?;
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
-    let server = Server::new(patience, arguments.protocol, Arc::clone(&report)).with_trouble(trouble);
+    let server =
+        Server::new(patience, arguments.protocol, arguments.interactive, Arc::clone(&report)).with_trouble(trouble);
     let pipe = Pipe::new(server, settings, media, events, Arc::clone(&report));
     let ends = Ends {
         far: command,

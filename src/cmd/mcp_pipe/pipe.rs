@@ -1,7 +1,9 @@
 //! The stage: calls from the near side become the server's, its results go back.
 
+use super::health::Health;
 use super::media::Media;
 use super::overlong::Overlong;
+use super::questions::Questions;
 use super::results::{lost, refused, refused_with};
 use super::schemas::Schemas;
 use super::server::{Loss, Server};
@@ -40,6 +42,10 @@ pub struct Settings {
     pub max_depth: usize,
     /// Calls that are made first, each time the server is started.
     pub setup: Vec<String>,
+    /// How long a server idles before it is asked whether it is there; never, where there is none.
+    pub probe: Option<Duration>,
+    /// Whether the server may ask whoever there is, and how long that may take; none is for ever.
+    pub interactive: Option<Option<Duration>>,
 }
 
 /// A call that the server works on.
@@ -49,6 +55,8 @@ pub(super) struct Flying {
     pub(super) is_repeatable: bool,
     /// A call of the set-up: nobody waits for it.
     pub(super) is_setup: bool,
+    /// How often it has asked for something.
+    pub(super) rounds: u32,
 }
 
 /// Why there is no server any more, and until when those who call are told.
@@ -77,6 +85,8 @@ pub struct Pipe {
     pub(super) parting: Option<Instant>,
     /// A line of the server's that is too long goes on.
     pub(super) overlong: Overlong,
+    pub(super) questions: Questions,
+    pub(super) health: Health,
 }
 
 impl Pipe {
@@ -87,6 +97,7 @@ impl Pipe {
         events: Option<Events>,
         report: Arc<Report>,
     ) -> Pipe {
+        let (questions, health) = (Questions::new(settings.interactive.flatten()), Health::new(settings.probe));
         Pipe {
             server,
             settings,
@@ -101,6 +112,8 @@ impl Pipe {
             over: None,
             parting: None,
             overlong: Overlong::default(),
+            questions,
+            health,
         }
     }
 
@@ -128,19 +141,25 @@ impl Pipe {
             out.stop(self.report.finish());
             return Ok(());
         }
-        if out.far_waits() {
-            // It may have answered: who reads us hasn't let us hear that yet.
-            let anew = self.settings.timeout.map(|timeout| now + timeout);
-            self.flying.values_mut().for_each(|flying| flying.until = anew);
-            self.server.wait_anew();
+        if out.far_waits() || !self.questions.is_empty() {
+            // It may have answered, and who reads us hasn't let us hear that yet; or it waits for an answer itself.
+            self.wait_anew();
         }
+        self.cancel_late_questions(now, out);
         self.give_up_late_calls(now, out);
         if self.server.is_to_restart() {
             out.respawn();
         } else if let Some(loss) = self.server.overdue() {
             self.lose(&loss, out)?;
         }
-        Ok(())
+        self.probe(out)
+    }
+
+    /// What the server hasn't said yet isn't late for its own fault.
+    pub(super) fn wait_anew(&mut self) {
+        let anew = self.settings.timeout.map(|timeout| Instant::now() + timeout);
+        self.flying.values_mut().filter(|flying| flying.until.is_some()).for_each(|flying| flying.until = anew);
+        self.server.wait_anew();
     }
 
     fn give_up_late_calls(&mut self, now: Instant, out: &mut Out) {
@@ -154,6 +173,7 @@ impl Pipe {
             if self.flying.remove(&id).is_some_and(|flying| flying.is_setup) {
                 self.fail_setup(why);
             }
+            self.questions.forget_call(id);
             self.queue.answer(id, |line| match recognise(line) {
                 Ok(Some(call)) => refused(&call, Kind::Timeout, why, epoch),
                 _ => String::new(),
@@ -187,7 +207,16 @@ impl Pipe {
             out.hold_near(false);
             return end.map_or(Ok(()), Err);
         }
+        if !self.questions.is_empty() {
+            if self.near_ended {
+                self.cancel_questions("nobody answers: stdin has ended", out);
+            } else if self.queue.is_full() {
+                // An answer would stand behind what can't be read yet.
+                self.cancel_questions("nobody has answered before a thousand more lines", out);
+            }
+        }
         self.send(out);
+        self.watch();
         self.drain(out);
         out.hold_near(self.queue.is_full());
         let is_done = self.near_ended && self.queue.is_empty() && self.flying.is_empty();
@@ -238,7 +267,9 @@ impl Stage for Pipe {
             return Some(over.until);
         }
         let calls = self.flying.values().filter_map(|flying| flying.until);
-        calls.chain(self.server.deadline()).chain(self.settings.deadline).chain(self.parting).min()
+        let others =
+            [self.server.deadline(), self.questions.deadline(), self.health.deadline(), self.settings.deadline];
+        calls.chain(others.into_iter().flatten()).chain(self.parting).min()
     }
 }
 

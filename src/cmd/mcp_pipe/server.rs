@@ -81,9 +81,10 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(patience: Patience, forced: Option<Era>, report: Arc<Report>) -> Server {
+    /// A server that speaks the era that is `forced`; where it `elicits`, it may ask whoever there is.
+    pub fn new(patience: Patience, forced: Option<Era>, elicits: bool, report: Arc<Report>) -> Server {
         Server {
-            client: Client::new(forced.unwrap_or(Era::Legacy), 1),
+            client: Client::new(forced.unwrap_or(Era::Legacy), elicits),
             patience,
             forced,
             first_refusal: None,
@@ -109,7 +110,7 @@ impl Server {
 
     /// It was started: a new connection, on which nothing is known.
     pub fn greet(&mut self, out: &mut Vec<u8>) {
-        self.client = Client::new(self.client.era(), self.client.next());
+        self.client = self.client.anew(self.client.era());
         self.start_by = Some(Instant::now() + self.patience.start);
         (self.end_by, self.restart_at, self.is_down) = (None, None, false);
         self.client.greet(out);
@@ -196,13 +197,13 @@ impl Server {
     pub fn lose(&mut self, loss: &Loss) -> Then {
         (self.start_by, self.end_by, self.is_down) = (None, None, true);
         // Nothing can be sent to it, and what it still says is nobody's.
-        self.client = Client::new(self.client.era(), self.client.next());
+        self.client = self.client.anew(self.client.era());
         let now = Instant::now();
         if self.up_since.is_none() && self.epoch == 0 {
             // It never greeted: a server may do so in another way, or it can't be started.
             if self.forced.is_none() && self.first_refusal.is_none() && !loss.is_silence {
                 self.first_refusal = Some(loss.message.clone());
-                self.client = Client::new(Era::Modern, self.client.next());
+                self.client = self.client.anew(Era::Modern);
                 self.restart_at = Some(now);
                 return Then::Restart;
             }

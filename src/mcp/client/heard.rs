@@ -3,6 +3,7 @@
 use super::{Client, Era, Heard, MOST_PAGES, NO_METHOD, Purpose, UNSUPPORTED_VERSION};
 use crate::mcp::tools::{Tool, Tools};
 use crate::mcp::wire::{Message, Object, RpcError, notification, response};
+use crate::record::Fields;
 use serde_json::value::RawValue;
 
 impl Client {
@@ -15,6 +16,8 @@ impl Client {
             Message::Response(id, result) => match (self.asked.remove(&id), result) {
                 (None, _) => Heard::Nothing,
                 (Some(Purpose::Call), result) => Heard::Answer(id, result),
+                // A refusal shows as well that it is there.
+                (Some(Purpose::Probe), _) => Heard::Alive,
                 (Some(Purpose::Greeting), Ok(result)) => self.hear_greeting(result, out),
                 (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
                     self.greet(out);
@@ -143,6 +146,11 @@ impl Client {
                 self.list(None, out);
             }
         }
+        if method == "notifications/cancelled"
+            && let Some(id) = params.and_then(|params| Fields::read(params.get()).ok()?.get("requestId"))
+        {
+            return Heard::Withdraws(id);
+        }
         let kind = match method.as_str() {
             "notifications/message" => "log".to_owned(),
             _ => method.strip_prefix("notifications/").unwrap_or(&method).to_owned(),
@@ -162,11 +170,12 @@ impl Client {
                 out.extend_from_slice(response(id.get(), Ok("{}")).as_bytes());
                 return Heard::Nothing;
             }
+            "elicitation/create" if self.elicits => return Heard::Elicits(id, params.map_or("{}", RawValue::get)),
             _ => {
                 let why = format!("this client has no {method}");
                 out.extend_from_slice(response(id.get(), Err((NO_METHOD, &why))).as_bytes());
             }
         }
-        Heard::Asks(id, method, params.map_or("{}", RawValue::get))
+        Heard::Asks(method, params.map_or("{}", RawValue::get))
     }
 }

@@ -7,8 +7,10 @@ mod eras;
 mod events;
 mod faults;
 mod flow;
+mod health;
 mod limits;
 mod options;
+mod questions;
 mod restarts;
 
 use crate::process::{Ended, Talk, command, eventually, example, pipe, text};

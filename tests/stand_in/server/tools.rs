@@ -15,7 +15,7 @@ use std::time::Duration;
 pub fn listed(has_grown: bool) -> Vec<String> {
     let echo = r#"{"name":"echo","description":"Says it again.\nWhatever it is.","inputSchema":{"type":"object","properties":{"message":{"type":"string"},"names":{"type":"array","items":{"type":"string"}}}},"unknown":1.10}"#;
     let mut tools = vec![echo.to_owned()];
-    let plain = "sleep fail contract_ok contract_error contract_text die count env image big deep processes rpc_error tell forget heard hang_up grow bad_result hangs_in";
+    let plain = "sleep fail contract_ok contract_error contract_text die count env image big deep processes rpc_error tell forget heard hang_up grow bad_result hangs_in ask deafen";
     let tool = |name: &str, more: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}{more}}}"#);
     tools.extend(plain.split(' ').map(|name| tool(name, "")));
     tools.push(tool("count_safe", r#","annotations":{"readOnlyHint":true}"#));
@@ -36,6 +36,10 @@ struct Asked<'a> {
     arguments: &'a RawValue,
     #[serde(rename = "_meta")]
     meta: Option<Value>,
+    #[serde(borrow, rename = "inputResponses")]
+    responses: Option<&'a RawValue>,
+    #[serde(borrow, rename = "requestState")]
+    state: Option<&'a RawValue>,
 }
 
 fn text(text: &str) -> Value {
@@ -107,6 +111,11 @@ impl Server {
                 forever()
             }
             "hangs_in" => forever(),
+            "ask" => self.ask(id, &asked, &arguments),
+            "deafen" => {
+                self.deaf_to = arguments["to"].as_array().unwrap().iter().map(|to| to.as_str().unwrap().to_owned()).collect();
+                say_result(id, &text("deaf").to_string());
+            }
             "grow" => {
                 self.has_grown = true;
                 for _ in 0..number("times").unwrap_or(1.0) as usize {
@@ -123,6 +132,37 @@ impl Server {
         if self.fault == "twice" {
             say_result(id, "{\"content\":[],\"again\":true}");
         }
+    }
+
+    /// Asks whoever there is: `times` rounds of two questions in the modern era, one question in the legacy one, which is taken back
+    /// where it `withdraws`.
+    fn ask(&mut self, id: &str, asked: &Asked, arguments: &Value) {
+        if self.fault != "modern" {
+            say(r#"{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":{"message":"Who?","n":1.10}}"#);
+            self.asking = Some(id.to_owned());
+            if arguments["withdraws"] == true {
+                say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"e1"}}"#);
+                say_result(&self.asking.take().unwrap(), &text("never mind").to_string());
+            }
+            return;
+        }
+        let round = asked.state.map_or(0, |state| state.get().trim_matches('"').parse::<u64>().unwrap());
+        if round < arguments["times"].as_u64().unwrap_or(1) {
+            let method = arguments["method"].as_str().unwrap_or("elicitation/create");
+            let one = |message| json!({"method":method,"params":{"message":message}});
+            let requests = if arguments["only_state"] == true {
+                json!({})
+            } else {
+                json!({"who":one("Who?"),"why \"\"":one("Why?")})
+            };
+            let asked =
+                json!({"resultType":"input_required","inputRequests":requests,"requestState":(round + 1).to_string()});
+            return say_result(id, &asked.to_string());
+        }
+        let (responses, state) =
+            (asked.responses.map_or("null", RawValue::get), asked.state.map_or("null", RawValue::get));
+        let given = format!(r#"{{"responses":{responses},"state":{state},"args":{}}}"#, asked.arguments);
+        say_result(id, &format!(r#"{{"resultType":"complete","content":[],"structuredContent":{given}}}"#));
     }
 
     fn misbehave_before(&self, id: &str) {

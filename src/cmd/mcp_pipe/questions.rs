@@ -1,0 +1,197 @@
+//! What the server asks whoever there is (`--interactive`): each question is a record on stdout, which the next stage answers with
+//! one on stdin. In the legacy era the server asks by itself while it works on a call; in the modern one a call's result asks, and
+//! the call is made once more with the answers.
+
+use super::pipe::{Flying, Pipe};
+use crate::io::stage::{Out, Side};
+use crate::mcp::{Asked, Round};
+use crate::record::{InputRequest, InputResponse, recognise};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A tool that asks more often than this over one call is not to be asked for ever.
+const MOST_ROUNDS: u32 = 100;
+/// The only thing that a server may ask of us.
+const ELICITATION: &str = "elicitation/create";
+
+/// Who waits for an answer.
+enum Asker {
+    /// The server, by its own id.
+    Server(String),
+    /// A call, by our number, under one of the names that it has asked for.
+    Call(u64, String),
+}
+
+struct Question {
+    asker: Asker,
+    until: Option<Instant>,
+}
+
+/// A call that goes on when all that it has asked for is answered.
+#[derive(Default)]
+struct Waiting {
+    round: Round,
+    left: usize,
+}
+
+/// What is asked, until it is answered.
+pub struct Questions {
+    /// How long whoever is asked may take; none is for ever.
+    patience: Option<Duration>,
+    asked: u64,
+    open: BTreeMap<u64, Question>,
+    waiting: BTreeMap<u64, Waiting>,
+}
+
+impl Questions {
+    pub fn new(patience: Option<Duration>) -> Questions {
+        Questions { patience, asked: 0, open: BTreeMap::new(), waiting: BTreeMap::new() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub fn deadline(&self) -> Option<Instant> {
+        self.open.values().filter_map(|question| question.until).min()
+    }
+
+    /// Nobody waits for any answer.
+    pub fn clear(&mut self) {
+        self.open.clear();
+        self.waiting.clear();
+    }
+
+    /// A call waits for no answer any more.
+    pub fn forget_call(&mut self, id: u64) {
+        self.waiting.remove(&id);
+        self.open.retain(|_, question| !matches!(question.asker, Asker::Call(call, _) if call == id));
+    }
+
+    fn open(&mut self, asker: Asker) -> u64 {
+        self.asked += 1;
+        self.open
+            .insert(self.asked, Question { asker, until: self.patience.map(|patience| Instant::now() + patience) });
+        self.asked
+    }
+}
+
+impl Pipe {
+    /// The server asks while it works.
+    pub(super) fn elicit(&mut self, id: &RawValue, params: &str, out: &mut Out) {
+        let question = self.questions.open(Asker::Server(id.get().to_owned()));
+        // It doesn't say for which call; where there is one only, it is for that.
+        let mut calls = self.flying.keys();
+        let call = calls.next().copied().filter(|_| calls.next().is_none());
+        self.ask(question, call, params, out);
+    }
+
+    /// The server no longer waits for the answer to what it had asked by that id; says whether it had.
+    pub(super) fn withdraw(&mut self, id: &RawValue) -> bool {
+        let before = self.questions.open.len();
+        let is_it = |question: &Question| matches!(&question.asker, Asker::Server(own) if own == id.get());
+        self.questions.open.retain(|_, question| !is_it(question));
+        self.questions.open.len() < before
+    }
+
+    /// A call's result asks for something before it goes on; why it can't be asked for.
+    pub(super) fn ask_for_call(&mut self, id: u64, result: &RawValue, out: &mut Out) -> Result<(), String> {
+        let Asked { requests, state } = Asked::read(result.get())?;
+        if let Some((_, method, _)) = requests.iter().find(|(_, method, _)| method != ELICITATION) {
+            return Err(format!("the tool asks for {method}, which nobody here can give"));
+        }
+        let Some(flying) = self.flying.get_mut(&id) else { return Ok(()) };
+        flying.rounds += 1;
+        if flying.rounds > MOST_ROUNDS {
+            return Err(format!("the tool has asked more than {MOST_ROUNDS} times"));
+        }
+        flying.until = None;
+        let waiting =
+            Waiting { round: Round { responses: Vec::new(), state: state.map(str::to_owned) }, left: requests.len() };
+        self.questions.waiting.insert(id, waiting);
+        for (name, _, params) in requests {
+            let question = self.questions.open(Asker::Call(id, name));
+            self.ask(question, Some(id), params, out);
+        }
+        self.call_on(id, out);
+        Ok(())
+    }
+
+    fn ask(&self, question: u64, call: Option<u64>, params: &str, out: &mut Out) {
+        let line = call.and_then(|id| self.queue.sent(id));
+        let call = line.and_then(|line| recognise(line).ok().flatten());
+        let id = format!("q{question}");
+        let call = call.as_ref().map(|call| (call.id, &*call.tool));
+        let asked = InputRequest { id: &id, call, source: "mcp", method: ELICITATION, params };
+        let record = asked.record(&[("epoch", &self.server.epoch.to_string())]);
+        out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
+    }
+
+    /// Whoever was asked answers; why nobody waits for that.
+    pub(super) fn take_answer(&mut self, answer: &InputResponse<'_>, out: &mut Out) -> Result<(), String> {
+        let id = answer.id.strip_prefix('q').and_then(|number| number.parse().ok());
+        match id.and_then(|id| self.questions.open.remove(&id)) {
+            Some(question) => self.give(question.asker, &answer.result(), out),
+            None => return Err(format!("nobody waits for an answer to request_id {:?}", answer.id)),
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, asker: Asker, result: &str, out: &mut Out) {
+        match asker {
+            Asker::Server(id) => {
+                self.server.client.answer(&id, result, out.to(Side::Far));
+                self.wait_anew();
+            }
+            Asker::Call(id, name) => {
+                if let Some(waiting) = self.questions.waiting.get_mut(&id) {
+                    waiting.round.responses.push((name, result.to_owned()));
+                    waiting.left -= 1;
+                }
+                self.call_on(id, out);
+            }
+        }
+    }
+
+    /// Makes a call once more, where all that it has asked for is answered.
+    fn call_on(&mut self, id: u64, out: &mut Out) {
+        if self.questions.waiting.get(&id).is_none_or(|waiting| waiting.left > 0) {
+            return;
+        }
+        let (Some(Waiting { round, .. }), Some(flying)) = (self.questions.waiting.remove(&id), self.flying.remove(&id))
+        else {
+            return;
+        };
+        // Those of the set-up go one at a time.
+        let setup = self.settings.setup.get(self.set_up.saturating_sub(1)).filter(|_| flying.is_setup);
+        let line = setup.map(String::as_str).or_else(|| self.queue.sent(id));
+        let Some(call) = line.and_then(|line| recognise(line).ok().flatten()) else { return };
+        let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
+        let again = self.server.client.call_again(&call.tool, arguments, Some(&round), out.to(Side::Far));
+        self.queue.renumber(id, again);
+        let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
+        self.flying.insert(again, Flying { until, ..flying });
+    }
+
+    /// Nobody can answer: what was asked is cancelled, so that no call waits for ever.
+    pub(super) fn cancel_questions(&mut self, why: &str, out: &mut Out) {
+        self.cancel_those(|_| true, why, out);
+    }
+
+    /// The same for what was asked too long ago.
+    pub(super) fn cancel_late_questions(&mut self, now: Instant, out: &mut Out) {
+        let is_late = |question: &Question| question.until.is_some_and(|until| until <= now);
+        self.cancel_those(is_late, "not answered in time (--answer-timeout)", out);
+    }
+
+    fn cancel_those(&mut self, which: impl Fn(&Question) -> bool, why: &str, out: &mut Out) {
+        let ids: Vec<u64> = self.questions.open.iter().filter(|(_, it)| which(it)).map(|(id, _)| *id).collect();
+        for id in ids {
+            let Some(question) = self.questions.open.remove(&id) else { continue };
+            self.report
+                .fault(format_args!("request q{id}"), format_args!("{why}; the server is told that it is cancelled"));
+            self.give(question.asker, r#"{"action":"cancel"}"#, out);
+        }
+    }
+}

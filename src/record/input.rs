@@ -1,0 +1,120 @@
+//! What a tool asks whoever there is while it works, and what is said to that: `input_request` and `input_response`.
+
+use super::{Fields, Unreadable, unreadable};
+use serde_json::value::RawValue;
+use std::fmt::Write;
+
+/// `{"type":"input_request","request_id","call_id"?,"tool"?,"source","method","params"}`.
+#[derive(Debug, Clone)]
+pub struct InputRequest<'a> {
+    /// Ours: by it the answer is known.
+    pub id: &'a str,
+    /// The call that waits for it, where that is known: its id as it was written, and its tool.
+    pub call: Option<(Option<&'a RawValue>, &'a str)>,
+    /// Who asks: a plain name.
+    pub source: &'a str,
+    /// What it asks for, as it calls that.
+    pub method: &'a str,
+    /// JSON text: the question.
+    pub params: &'a str,
+}
+
+impl InputRequest<'_> {
+    /// The record, JSON text without a line feed, with `more` fields behind it: plain names and JSON text.
+    pub fn record(&self, more: &[(&str, &str)]) -> String {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let mut record = format!("{{\"type\":\"input_request\",\"request_id\":{}", quoted(self.id));
+        let mut put = |key: &str, json: &str| _ = write!(record, ",\"{key}\":{json}");
+        if let Some((id, tool)) = self.call {
+            if let Some(id) = id {
+                put("call_id", id.get());
+            }
+            put("tool", &quoted(tool));
+        }
+        put("source", &quoted(self.source));
+        put("method", &quoted(self.method));
+        // It may have been written over several lines; between tokens they are only white space.
+        put("params", &self.params.replace(['\n', '\r'], " "));
+        more.iter().for_each(|(key, json)| put(key, json));
+        record + "}"
+    }
+}
+
+/// `{"type":"input_response","request_id","action":"accept|decline|cancel","content"?}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputResponse<'a> {
+    /// That of the [`InputRequest`].
+    pub id: String,
+    /// `accept`, `decline` or `cancel`.
+    pub action: String,
+    /// JSON text: an object, the answer.
+    pub content: Option<&'a str>,
+}
+
+impl<'a> InputResponse<'a> {
+    /// Reads a line; `None` is another record.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(line: &'a str) -> Result<Option<InputResponse<'a>>, Unreadable> {
+        let fields = Fields::read(line)?;
+        if fields.get("type").is_none_or(|value| value.get() != "\"input_response\"") {
+            return Ok(None);
+        }
+        let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+        let Some(id) = text("request_id") else {
+            return unreadable("an input_response without request_id, which is a text");
+        };
+        let action = text("action").filter(|action| ["accept", "decline", "cancel"].contains(&action.as_str()));
+        let Some(action) = action else {
+            return unreadable("an input_response whose action is none of accept, decline and cancel");
+        };
+        let content = fields.get("content").map(RawValue::get);
+        if content.is_some_and(|content| !content.starts_with('{')) {
+            return unreadable("an input_response whose content is no object");
+        }
+        Ok(Some(InputResponse { id, action, content }))
+    }
+
+    /// What MCP calls the result of an elicitation: JSON text.
+    pub fn result(&self) -> String {
+        match self.content {
+            Some(content) => format!("{{\"action\":\"{}\",\"content\":{content}}}", self.action),
+            None => format!("{{\"action\":\"{}\"}}", self.action),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_one_line_and_keeps_every_digit() {
+        let id: Box<RawValue> = serde_json::from_str("7.10").unwrap();
+        let (call, params) = (Some((Some(&*id), "ask")), "{\n\"n\": 1.10}");
+        let asked = InputRequest { id: "q1", call, source: "mcp", method: "elicitation/create", params };
+        assert_eq!(
+            asked.record(&[("epoch", "0")]),
+            r#"{"type":"input_request","request_id":"q1","call_id":7.10,"tool":"ask","source":"mcp","method":"elicitation/create","params":{ "n": 1.10},"epoch":0}"#
+        );
+    }
+
+    #[test]
+    fn an_answer_is_read_or_told_what_is_wrong_with_it() {
+        let line = r#"{"type":"input_response","request_id":"q1","action":"accept","content":{"n":1.10}}"#;
+        let read = InputResponse::read(line).unwrap().unwrap();
+        assert_eq!((read.id.as_str(), read.result().as_str()), ("q1", r#"{"action":"accept","content":{"n":1.10}}"#));
+        assert_eq!(InputResponse::read(r#"{"type":"observation"}"#), Ok(None));
+        for bad in [
+            r#"{"type":"input_response","action":"accept"}"#,
+            r#"{"type":"input_response","request_id":1,"action":"accept"}"#,
+            r#"{"type":"input_response","request_id":"q","action":"yes"}"#,
+            r#"{"type":"input_response","request_id":"q","action":"accept","content":[]}"#,
+            r#"{"type":"input_response","request_id":"q","request_id":"p","action":"accept"}"#,
+        ] {
+            assert!(InputResponse::read(bad).is_err(), "{bad}");
+        }
+    }
+}

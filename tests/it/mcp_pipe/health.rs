@@ -1,0 +1,49 @@
+//! A server that hangs while it has nothing to do (`--probe`).
+
+use super::{Pipe, play_logged};
+use serde_json::json;
+
+#[test]
+fn a_server_that_answers_nothing_any_more_is_started_again() {
+    for deaf in [r#"["*"]"#, r#"["ping","tools/list"]"#] {
+        let mut pipe = Pipe::start("echo", &["--probe", "0.1"]);
+        pipe.ask(&format!(r#"{{"tool":"deafen","args":{{"to":{deaf}}}}}"#));
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let answer = pipe.ask(r#"{"tool":"echo"}"#);
+        assert_eq!((&answer["status"], &answer["epoch"]), (&json!("ok"), &json!(1)));
+        let ended = pipe.end_after_close();
+        assert_eq!(ended.status.code(), Some(0));
+        assert!(ended.stderr.contains("no longer answers (--probe)"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn one_that_only_ignores_the_probe_is_left_alone() {
+    for (server, deaf) in [("echo", "ping"), ("modern", "server/discover"), ("echo", "none"), ("modern", "none")] {
+        let mut pipe = Pipe::start(server, &["--probe", "0.1"]);
+        pipe.ask(&format!(r#"{{"tool":"deafen","args":{{"to":["{deaf}"]}}}}"#));
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        assert_eq!(pipe.ask(r#"{"tool":"echo"}"#)["epoch"], 0);
+        let ended = pipe.end_after_close();
+        assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn while_a_call_is_on_its_way_nothing_is_asked() {
+    let played = play_logged("echo", &["--probe", "0.05"], &[r#"{"tool":"sleep","args":{"seconds":0.5}}"#]);
+    let methods: Vec<_> = played.heard().into_iter().map(|line| line["method"].clone()).collect();
+    assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/call"]);
+    played.assert_well();
+}
+
+#[test]
+fn nor_without_the_option() {
+    for options in [&[][..], &["--probe", "0"]] {
+        let mut pipe = Pipe::start("echo", options);
+        pipe.ask(r#"{"tool":"deafen","args":{"to":["ping","tools/list"]}}"#);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert_eq!(pipe.ask(r#"{"tool":"echo"}"#)["epoch"], 0);
+        pipe.end_after_close();
+    }
+}
