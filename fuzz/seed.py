@@ -66,6 +66,11 @@ SAID = [
     '{"ok":false,"id":null,"error":"a","code":"BAD_JSON","hint":"b","details":{},"dropped":3}',
     '{"events":[{"type":"tick"}],"frame":9}',
 ]
+STREAMS = ['data: {"n":1}\r\n\r\nid: 7\nevent: message\nretry: 20\ndata\n\n', '\ufeff: x\rdata:1\rdata: 2\r\r', 'data: ' + 'x' * 40]
+SCHEMAS = [
+    '{"type":"object","properties":{"a":{"type":"integer","minimum":1}},"required":["a"],"additionalProperties":false}\n{"a":1.5}',
+    '{"$ref":"#/$defs/b","$defs":{"b":{"anyOf":[{"const":1},{"pattern":"^a+$"}]}}}\n"aab"',
+]
 PROJECT = 'config_version=5\r\n\n[autoload]\n\nAgentBridge="*res://x.gd"\n\n[display]\nSCRIPT ERROR: Parse Error'
 
 
@@ -84,6 +89,8 @@ def main():
     lines = [f"{call}\n{said}".encode() for call in CALLS + [WIDE] for said in SAID]
     seed(corpus, "game_lines", lines + [PROJECT.encode()])
     seed(corpus, "server_lines", ["\n".join(said).encode() for said in SERVERS])
+    seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
+    seed(corpus, "schemas", [schema.encode() for schema in SCHEMAS])
     talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
     seed(corpus, "alignment", talks)
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])

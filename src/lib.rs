@@ -19,4 +19,5 @@ pub mod journal;
 pub mod mcp;
 pub mod record;
 pub mod replay;
+pub mod rpc;
 pub mod spire;

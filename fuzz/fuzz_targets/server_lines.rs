@@ -4,17 +4,19 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::mcp::{Client, Era, Given, Heard, given};
+use pipewright::mcp::{Asked, Client, Era, Given, Heard, Round, given};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
     for era in [Era::Legacy, Era::Modern] {
-        let (mut client, mut out) = (Client::new(era, 1), Vec::new());
+        let (mut client, mut out) = (Client::new(era, true), Vec::new());
         client.greet(&mut out);
         for line in input.lines() {
             let is_ready = client.is_ready();
-            if let Heard::Answer(_, Ok(result)) = client.hear(line, &mut out) {
-                check(given(result));
+            match client.hear(line, &mut out) {
+                Heard::Answer(_, Ok(result)) => check(given(result), &mut client, &mut out),
+                Heard::Elicits(id, _) => client.answer(id.get(), "{}", &mut out),
+                _ => {}
             }
             assert!(!is_ready || client.is_ready(), "a server that was greeted was forgotten");
             if client.is_ready() {
@@ -30,8 +32,17 @@ fuzz_target!(|input: &str| {
     }
 });
 
-fn check(given: Given<'_>) {
-    let (Given::Result(json) | Given::Error { data: json, .. }) = given else { return };
+fn check(given: Given<'_>, client: &mut Client, out: &mut Vec<u8>) {
+    let json = match given {
+        Given::Result(json) | Given::Error { data: json, .. } => json,
+        Given::InputRequired(whole) => {
+            if let Ok(Asked { requests, state }) = Asked::read(whole) {
+                let responses = requests.into_iter().map(|(name, ..)| (name, "{}".to_owned())).collect();
+                client.call_again("x", "{}", Some(&Round { responses, state: state.map(str::to_owned) }), out);
+            }
+            return;
+        }
+    };
     serde_json::from_str::<&RawValue>(&json).expect("a result is JSON");
     assert!(!json.contains('\n'), "a result on several lines");
 }

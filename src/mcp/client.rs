@@ -1,7 +1,7 @@
 //! A session with a server: greeting it, learning its tools, calling them, and what it says meanwhile.
 
 use super::tools::{Tool, Tools};
-use super::wire::{Object, RpcError, notification, quoted, request, response};
+use crate::rpc::{Object, RpcError, notification, quoted, request, response};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 

@@ -7,9 +7,7 @@
 mod answer;
 mod client;
 mod tools;
-mod wire;
 
 pub use answer::{Asked, Given, given};
 pub use client::{Client, Era, Heard, Round};
 pub use tools::{Names, Tool};
-pub use wire::{Message, RpcError};

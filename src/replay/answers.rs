@@ -14,8 +14,9 @@ pub use miss::{Miss, Near};
 
 use super::canonical;
 use super::compare::{Comparison, Object, below};
-use super::rpc::{Message, asked_token, cancelled, name, progress_token, with_id, with_token};
+use super::json_rpc::{asked_token, cancelled, name, progress_token, read, with_id, with_token};
 use crate::io::lines::{Path, Step};
+use crate::rpc::Message;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -156,7 +157,7 @@ impl Recording {
 
     /// Takes a line of the client's. What is no JSON-RPC is left out.
     pub fn client(&mut self, line: &str, t: u64) {
-        match Message::read(line) {
+        match read(line) {
             // Whether somebody is alive isn't recorded.
             Ok(Message::Request { method, .. }) if method == PING => {}
             Ok(Message::Request { id, params, .. }) => {
@@ -170,7 +171,7 @@ impl Recording {
                 Some(id) => self.open.retain(|(other, _)| *other != name(id)),
                 None => _ = self.begin(line, t, false, None),
             },
-            Ok(Message::Answer(_)) | Err(_) => {}
+            Ok(Message::Response { .. }) | Err(_) => {}
         }
     }
 
@@ -186,8 +187,8 @@ impl Recording {
 
     /// Takes a line of the server's.
     pub fn server(&mut self, line: &str, t: u64) {
-        let (at, kind) = match Message::read(line) {
-            Ok(Message::Answer(id)) => {
+        let (at, kind) = match read(line) {
+            Ok(Message::Response { id, .. }) => {
                 let id = name(id);
                 let Some(open) = self.open.iter().position(|(other, _)| *other == id) else { return };
                 (Some(self.open.remove(open).1), Kind::Answer)
@@ -228,7 +229,7 @@ fn key(same: &Comparison, line: &str) -> Option<(String, About)> {
     let changed = same.normalise.as_ref().and_then(|normalise| normalise(line.as_bytes()));
     let changed = changed.and_then(|line| String::from_utf8(line).ok());
     let ignored: Vec<&[Step]> = same.ignored.iter().map(Path::steps).collect();
-    let key = |line: &str| match Message::read(line) {
+    let key = |line: &str| match read(line) {
         Ok(Message::Request { method, params, .. } | Message::Notification { method, params }) => {
             Some(key_of(method, params, &below(&ignored, |step| matches!(step, Step::Field(key) if key == "params"))))
         }

@@ -9,6 +9,6 @@ pub mod alignment;
 pub mod answers;
 mod canonical;
 pub mod compare;
-pub mod rpc;
+pub mod json_rpc;
 pub mod schedule;
 pub mod turns;

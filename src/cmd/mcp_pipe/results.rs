@@ -1,8 +1,9 @@
 //! What is answered to whoever called: in the form of the call, with its own id.
 
 use super::server::Loss;
-use crate::mcp::{Given, RpcError, given};
+use crate::mcp::{Given, given};
 use crate::record::{Call, Kind, Outcome, recognise};
+use crate::rpc::RpcError;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 

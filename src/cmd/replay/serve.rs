@@ -12,9 +12,10 @@ use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
 use crate::replay::answers::{Answers, Due, Miss, PING, Recording};
 use crate::replay::compare::Comparison;
-use crate::replay::rpc::{Message, asked_token, cancelled};
+use crate::replay::json_rpc::{self, asked_token, cancelled};
 use crate::replay::schedule::{Schedule, Speed};
 use crate::replay::turns::Said;
+use crate::rpc::Message;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
@@ -131,7 +132,7 @@ impl Server {
         let Ok(text) = std::str::from_utf8(line.body()) else {
             return self.refuse_line(number, UNREADABLE, "it is no UTF-8", out);
         };
-        match Message::read(text) {
+        match json_rpc::read(text) {
             Ok(Message::Request { id, method, .. }) if method == PING => {
                 let pong = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{}}}}\n", id.get());
                 out.to(self.peer).extend_from_slice(pong.as_bytes());
@@ -147,7 +148,7 @@ impl Server {
                 }
             },
             // An answer to what the recorded server asked.
-            Ok(Message::Answer(_)) => {}
+            Ok(Message::Response { .. }) => {}
             Err(why) => {
                 let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
                 self.refuse_line(number, if is_json { INVALID } else { UNREADABLE }, &why, out);

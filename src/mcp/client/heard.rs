@@ -2,33 +2,41 @@
 
 use super::{Client, Era, Heard, MOST_PAGES, NO_METHOD, Purpose, UNSUPPORTED_VERSION};
 use crate::mcp::tools::{Tool, Tools};
-use crate::mcp::wire::{Message, Object, RpcError, notification, response};
 use crate::record::Fields;
+use crate::rpc::{Message, Object, RpcError, notification, response};
 use serde_json::value::RawValue;
 
 impl Client {
     /// Takes a line of the server's; what is to be said to that goes to `out`.
     pub fn hear<'a>(&mut self, line: &'a str, out: &mut Vec<u8>) -> Heard<'a> {
         match Message::read(line) {
-            Message::Noise(why) => Heard::Noise(why),
-            Message::Notification(method, params) => self.hear_notification(method, params, out),
-            Message::Request(id, method, params) => self.hear_request(id, method, params, out),
-            Message::Response(id, result) => match (self.asked.remove(&id), result) {
-                (None, _) => Heard::Nothing,
-                (Some(Purpose::Call), result) => Heard::Answer(id, result),
-                // A refusal shows as well that it is there.
-                (Some(Purpose::Probe), _) => Heard::Alive,
-                (Some(Purpose::Greeting), Ok(result)) => self.hear_greeting(result, out),
-                (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
-                    self.greet(out);
-                    Heard::Nothing
-                }
-                (Some(Purpose::Greeting), Err(error)) => Heard::Refused(error),
-                (Some(Purpose::Tools), Ok(result)) => self.hear_tools(result, out),
-                // A server may have none, and say so in this way.
-                (Some(Purpose::Tools), Err(error)) if error.code == NO_METHOD => self.end_list(Tools::new(), out),
-                (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
+            Err(why) => Heard::Noise(why),
+            Ok(Message::Notification { method, params }) => self.hear_notification(method, params, out),
+            Ok(Message::Request { id, method, params }) => self.hear_request(id, method, params, out),
+            Ok(Message::Response { id, outcome }) => match id.get().parse() {
+                Ok(id) => self.hear_response(id, outcome, out),
+                // We number with whole numbers.
+                Err(_) => Heard::Noise("an answer to nothing that was asked".to_owned()),
             },
+        }
+    }
+
+    fn hear_response<'a>(&mut self, id: u64, outcome: Result<&'a RawValue, RpcError>, out: &mut Vec<u8>) -> Heard<'a> {
+        match (self.asked.remove(&id), outcome) {
+            (None, _) => Heard::Nothing,
+            (Some(Purpose::Call), result) => Heard::Answer(id, result),
+            // A refusal shows as well that it is there.
+            (Some(Purpose::Probe), _) => Heard::Alive,
+            (Some(Purpose::Greeting), Ok(result)) => self.hear_greeting(result, out),
+            (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
+                self.greet(out);
+                Heard::Nothing
+            }
+            (Some(Purpose::Greeting), Err(error)) => Heard::Refused(error),
+            (Some(Purpose::Tools), Ok(result)) => self.hear_tools(result, out),
+            // A server may have none, and say so in this way.
+            (Some(Purpose::Tools), Err(error)) if error.code == NO_METHOD => self.end_list(Tools::new(), out),
+            (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
         }
     }
 

@@ -24,7 +24,7 @@ fn raw(json: &str) -> Box<RawValue> {
 
 /// What is said to a request, a line each.
 fn ask(answers: &mut Answers, line: &str) -> Vec<String> {
-    let Ok(Message::Request { id, params, .. }) = Message::read(line) else { panic!("{line}") };
+    let Ok(Message::Request { id, params, .. }) = read(line) else { panic!("{line}") };
     let exchange = answers.ask(line).unwrap();
     let said = exchange.say(Some(id), asked_token(params));
     said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()

@@ -5,22 +5,23 @@
 //! has no bound and ends with an error there.
 
 /// An event that has come to its end.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Event {
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Event {
     /// What sort of event; empty is a message.
-    pub(super) name: String,
-    pub(super) data: Vec<u8>,
+    pub name: String,
+    /// Its data, lines joined by line feeds.
+    pub data: Vec<u8>,
     /// Where to go on after it, if the stream breaks.
-    pub(super) id: Option<String>,
+    pub id: Option<String>,
     /// How many milliseconds to wait before that.
-    pub(super) retry: Option<u64>,
+    pub retry: Option<u64>,
     /// The data is longer than was agreed, and only its beginning is here.
-    pub(super) is_cut: bool,
+    pub is_cut: bool,
 }
 
 /// Takes chunks, gives events.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub struct Reader {
     longest: usize,
     /// A line that hasn't ended yet.
     line: Vec<u8>,
@@ -37,7 +38,7 @@ const FIELD: usize = 64;
 
 impl Reader {
     /// A reader of events whose data is no longer than `longest`.
-    pub(super) fn new(longest: usize) -> Reader {
+    pub fn new(longest: usize) -> Reader {
         Reader {
             longest,
             line: Vec::new(),
@@ -50,7 +51,7 @@ impl Reader {
     }
 
     /// Takes what has come, and gives the events that end in it.
-    pub(super) fn take(&mut self, mut chunk: &[u8]) -> Vec<Event> {
+    pub fn take(&mut self, mut chunk: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(first) = chunk.first() {
             if std::mem::take(&mut self.after_return) && *first == b'\n' {

@@ -7,7 +7,7 @@
 
 mod address;
 mod answer;
-mod events;
+pub mod events;
 mod headers;
 mod session;
 mod trouble;

@@ -1,64 +1,22 @@
-//! JSON-RPC lines of either side, as open views of their raw text: ids and tokens of whatever JSON type.
+//! What a recording of a JSON-RPC server is asked: messages that aren't nested too deep to be compared, their ids and tokens of
+//! whatever JSON type.
 
 use super::canonical;
 use super::compare::DEEPEST;
 use crate::io::lines::{Line, deeper_than, range_in, set};
+use crate::rpc::Message;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What a line is.
-#[derive(Debug)]
-pub enum Message<'a> {
-    /// It asks, and wants an answer.
-    Request {
-        /// Whoever asks numbers it so.
-        id: &'a RawValue,
-        /// What it asks for.
-        method: String,
-        /// With what.
-        params: Option<&'a RawValue>,
-    },
-    /// It tells, and wants no answer.
-    Notification {
-        /// What it tells.
-        method: String,
-        /// About what.
-        params: Option<&'a RawValue>,
-    },
-    /// It answers the request of that id.
-    Answer(&'a RawValue),
-}
-
-#[derive(Deserialize)]
-struct Fields<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    method: Option<String>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-}
-
-impl<'a> Message<'a> {
-    /// Reads a line.
-    ///
-    /// # Errors
-    /// Why it is none, for people.
-    pub fn read(line: &'a str) -> Result<Message<'a>, String> {
-        if line.trim_ascii_start().starts_with('[') {
-            return Err("a batch: send one message a line".to_owned());
-        }
-        if deeper_than(line.as_bytes(), DEEPEST) {
-            return Err(format!("nested deeper than {DEEPEST} levels"));
-        }
-        let Fields { id, method, params } =
-            serde_json::from_str(line).map_err(|error| format!("no JSON-RPC message: {error}"))?;
-        match (id, method) {
-            (Some(id), Some(method)) => Ok(Message::Request { id, method, params }),
-            (None, Some(method)) => Ok(Message::Notification { method, params }),
-            (Some(id), None) => Ok(Message::Answer(id)),
-            (None, None) => Err("no JSON-RPC message: it has neither method nor id".to_owned()),
-        }
+/// Reads a line.
+///
+/// # Errors
+/// Why it is none that can be compared, for people.
+pub fn read(line: &str) -> Result<Message<'_>, String> {
+    if deeper_than(line.as_bytes(), DEEPEST) {
+        return Err(format!("nested deeper than {DEEPEST} levels"));
     }
+    Message::read(line)
 }
 
 /// An id or a token, the same text however it is written.
@@ -114,7 +72,7 @@ pub(super) fn with_id(line: &str, id: &RawValue) -> Option<Vec<u8>> {
 
 /// The same with another progress token.
 pub(super) fn with_token(line: &str, token: &RawValue) -> Option<Vec<u8>> {
-    let Ok(Message::Notification { method, params }) = Message::read(line) else { return None };
+    let Ok(Message::Notification { method, params }) = read(line) else { return None };
     let old = range_in(line, progress_token(&method, params)?.get());
     Some([&line.as_bytes()[..old.start], token.get().as_bytes(), &line.as_bytes()[old.end..], b"\n"].concat())
 }

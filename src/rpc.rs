@@ -1,20 +1,35 @@
-//! JSON-RPC lines, as open views of their raw text.
+//! JSON-RPC lines of either side, as open views of their raw text: ids of whatever JSON type, every digit as it was written.
 
 use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
-/// A line from a server.
+/// What a line is.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// An answer to one of ours.
-    Response(u64, Result<&'a RawValue, RpcError>),
-    /// The server asks; the id is its own.
-    Request(&'a RawValue, String, Option<&'a RawValue>),
+    /// It asks, and wants an answer.
+    Request {
+        /// Whoever asks numbers it so.
+        id: &'a RawValue,
+        /// What it asks for.
+        method: String,
+        /// With what.
+        params: Option<&'a RawValue>,
+    },
     /// It tells, and wants no answer.
-    Notification(String, Option<&'a RawValue>),
-    /// Anything else: noise on the server's stdout, and why it is none of the above.
-    Noise(String),
+    Notification {
+        /// What it tells.
+        method: String,
+        /// About what.
+        params: Option<&'a RawValue>,
+    },
+    /// It answers the request of that id.
+    Response {
+        /// As whoever asked had numbered it.
+        id: &'a RawValue,
+        /// The result, or why there is none.
+        outcome: Result<&'a RawValue, RpcError>,
+    },
 }
 
 /// An error as JSON-RPC gives it.
@@ -30,28 +45,28 @@ pub struct RpcError {
 
 impl<'a> Message<'a> {
     /// Reads a line's text.
-    pub fn read(line: &'a str) -> Message<'a> {
-        let fields = match Fields::read(line) {
-            Ok(fields) => fields,
-            Err(error) => return Message::Noise(error.to_string()),
-        };
+    ///
+    /// # Errors
+    /// Why it is none, for people.
+    pub fn read(line: &'a str) -> Result<Message<'a>, String> {
+        let fields = Fields::read(line).map_err(|error| format!("no JSON-RPC message: {error}"))?;
         let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
-        match (text("method"), fields.get("id").filter(|id| id.get() != "null")) {
-            (Some(method), Some(id)) => Message::Request(id, method, fields.get("params")),
-            (Some(method), None) => Message::Notification(method, fields.get("params")),
+        match (text("method"), fields.get("id").filter(is_some)) {
+            (Some(method), Some(id)) => Ok(Message::Request { id, method, params: fields.get("params") }),
+            (Some(method), None) => Ok(Message::Notification { method, params: fields.get("params") }),
             // Some write both, and null for what isn't there.
-            (None, Some(id)) => match (id.get().parse(), fields.get("result"), fields.get("error").filter(is_some)) {
-                (Ok(id), Some(result), None) => Message::Response(id, Ok(result)),
-                (Ok(id), result, Some(error)) if !result.is_some_and(|result| is_some(&result)) => {
-                    Message::Response(id, Err(RpcError::read(error.get())))
+            (None, Some(id)) => match (fields.get("result"), fields.get("error").filter(is_some)) {
+                (Some(result), None) => Ok(Message::Response { id, outcome: Ok(result) }),
+                (result, Some(error)) if !result.is_some_and(|result| is_some(&result)) => {
+                    Ok(Message::Response { id, outcome: Err(RpcError::read(error.get())) })
                 }
-                _ => Message::Noise("an answer to nothing that was asked".to_owned()),
+                _ => Err("no JSON-RPC message: an answer has either a result or an error".to_owned()),
             },
-            // Without an id, an error is about something that the server couldn't read.
-            (None, None) => match fields.get("error") {
-                Some(error) => Message::Noise(RpcError::read(error.get()).message),
-                None => Message::Noise("no JSON-RPC message".to_owned()),
-            },
+            // Without an id, an error is about something that couldn't be read.
+            (None, None) => Err(match fields.get("error").filter(is_some) {
+                Some(error) => RpcError::read(error.get()).message,
+                None => "no JSON-RPC message: it has neither method nor id".to_owned(),
+            }),
         }
     }
 }
@@ -84,10 +99,10 @@ impl RpcError {
 
 /// JSON text of an object, field by field; values are JSON text.
 #[derive(Default)]
-pub(super) struct Object(String);
+pub(crate) struct Object(String);
 
 impl Object {
-    pub(super) fn put(mut self, key: &str, json: &str) -> Object {
+    pub(crate) fn put(mut self, key: &str, json: &str) -> Object {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         // A string always takes it.
         let _ = write!(self.0, "\"{key}\":{json}");
@@ -95,36 +110,36 @@ impl Object {
     }
 
     /// The same where the key is anybody's.
-    pub(super) fn put_any(mut self, key: &str, json: &str) -> Object {
+    pub(crate) fn put_any(mut self, key: &str, json: &str) -> Object {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         self.0 += &format!("{}:{json}", quoted(key));
         self
     }
 
-    pub(super) fn end(self) -> String {
+    pub(crate) fn end(self) -> String {
         if self.0.is_empty() { "{}".to_owned() } else { self.0 + "}" }
     }
 }
 
 /// A text as JSON.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     // A text is a string: it can't fail.
     serde_json::to_string(text).unwrap_or_default()
 }
 
 /// A line that asks, with its line feed.
-pub(super) fn request(id: u64, method: &str, params: &str) -> String {
+pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{},\"params\":{params}}}\n", quoted(method))
 }
 
 /// A line that tells.
-pub(super) fn notification(method: &str, params: Option<&str>) -> String {
+pub(crate) fn notification(method: &str, params: Option<&str>) -> String {
     let line = Object::default().put("jsonrpc", "\"2.0\"").put("method", &quoted(method));
     params.map_or(line.0.clone(), |params| Object(line.0).put("params", params).0) + "}\n"
 }
 
 /// A line that answers the server's own `id`.
-pub(super) fn response(id: &str, result: Result<&str, (i64, &str)>) -> String {
+pub(crate) fn response(id: &str, result: Result<&str, (i64, &str)>) -> String {
     let line = Object::default().put("jsonrpc", "\"2.0\"").put("id", id);
     let line = match result {
         Ok(result) => line.put("result", result),
@@ -142,37 +157,39 @@ mod tests {
 
     #[test]
     fn lines_are_told_apart() {
-        let Message::Response(7, Ok(result)) =
-            Message::read(r#"{"jsonrpc":"2.0","id":7,"result":{"big":12345678901234567890123}}"#)
+        let Ok(Message::Response { id, outcome: Ok(result) }) =
+            Message::read(r#"{"jsonrpc":"2.0","id":7.0,"result":{"big":12345678901234567890123}}"#)
         else {
             panic!()
         };
-        assert_eq!(result.get(), r#"{"big":12345678901234567890123}"#);
-        let Message::Response(8, Err(error)) =
+        assert_eq!((id.get(), result.get()), ("7.0", r#"{"big":12345678901234567890123}"#));
+        let Ok(Message::Response { outcome: Err(error), .. }) =
             Message::read(r#"{"id":8,"error":{"code":-32601,"message":"no","data":[1.10]}}"#)
         else {
             panic!()
         };
         assert_eq!(error, RpcError { code: -32601, message: "no".to_owned(), data: Some("[1.10]".to_owned()) });
+        let request = Message::read(r#"{"id":"s","method":"ping"}"#);
         assert!(
-            matches!(Message::read(r#"{"id":"s","method":"ping"}"#), Message::Request(id, method, None) if id.get() == "\"s\"" && method == "ping")
+            matches!(request, Ok(Message::Request { id, method, params: None }) if id.get() == "\"s\"" && method == "ping")
         );
-        assert!(matches!(
-            Message::read(r#"{"method":"notifications/message","params":{}}"#),
-            Message::Notification(..)
-        ));
-        assert!(matches!(Message::read(r#"{"id":1,"result":{},"error":null}"#), Message::Response(1, Ok(_))));
-        assert!(matches!(Message::read(r#"{"id":1,"result":null,"error":{}}"#), Message::Response(1, Err(_))));
-        for noise in [
+        let told = Message::read(r#"{"method":"notifications/message","id":null,"params":{}}"#);
+        assert!(matches!(told, Ok(Message::Notification { params: Some(_), .. })));
+        let both = Message::read(r#"{"id":1,"result":{},"error":null}"#);
+        assert!(matches!(both, Ok(Message::Response { outcome: Ok(_), .. })));
+        let both = Message::read(r#"{"id":1,"result":null,"error":{}}"#);
+        assert!(matches!(both, Ok(Message::Response { outcome: Err(_), .. })));
+        for none in [
             "",
             "listening on stdio",
             "[]",
             "{}",
             r#"{"id":1}"#,
-            r#"{"id":-1,"result":{}}"#,
+            r#"{"id":1,"id":1,"method":"x"}"#,
+            r#"{"id":1,"result":{},"error":{}}"#,
             r#"{"id":null,"error":{"message":"?"}}"#,
         ] {
-            assert!(matches!(Message::read(noise), Message::Noise(_)), "{noise}");
+            assert!(Message::read(none).is_err(), "{none}");
         }
     }
 
