@@ -7,6 +7,7 @@
 //! - [`godot`]: what passes between a Godot game and its bridge; pure.
 //! - [`mcp`]: the client's side of MCP; pure.
 //! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
+//! - [`policy`]: what a person must be asked about first; pure.
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
 //! - [`record`]: the vocabulary of records, and the one recogniser of calls.
@@ -17,6 +18,7 @@ pub mod godot;
 pub mod io;
 pub mod journal;
 pub mod mcp;
+pub mod policy;
 pub mod record;
 pub mod replay;
 pub mod rpc;

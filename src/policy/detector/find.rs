@@ -1,0 +1,131 @@
+//! Where the patterns of the lists stand in a name.
+
+use super::languages::Asked;
+use super::normalise::{Word, is_unspaced, normalise, words};
+use super::table::{Pattern, Place, Step, look_up, stands_in, text};
+
+/// A name in normal form.
+pub struct Name {
+    pub normal: String,
+    pub words: Vec<Word>,
+    /// Whether a part of it is in a script without blanks, or an emoji.
+    unspaced: bool,
+}
+
+/// A pattern that stands in a name.
+#[derive(Clone, Copy)]
+pub struct Match {
+    pub pattern: &'static Pattern,
+    /// Bytes of the normal form.
+    pub start: usize,
+    pub end: usize,
+    /// Words, the last one included.
+    pub first: usize,
+    pub last: usize,
+}
+
+impl Match {
+    pub fn overlaps(&self, other: &Match) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    pub fn length(&self) -> usize {
+        self.end - self.start
+    }
+}
+
+impl Name {
+    pub fn read(name: &str) -> Name {
+        let normal = normalise(name);
+        let words = words(&normal);
+        let unspaced = !normal.is_ascii() && normal.contains(is_unspaced);
+        Name { normal, words, unspaced }
+    }
+
+    /// Whether it holds nothing that could be looked for.
+    pub fn is_blank(&self) -> bool {
+        self.words.is_empty() && !self.unspaced
+    }
+
+    /// From its first word to its last.
+    pub fn span(&self) -> (usize, usize) {
+        match (self.words.first(), self.words.last()) {
+            (Some(first), Some(last)) => (first.start, last.end),
+            _ => (0, self.normal.len()),
+        }
+    }
+
+    /// Every pattern of these languages that stands in it.
+    pub fn matches(&self, asked: Asked) -> Vec<Match> {
+        let mut found = Vec::new();
+        for (at, word) in self.words.iter().enumerate() {
+            self.find_at_word(Place::Start, at, word.start, asked, &mut found);
+            if word.elided != word.start {
+                self.find_at_word(Place::Start, at, word.elided, asked, &mut found);
+            }
+            for (offset, _) in self.normal[word.start..word.end].char_indices() {
+                self.find_at_word(Place::Inside, at, word.start + offset, asked, &mut found);
+            }
+        }
+        if self.unspaced {
+            for (start, _) in self.normal.char_indices() {
+                self.find_anywhere(start, asked, &mut found);
+            }
+        }
+        found
+    }
+
+    fn find_at_word(&self, place: Place, at: usize, start: usize, asked: Asked, found: &mut Vec<Match>) {
+        let word = &self.words[at];
+        look_up(place, &self.normal, start, word.end, |pattern, end| {
+            if asked.has(pattern.language) && pattern.begins(word, start, end) && (at == 0 || !pattern.at_start()) {
+                let start = if start == word.elided { start } else { word.start };
+                if let Some(last) = self.follow(pattern.steps(), at, pattern.at_end()) {
+                    found.push(Match { pattern, start, end: self.words[last].end, first: at, last });
+                }
+            }
+        });
+    }
+
+    /// The last word of a match whose steps so far end at the word `at`.
+    fn follow(&self, steps: &[Step], at: usize, at_end: bool) -> Option<usize> {
+        let next = || self.words.get(at + 1).filter(|word| !word.apart);
+        match steps {
+            [] => (!at_end || at + 1 == self.words.len()).then_some(at),
+            [Step::One, rest @ ..] => next().and_then(|_| self.follow(rest, at + 1, at_end)),
+            [Step::Few, rest @ ..] => (1..=3)
+                .take_while(|many| self.words.get(at + many).is_some_and(|word| !word.apart))
+                .find_map(|many| self.follow(rest, at + many, at_end)),
+            [Step::Word { text, flags }, rest @ ..] => next()
+                .filter(|word| stands_in(*text, *flags, &self.normal, word))
+                .and_then(|_| self.follow(rest, at + 1, at_end)),
+        }
+    }
+
+    /// Patterns of scripts without blanks: their steps come anywhere later.
+    fn find_anywhere(&self, start: usize, asked: Asked, found: &mut Vec<Match>) {
+        let (first, last) = self.span();
+        look_up(Place::Anywhere, &self.normal, start, self.normal.len(), |pattern, mut end| {
+            if !asked.has(pattern.language) || pattern.at_start() && start > first {
+                return;
+            }
+            for step in pattern.steps() {
+                let Step::Word { text: written, .. } = *step else { continue };
+                let written = text(written);
+                match self.normal[end..].find(written) {
+                    Some(at) => end += at + written.len(),
+                    None => return,
+                }
+            }
+            if pattern.at_end() && end < last {
+                return;
+            }
+            found.push(Match { pattern, start, end, first: self.word_at(start), last: self.word_at(end - 1) });
+        });
+    }
+
+    /// The word at a byte, or the one before it.
+    fn word_at(&self, byte: usize) -> usize {
+        self.words.partition_point(|word| word.start <= byte).saturating_sub(1)
+    }
+}

@@ -1,0 +1,86 @@
+//! Which languages' lists are asked about a name.
+
+use super::table::LANGUAGES;
+
+/// Sets of languages, by their place in [`LANGUAGES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// All that are asked.
+    pub all: u128,
+    /// Those of the locale; what they say comes before what English says. None without a locale.
+    pub home: u128,
+}
+
+impl Asked {
+    pub fn has(self, language: u8) -> bool {
+        self.all >> language & 1 == 1
+    }
+
+    /// Whether `one` may say that what `other` takes for an action is none.
+    pub fn outranks(self, one: u8, other: u8) -> bool {
+        let home = |language: u8| self.home >> language & 1 == 1;
+        one == other || home(one) && !home(other)
+    }
+}
+
+/// Those of a locale and English; without a locale, or with one that has no list, all.
+pub fn asked(locale: Option<&str>) -> Asked {
+    let home = locale.map_or(0, home);
+    match home {
+        0 => Asked { all: u128::MAX, home },
+        home => Asked { all: home | set(|language| language == "en"), home },
+    }
+}
+
+/// `pt-BR`, `zh_TW.UTF-8`, `zhTw`, `nb-NO`.
+fn home(locale: &str) -> u128 {
+    let first = locale.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    // In camel case the region comes without a sign.
+    let end =
+        if first.len() > 3 { first.find(|c: char| c.is_ascii_uppercase()).unwrap_or(first.len()) } else { first.len() };
+    let (primary, rest) = locale.split_at(end);
+    let rest = rest.to_ascii_lowercase();
+    let has = |tags: &[&str]| tags.iter().any(|tag| rest.contains(tag));
+    match &*primary.to_ascii_lowercase() {
+        "zh" if has(&["hant", "tw", "hk", "mo"]) => set(|language| language == "zh-Hant"),
+        "zh" if has(&["hans", "cn", "sg"]) => set(|language| language == "zh-Hans"),
+        "zh" | "cmn" => set(|language| language.starts_with("zh-")),
+        "yue" => set(|language| language == "zh-Hant"),
+        "no" | "nb" => set(|language| language == "nb"),
+        // Serbian is written rs by some catalogs; Serbo-Croatian is what it was called.
+        "sh" | "rs" => set(|language| language == "sr"),
+        "iw" => set(|language| language == "he"),
+        "in" => set(|language| language == "id"),
+        "tl" => set(|language| language == "fil"),
+        primary => set(|language| language == primary),
+    }
+}
+
+fn set(is_meant: impl Fn(&str) -> bool) -> u128 {
+    LANGUAGES.iter().enumerate().filter(|(_, language)| is_meant(language)).fold(0, |set, (at, _)| set | 1 << at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home_of(locale: &str) -> Vec<&'static str> {
+        let home = asked(Some(locale)).home;
+        LANGUAGES.iter().enumerate().filter(|(at, _)| home >> at & 1 == 1).map(|(_, language)| *language).collect()
+    }
+
+    #[test]
+    fn a_locale_s_language_is_asked_whatever_its_spelling() {
+        for locale in ["en", "EN", "en-GB", "en_US.UTF-8", "enAu", "en-Latn-US"] {
+            assert_eq!(home_of(locale), ["en"], "{locale}");
+        }
+    }
+
+    #[test]
+    fn every_language_fits_and_the_unknown_asks_all() {
+        assert!(LANGUAGES.len() <= 128);
+        for locale in [None, Some(""), Some("tlh"), Some("-"), Some("日本")] {
+            assert_eq!(asked(locale), Asked { all: u128::MAX, home: 0 });
+        }
+    }
+}

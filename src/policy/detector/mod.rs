@@ -1,0 +1,234 @@
+//! Whether activating an element of a user interface deletes, sends, pays, or does another thing that a person should
+//! be asked about first, told from its name in any of seventy languages.
+//!
+//! The knowledge is in the lists of `src/policy/words`, one file for each language; its README tells how a pattern is
+//! read. Here is only what is common to all: the [normal form](normalise) of names, [where patterns stand](find) in
+//! them, [which languages](languages) are asked, and [what counts](verdict) of what they say.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+mod find;
+mod languages;
+mod normalise;
+// Its reader is the build script's, and the tests'.
+#[cfg_attr(not(test), allow(dead_code))]
+mod pattern;
+mod table;
+mod verdict;
+
+use find::{Match, Name};
+use verdict::{Verdict, judge};
+
+/// What is known of an element that is to be activated.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Element<'a> {
+    /// ARIA's, in any case: `button`.
+    pub role: Option<&'a str>,
+    /// Its accessible name.
+    pub name: &'a str,
+    /// Its value; an `<input type=submit>` bears its name there.
+    pub value: Option<&'a str>,
+    /// BCP 47, or as catalogs write it: `pt-BR`, `zh_TW`. Without it all languages are asked.
+    pub locale: Option<&'a str>,
+    /// The text around it: a dialog's question. It is read where the name says nothing of its own ("OK", an icon).
+    pub context: Option<&'a str>,
+}
+
+/// What is done by activating it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the names say it; words/README.md has the verbs of each
+pub enum Kind {
+    Delete,
+    Send,
+    Pay,
+    Order,
+    Confirm,
+    Submit,
+    Publish,
+    Overwrite,
+    Discard,
+    CancelOrder,
+    Revoke,
+    Grant,
+    Install,
+    Run,
+}
+
+/// How strongly it is to be shown to who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Anything that deserves a question.
+    Ordinary,
+    /// Money, and code that runs: what can't be looked at first and taken back after.
+    Strong,
+}
+
+/// An element whose activation deserves a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What it does.
+    pub kind: Kind,
+    /// How strongly to show it.
+    pub severity: Severity,
+    /// The pattern that says so and its language, for people: `delete: "löschen" (de)`.
+    pub because: String,
+}
+
+impl Kind {
+    /// All of them, as the lists have them.
+    pub const ALL: [Kind; 14] = [
+        Kind::Delete,
+        Kind::Send,
+        Kind::Pay,
+        Kind::Order,
+        Kind::Confirm,
+        Kind::Submit,
+        Kind::Publish,
+        Kind::Overwrite,
+        Kind::Discard,
+        Kind::CancelOrder,
+        Kind::Revoke,
+        Kind::Grant,
+        Kind::Install,
+        Kind::Run,
+    ];
+
+    fn of_list(list: u8) -> Option<Kind> {
+        Kind::ALL.get(usize::from(list)).copied()
+    }
+
+    /// As it stands in the lists: `cancel_order`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Delete => "delete",
+            Kind::Send => "send",
+            Kind::Pay => "pay",
+            Kind::Order => "order",
+            Kind::Confirm => "confirm",
+            Kind::Submit => "submit",
+            Kind::Publish => "publish",
+            Kind::Overwrite => "overwrite",
+            Kind::Discard => "discard",
+            Kind::CancelOrder => "cancel_order",
+            Kind::Revoke => "revoke",
+            Kind::Grant => "grant",
+            Kind::Install => "install",
+            Kind::Run => "run",
+        }
+    }
+
+    /// How strongly it is to be shown.
+    pub fn severity(self) -> Severity {
+        match self {
+            Kind::Pay | Kind::Install | Kind::Run => Severity::Strong,
+            _ => Severity::Ordinary,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.name())
+    }
+}
+
+/// Where in a text an action counts.
+#[derive(Debug, Clone, Copy)]
+enum Scope {
+    /// It must be all there is.
+    Whole,
+    /// In a label anywhere, in a sentence where it begins or ends.
+    Label,
+    Anywhere,
+}
+
+/// Whether activating an element deserves a question, and of what kind.
+///
+/// ```
+/// use pipewright::policy::detector::{Element, Kind, classify};
+/// let found = classify(&Element { name: "Zahlungspflichtig bestellen", locale: Some("de"), ..Element::default() });
+/// assert_eq!(found.map(|found| found.kind), Some(Kind::Order));
+/// assert_eq!(classify(&Element { name: "Order history", ..Element::default() }), None);
+/// let ok = Element { name: "OK", context: Some("Delete this file?"), ..Element::default() };
+/// assert_eq!(classify(&ok).map(|found| found.because).as_deref(), Some("delete: \"delete\" (en), in its context"));
+/// ```
+pub fn classify(element: &Element<'_>) -> Option<Finding> {
+    let scope = scope(element.role)?;
+    let asked = languages::asked(element.locale);
+    let mut name = Name::read(element.name);
+    if let (true, Some(value)) = (name.is_blank(), element.value) {
+        name = Name::read(value);
+    }
+    let verdict = if name.is_blank() { Verdict::Generic } else { judge(&name, asked, scope) };
+    match (verdict, element.context) {
+        (Verdict::Action(found), _) => finding(&found, ""),
+        (Verdict::Generic, Some(context)) => {
+            // What is close by is in the first lines.
+            let near = context.char_indices().nth(NEAR).map_or(context, |(end, _)| &context[..end]);
+            match judge(&Name::read(near), asked, Scope::Anywhere) {
+                Verdict::Action(found) => finding(&found, ", in its context"),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// How much of the context is read, in characters.
+const NEAR: usize = 400;
+
+fn finding(found: &Match, whence: &str) -> Option<Finding> {
+    let kind = Kind::of_list(found.pattern.list)?;
+    let because = format!("{kind}: {:?} ({}){whence}", found.pattern.written(), found.pattern.language());
+    Some(Finding { kind, severity: kind.severity(), because })
+}
+
+/// What a role says. A click on a button's text or picture is a click on the button, so what can't be activated by
+/// itself counts where it is nothing but an action ("Delete"); titles and sentences don't. What is typed or dragged
+/// into is never activated. Roles that aren't known count like buttons.
+fn scope(role: Option<&str>) -> Option<Scope> {
+    const TYPED: [&str; 7] = ["textbox", "searchbox", "spinbutton", "slider", "scrollbar", "progressbar", "meter"];
+    const PASSIVE: [&str; 27] = [
+        "alert",
+        "article",
+        "banner",
+        "caption",
+        "columnheader",
+        "complementary",
+        "contentinfo",
+        "definition",
+        "document",
+        "figure",
+        "heading",
+        "image",
+        "img",
+        "label",
+        "legend",
+        "log",
+        "main",
+        "navigation",
+        "note",
+        "paragraph",
+        "region",
+        "rowheader",
+        "status",
+        "term",
+        "text",
+        "timer",
+        "tooltip",
+    ];
+    let is_in =
+        |roles: &[&str]| role.is_some_and(|role| roles.iter().any(|other| role.trim().eq_ignore_ascii_case(other)));
+    match () {
+        () if is_in(&TYPED) => None,
+        () if is_in(&PASSIVE) => Some(Scope::Whole),
+        () => Some(Scope::Label),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;

@@ -1,0 +1,138 @@
+//! One form for all spellings of a name, and its words.
+//!
+//! The build script reads the lists through this very file, so that lists and names can't differ.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// One word of a [normal form](normalise), as bytes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    pub start: usize,
+    pub end: usize,
+    /// Where it goes on after an apostrophe: `l'envoyer` is `envoyer` as well. Else its start.
+    pub elided: usize,
+    /// Whether the end of a sentence or of a part lies before it: words don't belong together across that.
+    pub apart: bool,
+}
+
+/// Compatibility forms, case, accents, vowel points, invisible characters and kinds of apostrophes all go.
+pub fn normalise(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let lower = text.nfkd().filter(|&c| !is_dropped(c)).flat_map(char::to_lowercase).filter(|&c| !is_dropped(c));
+    let mut normal = String::with_capacity(text.len());
+    for c in lower {
+        match c {
+            'ß' => normal.push_str("ss"),
+            c => normal.push(unify(c)),
+        }
+    }
+    if normal.is_ascii() { normal } else { normal.nfc().collect() }
+}
+
+/// Letters that are one letter to whoever types them.
+fn unify(c: char) -> char {
+    match c {
+        'ı' => 'i',
+        'ς' => 'σ',
+        // Arabic yeh and alef maksura, kaf: Persian's.
+        'ي' | 'ى' => 'ی',
+        'ك' => 'ک',
+        '’' | '‘' | 'ʼ' | 'ʻ' | 'ʹ' | '′' | '`' | '´' | '＇' => '\'',
+        c => c,
+    }
+}
+
+fn is_dropped(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}'
+        // Hebrew points; Arabic vowel signs and the hamzas that decompose, tatweel.
+        | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}'..='\u{5c7}'
+        | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}'
+        // Soft hyphen, joiners, directions, variations.
+        | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+/// Whether words are written without blanks in its script; and emoji, which touch what they stand by.
+pub fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        // Thai, Lao, Burmese, Khmer.
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{aa60}'..='\u{aa7f}'
+        // Kana, Han.
+        | '々' | '〆' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}'
+        | '\u{1f300}'..='\u{1faff}')
+}
+
+/// The words of a normal form. Of scripts without blanks every character can be one.
+pub fn words(normal: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut end = 0;
+    for (at, word) in normal.unicode_word_indices() {
+        // UAX 29 keeps example.com, a:b and snake_case together.
+        for part in word.split(['.', ':', '_', '．', '·']).filter(|part| !part.is_empty()) {
+            let start = at + (part.as_ptr().addr() - word.as_ptr().addr());
+            let elided = part.find('\'').map_or(start, |apostrophe| start + apostrophe + 1);
+            let apart = !words.is_empty() && normal[end..start].contains(ends_part);
+            end = start + part.len();
+            words.push(Word { start, end, elided, apart });
+        }
+    }
+    words
+}
+
+fn ends_part(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | ';' | '|' | '•' | '\n' | '。' | '！' | '？' | '؟' | '؛' | '।' | '։')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn split(text: &str) -> Vec<String> {
+        let normal = normalise(text);
+        words(&normal).iter().map(|word| normal[word.start..word.end].to_owned()).collect()
+    }
+
+    #[test]
+    fn spellings_of_a_word_are_one() {
+        for (one, other) in [
+            ("LÖSCHEN", "lo\u{308}schen"),
+            ("İPTAL", "iptal"),
+            ("Ｄｅｌｅｔｅ", "delete"),
+            ("De\u{200b}l\u{ad}ete", "delete"),
+            ("Yes, I’m sure", "yes, i'm sure"),
+            ("Διαγραφής", "ΔΙΑΓΡΑΦΗΣ"),
+            ("schließen", "SCHLIESSEN"),
+            ("حَذْف", "حذف"),
+            ("كاملي", "کاملی"),
+            ("삭제", "\u{1109}\u{1161}\u{11a8}\u{110c}\u{1166}"),
+        ] {
+            assert_eq!(normalise(one), normalise(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn words_are_what_stands_between_blanks_and_signs() {
+        assert_eq!(split("Re-send: e-mail (3)"), ["re", "send", "e", "mail", "3"]);
+        assert_eq!(split("delete_user.now"), ["delete", "user", "now"]);
+        assert_eq!(split("हटाएं"), ["हटाएं"]);
+        let normal = "no. l'envoyer";
+        assert_eq!(
+            words(normal),
+            [Word { start: 0, end: 2, elided: 0, apart: false }, Word { start: 4, end: 13, elided: 6, apart: true }]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_normal_form_stays(text in "\\PC{0,20}") {
+            let normal = normalise(&text);
+            prop_assert_eq!(normalise(&normal), normal);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! How a pattern of the lists is read; `words/README.md` tells it to those who write them.
+
+use super::normalise::{is_unspaced, normalise, words};
+
+/// What a language's file may hold, in the order of [`super::Kind`], then what tells actions apart from the rest.
+pub const LISTS: [&str; 17] = [
+    "delete",
+    "send",
+    "pay",
+    "order",
+    "confirm",
+    "submit",
+    "publish",
+    "overwrite",
+    "discard",
+    "cancel_order",
+    "revoke",
+    "grant",
+    "install",
+    "run",
+    "benign",
+    "negations",
+    "generic",
+];
+pub const BENIGN: u8 = 14;
+pub const NEGATIONS: u8 = 15;
+pub const GENERIC: u8 = 16;
+
+/// A word of a pattern, in normal form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    pub text: String,
+    /// `*` before it: a word may begin with something else.
+    pub open_left: bool,
+    /// `*` after it: a word may go on.
+    pub open_right: bool,
+}
+
+/// What comes after a pattern's first word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Word(Piece),
+    /// `_`
+    One,
+    /// `...`
+    Few,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    /// `^`
+    pub at_start: bool,
+    /// `$`
+    pub at_end: bool,
+    /// It holds a script without blanks: it is looked for anywhere, and its steps anywhere later.
+    pub unspaced: bool,
+    pub first: Piece,
+    pub rest: Vec<Step>,
+}
+
+impl Pattern {
+    /// Reads a pattern, or says what is wrong with it.
+    pub fn read(written: &str) -> Result<Pattern, String> {
+        let (at_start, inner) = written.strip_prefix('^').map_or((false, written), |rest| (true, rest));
+        let (at_end, inner) = inner.strip_suffix('$').map_or((false, inner), |rest| (true, rest));
+        let unspaced = inner.contains(is_unspaced);
+        let mut steps = Vec::new();
+        for part in inner.split_whitespace() {
+            match part {
+                "_" | "..." | "…" if unspaced => (), // a blank says it already
+                "_" => steps.push(Step::One),
+                "..." | "…" => steps.push(Step::Few),
+                part => read_part(part, unspaced, &mut steps)?,
+            }
+        }
+        let mut steps = steps.into_iter();
+        let Some(Step::Word(first)) = steps.next() else {
+            return Err("it must begin with a word".to_owned());
+        };
+        Ok(Pattern { at_start, at_end, unspaced, first, rest: steps.collect() })
+    }
+}
+
+/// What is written without a blank: `lösch*`, and `check-out`, which is two words.
+fn read_part(part: &str, unspaced: bool, to: &mut Vec<Step>) -> Result<(), String> {
+    let (open_left, inner) = part.strip_prefix('*').map_or((false, part), |rest| (true, rest));
+    let (open_right, inner) = inner.strip_suffix('*').map_or((false, inner), |rest| (true, rest));
+    if inner.contains(['*', '^', '$', '_']) {
+        return Err(format!("{part:?}: * stands at a word's ends only, ^ and $ at the pattern's, _ alone"));
+    }
+    let normal = normalise(inner);
+    if unspaced {
+        to.push(Step::Word(Piece { text: normal, open_left: true, open_right: true }));
+        return Ok(());
+    }
+    let words = words(&normal);
+    if words.is_empty() {
+        return Err(format!("{part:?} is no word"));
+    }
+    to.extend(words.iter().enumerate().map(|(index, word)| {
+        Step::Word(Piece {
+            text: normal[word.start..word.end].to_owned(),
+            open_left: open_left && index == 0,
+            open_right: open_right && index == words.len() - 1,
+        })
+    }));
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    fn piece(text: &str, open_left: bool, open_right: bool) -> Piece {
+        Piece { text: text.to_owned(), open_left, open_right }
+    }
+
+    #[test]
+    fn a_pattern_is_words_with_their_ends() {
+        let read = Pattern::read("^*Löschen  _ check-out* ... x$").unwrap();
+        assert!(read.at_start && read.at_end && !read.unspaced);
+        assert_eq!(read.first, piece("loschen", true, false));
+        let word = |text, right| Step::Word(piece(text, false, right));
+        assert_eq!(read.rest, [Step::One, word("check", false), word("out", true), Step::Few, word("x", false)]);
+    }
+
+    #[test]
+    fn without_blanks_it_is_what_stands_anywhere() {
+        let read = Pattern::read("PDF を 削除").unwrap();
+        assert!(read.unspaced);
+        assert_eq!(read.first, piece("pdf", true, true));
+        assert_eq!(read.rest.len(), 2);
+    }
+
+    #[test]
+    fn what_can_mean_nothing_is_refused() {
+        for written in ["", "  ", "*", "!", "_ delete", "... delete", "de*lete", "a ^b", "$", "foo_bar"] {
+            assert!(Pattern::read(written).is_err(), "{written}");
+        }
+    }
+}

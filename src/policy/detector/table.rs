@@ -1,0 +1,135 @@
+//! The lists of all languages, as the build script left them: integers and one text, so that nothing is to be read or
+//! relocated when a command starts.
+
+use super::normalise::Word;
+use fst::raw::Fst;
+use std::sync::LazyLock;
+
+pub struct Pattern {
+    /// Its place in [`super::pattern::LISTS`].
+    pub list: u8,
+    /// Its place in [`LANGUAGES`].
+    pub language: u8,
+    flags: u8,
+    steps: (u16, u8),
+    written: (u32, u8),
+}
+
+const AT_START: u8 = 1;
+const AT_END: u8 = 2;
+const UNSPACED: u8 = 4;
+const OPEN_LEFT: u8 = 8;
+const OPEN_RIGHT: u8 = 16;
+
+impl Pattern {
+    const fn new(list: u8, language: u8, flags: u8, steps: (u16, u8), written: (u32, u8)) -> Pattern {
+        Pattern { list, language, flags, steps, written }
+    }
+
+    pub fn at_start(&self) -> bool {
+        self.flags & AT_START != 0
+    }
+
+    pub fn at_end(&self) -> bool {
+        self.flags & AT_END != 0
+    }
+
+    pub fn unspaced(&self) -> bool {
+        self.flags & UNSPACED != 0
+    }
+
+    /// Whether its first word may be what stands in `word` from `start` to `end`.
+    pub fn begins(&self, word: &Word, start: usize, end: usize) -> bool {
+        (start == word.start || start == word.elided || self.flags & OPEN_LEFT != 0)
+            && (end == word.end || self.flags & OPEN_RIGHT != 0)
+    }
+
+    pub fn steps(&self) -> &'static [Step] {
+        let (at, many) = self.steps;
+        &STEPS[usize::from(at)..][..usize::from(many)]
+    }
+
+    /// As it is written in its list.
+    pub fn written(&self) -> &'static str {
+        text(self.written)
+    }
+
+    pub fn language(&self) -> &'static str {
+        LANGUAGES[usize::from(self.language)]
+    }
+}
+
+/// What comes after a pattern's first word: see [`super::pattern::Step`].
+pub enum Step {
+    Word { text: (u32, u8), flags: u8 },
+    One,
+    Few,
+}
+
+impl Step {
+    const fn word(text: (u32, u8), flags: u8) -> Step {
+        Step::Word { text, flags }
+    }
+}
+
+/// Whether a step's word is what stands in this word.
+pub fn stands_in(written: (u32, u8), flags: u8, normal: &str, word: &Word) -> bool {
+    let written = text(written);
+    [word.start, word.elided].iter().any(|&start| {
+        let found = &normal[start..word.end];
+        match (flags & OPEN_LEFT != 0, flags & OPEN_RIGHT != 0) {
+            (false, false) => found == written,
+            (false, true) => found.starts_with(written),
+            (true, false) => found.ends_with(written),
+            (true, true) => found.contains(written),
+        }
+    })
+}
+
+pub fn text((at, length): (u32, u8)) -> &'static str {
+    &TEXT[at as usize..][..usize::from(length)]
+}
+
+/// What a look-up is for: the first bytes of the index's keys.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    /// At a word's start.
+    Start = b'=' as isize,
+    /// Anywhere in a word.
+    Inside = b'*' as isize,
+    /// Anywhere at all: scripts without blanks.
+    Anywhere = b'~' as isize,
+}
+
+/// Calls `each` for every pattern whose first word begins `normal[start..]`, with the end of that word.
+pub fn look_up(place: Place, normal: &str, start: usize, end: usize, mut each: impl FnMut(&'static Pattern, usize)) {
+    let Some(index) = INDEX_READER.as_ref() else {
+        return;
+    };
+    let mut node = index.root();
+    let mut value = 0;
+    let bytes = std::iter::once(place as u8).chain(normal.as_bytes()[start..end].iter().copied());
+    for (length, byte) in bytes.enumerate() {
+        let Some(found) = node.find_input(byte) else {
+            return;
+        };
+        let step = node.transition(found);
+        value += step.out.value();
+        node = index.node(step.addr);
+        if node.is_final() {
+            let (first, many) = split(value + node.final_output().value());
+            PATTERNS[first..][..many].iter().for_each(|pattern| each(pattern, start + length));
+        }
+    }
+}
+
+/// A value of the index: where the patterns that begin with a word are, and how many.
+fn split(value: u64) -> (usize, usize) {
+    ((value >> 16) as usize, (value & 0xffff) as usize)
+}
+
+/// `None` can't be: a test reads it.
+static INDEX_READER: LazyLock<Option<Fst<&'static [u8]>>> = LazyLock::new(|| Fst::new(INDEX).ok());
+
+include!(concat!(env!("OUT_DIR"), "/words.rs"));
+static INDEX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/words.fst"));

@@ -1,0 +1,130 @@
+//! What is left of the matches once harmless ones and negations are taken away.
+
+use super::find::{Match, Name};
+use super::languages::Asked;
+use super::normalise::is_unspaced;
+use super::pattern::{BENIGN, GENERIC, NEGATIONS};
+use super::{Kind, Scope};
+
+/// What the lists say of a name.
+pub enum Verdict {
+    /// The action that counts.
+    Action(Match),
+    /// It says no more than OK or Yes.
+    Generic,
+    Benign,
+}
+
+/// More words than this are a sentence.
+const LABEL: usize = 8;
+/// A word of a script without blanks, in characters, about.
+const CHARACTERS: usize = 3;
+
+pub fn judge(name: &Name, asked: Asked, scope: Scope) -> Verdict {
+    let matches = name.matches(asked);
+    let is_one =
+        |found: &&Match| is_action(found) && !is_harmless(found, &matches, asked) && !is_negated(found, &matches, name);
+    let counts = |found: &&Match| match scope {
+        Scope::Whole => (found.start, found.end) == name.span(),
+        Scope::Label => !is_sentence(name) || stands_at_an_end(found, &matches, name),
+        Scope::Anywhere => true,
+    };
+    let actions: Vec<&Match> = matches.iter().filter(is_one).filter(counts).collect();
+    // A longer pattern knows better than one that it overlaps; then what weighs most.
+    let is_best =
+        |found: &&&Match| !actions.iter().any(|other| other.overlaps(found) && other.length() > found.length());
+    match actions.iter().filter(is_best).min_by_key(|found| rank(found)) {
+        Some(found) => Verdict::Action(**found),
+        None if is_generic(name, &matches) => Verdict::Generic,
+        None => Verdict::Benign,
+    }
+}
+
+fn is_action(found: &Match) -> bool {
+    found.pattern.list < BENIGN
+}
+
+/// Whether another match says that it is none.
+fn is_harmless(action: &Match, matches: &[Match], asked: Asked) -> bool {
+    matches.iter().filter(|other| other.pattern.list == BENIGN && other.overlaps(action)).any(|benign| {
+        let outranks = asked.outranks(benign.pattern.language, action.pattern.language);
+        benign.length() > action.length() || benign.length() == action.length() && outranks
+    })
+}
+
+/// Whether a word of its language denies it: one of the two before it, or the next one ("slett ikke").
+fn is_negated(action: &Match, matches: &[Match], name: &Name) -> bool {
+    let mut negations = matches
+        .iter()
+        .filter(|other| other.pattern.list == NEGATIONS && other.pattern.language == action.pattern.language);
+    negations.any(|negation| {
+        if negation.pattern.unspaced() {
+            return denies_unspaced(negation, action, name);
+        }
+        let joined = |from: usize, to: usize| from < to && !name.words[from + 1..=to].iter().any(|word| word.apart);
+        negation.last < action.first && action.first - negation.last <= 2 && joined(negation.last, action.first)
+            || negation.first == action.last + 1 && joined(action.last, negation.first) && denies_behind(negation)
+    })
+}
+
+/// In scripts without blanks: within four characters before it, or two after it, in the same part of the sentence.
+fn denies_unspaced(negation: &Match, action: &Match, name: &Name) -> bool {
+    let near = |from: usize, to: usize, most: usize| {
+        name.normal.get(from..to).is_some_and(|between| {
+            between.chars().count() <= most
+                && !between.contains(|c: char| c.is_ascii_punctuation() || "、，。".contains(c))
+        })
+    };
+    near(negation.end, action.start, 4) || denies_behind(negation) && near(action.end, negation.start, 2)
+}
+
+/// What follows says something of its own in these: "delete not used", 删除不需要的.
+fn denies_behind(negation: &Match) -> bool {
+    !matches!(negation.pattern.language(), "en" | "zh-Hans" | "zh-Hant" | "th" | "lo" | "km")
+}
+
+fn is_sentence(name: &Name) -> bool {
+    let unspaced = name.normal.chars().filter(|&c| is_unspaced(c)).count();
+    let is_spaced = |word: &&super::normalise::Word| !name.normal[word.start..word.end].contains(is_unspaced);
+    name.words.iter().filter(is_spaced).count() + unspaced / CHARACTERS > LABEL
+}
+
+/// Whether an action is what a sentence begins with (after a yes) or ends with.
+fn stands_at_an_end(action: &Match, matches: &[Match], name: &Name) -> bool {
+    let (first, last) = name.span();
+    let is_generic = |at: usize| matches.iter().any(|m| m.pattern.list == GENERIC && m.first <= at && at <= m.last);
+    let behind = name.normal.get(action.end..last).map_or(0, |rest| rest.chars().count());
+    action.start <= first
+        || (0..action.first).all(is_generic)
+        || action.end >= last
+        || action.pattern.unspaced() && behind <= 2 * CHARACTERS
+}
+
+/// Whether words like OK and Yes are all it has.
+fn is_generic(name: &Name, matches: &[Match]) -> bool {
+    let mut generic = matches.iter().filter(|found| found.pattern.list == GENERIC).peekable();
+    generic.peek().is_some()
+        && name.words.iter().all(|word| generic.clone().any(|found| found.start <= word.start && word.end <= found.end))
+}
+
+/// The order in which kinds are told where several are there: what weighs most first.
+fn rank(found: &Match) -> usize {
+    const ORDER: [Kind; 14] = [
+        Kind::Pay,
+        Kind::CancelOrder,
+        Kind::Delete,
+        Kind::Overwrite,
+        Kind::Discard,
+        Kind::Revoke,
+        Kind::Run,
+        Kind::Install,
+        Kind::Order,
+        Kind::Grant,
+        Kind::Publish,
+        Kind::Send,
+        Kind::Submit,
+        Kind::Confirm,
+    ];
+    let kind = Kind::of_list(found.pattern.list);
+    ORDER.iter().position(|other| Some(*other) == kind).unwrap_or(ORDER.len())
+}

@@ -1,0 +1,3 @@
+//! What a person must be asked about first. Pure: no stream, file or clock.
+
+pub mod detector;
