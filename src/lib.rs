@@ -14,6 +14,7 @@
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
 pub mod cmd;
+pub mod glob;
 pub mod godot;
 pub mod io;
 pub mod journal;

@@ -78,6 +78,16 @@ pub struct Call<'a> {
     pub context: Vec<(&'static str, &'a RawValue)>,
 }
 
+impl Call<'_> {
+    /// Under which name its arguments stand, in the record or in JSON-RPC's `params`.
+    pub fn arguments_key(&self) -> &'static str {
+        match self.form {
+            Form::Record | Form::JsonRpc => "arguments",
+            Form::Short | Form::Godot => "args",
+        }
+    }
+}
+
 /// Why a line can't be read for certain. A gate refuses such a line; it never guesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable(String);

@@ -1,3 +1,7 @@
 //! What a person must be asked about first. Pure: no stream, file or clock.
 
 pub mod detector;
+pub mod marks;
+mod verdict;
+
+pub use verdict::{Decision, Verdict};

@@ -4,6 +4,7 @@
 //! [`Line::raw`]. What a line says is read from [`Line::body`], without the byte order mark of the
 //! first line and without its line ending.
 
+mod change;
 mod depth;
 mod field;
 mod json;
@@ -11,6 +12,7 @@ mod path;
 mod scan;
 mod splitter;
 
+pub use change::{Change, change};
 pub use depth::deeper_than;
 pub(crate) use field::range_in;
 pub use field::{FieldError, Place, find, set, set_at};
