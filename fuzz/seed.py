@@ -90,6 +90,7 @@ def main():
     seed(corpus, "game_lines", lines + [PROJECT.encode()])
     seed(corpus, "server_lines", ["\n".join(said).encode() for said in SERVERS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
+    seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))))
     seed(corpus, "schemas", [schema.encode() for schema in SCHEMAS])
     talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
     seed(corpus, "alignment", talks)
@@ -108,6 +109,16 @@ def journal(messages):
     lines = b"\xef\xbb\xbf" + messages[0] + b"\r\n\n \n\xb4\xf2\n[[[[]]]]\n\x00\x01\n" + log + b"\nno line feed"
     for most in (0, 1, 40, 255):
         yield 3, bytes([most, 3, 5, 1, 2, 3, 200, 7]) + lines
+
+
+def snapshots(folder):
+    """Each recording, and each answer with its call."""
+    for name in sorted(name for name in os.listdir(folder) if name.endswith(".jsonl")):
+        with open(os.path.join(folder, name), "rb") as file:
+            lines = file.read().splitlines()
+        yield b"\n".join(lines)
+        for at in range(0, len(lines), 2):
+            yield b"\n".join(lines[at : at + 2] + [b'{"tool":"browser_click","args":{"target":"text=Delete"}}'])
 
 
 def read_messages(fixtures):

@@ -2,6 +2,8 @@
 
 pub mod detector;
 pub mod marks;
+pub mod snapshot;
+pub mod target;
 mod verdict;
 
 pub use verdict::{Decision, Verdict};

@@ -1,0 +1,30 @@
+//! Whatever calls and answers pass, one a line: nothing panics, nothing is known while a call is unanswered, a reference that is known
+//! stands in what was heard, and a target is read as it was written.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pipewright::policy::snapshot::{Named, Snapshot};
+use pipewright::policy::target::Target;
+use pipewright::record::recognise;
+
+fuzz_target!(|raw: &[u8]| {
+    let mut snapshot = Snapshot::default();
+    let mut heard: Vec<u8> = Vec::new();
+    for line in raw.split(|&byte| byte == b'\n') {
+        let call = std::str::from_utf8(line).ok().and_then(|text| recognise(text).ok().flatten());
+        let Some(call) = call else {
+            snapshot.hear(line);
+            heard.extend_from_slice(line);
+            continue;
+        };
+        let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
+        if let Named::Element(target) = snapshot.target(&call.tool, arguments) {
+            assert_eq!(Target::read(&target.json()).as_ref(), Some(&target));
+        }
+        snapshot.passes(call.id.map(|id| id.get()), &call.tool, arguments);
+        let reference = snapshot.target("browser_click", r#"{"ref":"e12"}"#);
+        assert_eq!(reference, Named::Unknown("e12".to_owned()));
+    }
+    let Named::Element(_) = snapshot.target("browser_click", r#"{"ref":"e12"}"#) else { return };
+    assert!(heard.windows(2).any(|pair| pair == b"12"), "a reference that was never shown");
+});

@@ -1,0 +1,79 @@
+//! What a world's line says, whichever form it has.
+
+use crate::record::Fields;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A line of a world's.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// Noise, a notification, a request: no element is shown in them.
+    Nothing,
+    /// It may say anything, and others may read it.
+    Unreadable,
+    Answer(Answer),
+}
+
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// Of the call that it answers, as it is written; an observation has none.
+    pub id: Option<String>,
+    /// What the world shows by itself.
+    pub is_observation: bool,
+    pub failed: bool,
+    /// The result.
+    pub body: Value,
+}
+
+/// Longer lines aren't read.
+const LONGEST: usize = 8 << 20;
+
+pub(super) fn read(line: &[u8]) -> Said {
+    let line = line.trim_ascii();
+    match line.first() {
+        Some(b'{') if line.len() <= LONGEST => {}
+        // A batch of answers is one, too.
+        Some(b'{' | b'[') => return Said::Unreadable,
+        _ => return Said::Nothing,
+    }
+    let Ok(text) = std::str::from_utf8(line) else { return Said::Unreadable };
+    let Ok(fields) = Fields::read(text) else { return Said::Unreadable };
+    let is = |key, value: &str| fields.get(key).is_some_and(|found: &RawValue| found.get() == value);
+    let (id, body) = match () {
+        () if fields.get("method").is_some() => return Said::Nothing,
+        () if is("type", "\"tool_result\"") => ("call_id", fields.get("result").or_else(|| fields.get("data"))),
+        () if is("type", "\"observation\"") => ("", fields.get("data")),
+        () if fields.get("type").is_some() || fields.get("cmd").is_some() => return Said::Nothing,
+        () if fields.get("tool").is_some() && fields.get("status").is_some() => ("id", fields.get("data")),
+        () if fields.get("ok").is_some() => ("id", fields.get("data")),
+        () if fields.get("id").is_some() => ("id", fields.get("result")),
+        () => return Said::Nothing,
+    };
+    // Deeper than serde_json's 128 levels is none that can be read.
+    let Ok(body) = body.map_or(Ok(Value::Null), |body| serde_json::from_str(body.get())) else {
+        return Said::Unreadable;
+    };
+    let has_error = fields.get("error").is_some_and(|error| error.get() != "null");
+    let is_error = Value::get(&body, "isError") == Some(&Value::Bool(true)) || is("status", "\"error\"");
+    Said::Answer(Answer {
+        id: fields.get(id).map(|id| id.get().to_owned()),
+        is_observation: id.is_empty(),
+        failed: has_error || is_error || is("ok", "false"),
+        body,
+    })
+}
+
+impl Answer {
+    /// The texts that MCP's content blocks have, or that the result is.
+    pub fn texts(&self) -> Vec<&str> {
+        let content = self.body.get("content").and_then(Value::as_array).into_iter().flatten();
+        content.filter_map(|block| block.get("text")?.as_str()).chain(self.body.as_str()).collect()
+    }
+
+    /// The structured results: JSON within a text block is one, too.
+    pub fn values(&self) -> Vec<Value> {
+        let is_json = |text: &&str| text.trim_start().starts_with(['{', '[']);
+        let within = self.texts().into_iter().filter(is_json).filter_map(|text| serde_json::from_str(text).ok());
+        within.chain(std::iter::once(self.body.clone())).collect()
+    }
+}

@@ -1,0 +1,245 @@
+//! What a call does to what is known, and which element it names.
+
+use super::listed::{NUMBERS, plain};
+use super::{Named, Snapshot, godot, selector};
+use crate::policy::target::Target;
+use crate::record::Fields;
+use serde_json::Value;
+
+/// What a tool does to a page, as far as its name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// To another page or tab.
+    Leads,
+    /// It may change anything.
+    Acts,
+    /// It runs a script, and gives what that says.
+    Runs,
+    /// Into a field.
+    Types,
+    /// Nothing.
+    Looks,
+    /// Nothing; it gives a page's own words.
+    Reads,
+}
+
+impl Sort {
+    pub fn may_change(self) -> bool {
+        !matches!(self, Sort::Looks | Sort::Reads)
+    }
+
+    /// Whether its result may be words of a page's, which look like whatever the page wants.
+    pub fn quotes(self) -> bool {
+        matches!(self, Sort::Runs | Sort::Reads)
+    }
+}
+
+const LEADS: [&str; 15] = [
+    "navigate", "goto", "open", "visit", "back", "forward", "reload", "refresh", "tab", "tabs", "switch", "close",
+    "launch", "restart", "window",
+];
+const RUNS: [&str; 6] = ["evaluate", "eval", "script", "javascript", "code", "execute"];
+const TYPES: [&str; 5] = ["type", "fill", "input", "clear", "focus"];
+/// What is done to an element.
+const ACTS: [&str; 20] = [
+    "click", "press", "tap", "act", "drag", "drop", "submit", "check", "uncheck", "select", "choose", "toggle",
+    "touch", "hold", "upload", "accept", "dismiss", "handle", "dialog", "hover",
+];
+const READS: [&str; 12] = [
+    "console", "extract", "network", "request", "requests", "content", "html", "markdown", "text", "read", "fetch",
+    "download",
+];
+const LOOKS: [&str; 19] = [
+    "snapshot",
+    "list",
+    "find",
+    "screenshot",
+    "scroll",
+    "wait",
+    "get",
+    "observe",
+    "look",
+    "show",
+    "overlay",
+    "describe",
+    "state",
+    "see",
+    "interactives",
+    "elements",
+    "search",
+    "resize",
+    "highlight",
+];
+
+/// By the words of the tool's name; what isn't known acts.
+pub(super) fn sort(tool: &str, arguments: &str) -> Sort {
+    let words = selector::words(tool);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
+    match () {
+        () if has(&LEADS) => Sort::Leads,
+        () if has(&RUNS) => Sort::Runs,
+        () if has(&["hover"]) => Sort::Looks,
+        // `type_text` types, and `overlay_act` acts.
+        () if has(&TYPES) && !submits(arguments) => Sort::Types,
+        () if has(&ACTS) || has(&TYPES) => Sort::Acts,
+        () if has(&READS) => Sort::Reads,
+        () if has(&LOOKS) => Sort::Looks,
+        () => Sort::Acts,
+    }
+}
+
+/// Whether something is entered as well as typed.
+fn submits(arguments: &str) -> bool {
+    let Ok(Value::Object(fields)) = serde_json::from_str(arguments) else { return true };
+    fields.iter().any(|(key, value)| match value {
+        Value::Bool(is_so) => *is_so && !matches!(&**key, "slowly" | "clear"),
+        Value::String(text) => text.contains(['\n', '\r']),
+        _ => false,
+    })
+}
+
+/// Whether only part of a page is asked for.
+pub(super) fn is_part(sort: Sort, arguments: &str) -> bool {
+    if sort != Sort::Looks {
+        return false;
+    }
+    let Ok(fields) = Fields::read(arguments) else { return true };
+    fields.iter().any(|(key, _)| matches!(key, "depth" | "target" | "ref" | "selector" | "root" | "filter" | "limit"))
+}
+
+/// A tool that gives the lines of a snapshot in which something is found.
+pub(super) fn is_find(tool: &str) -> bool {
+    tool.rsplit(['.', '/', ':']).next().is_some_and(|tool| tool.ends_with("browser_find"))
+}
+
+/// What names an element in a call, but for numbers: Playwright's own words, and what others call it.
+const REFERENCES: [&str; 6] = ["ref", "target", "startRef", "startTarget", "start_ref", "sourceRef"];
+const SELECTORS: [&str; 4] = ["selector", "css", "xpath", "locator"];
+const TEXTS: [&str; 3] = ["text", "label", "name"];
+
+/// What a call's arguments name.
+pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
+    if arguments.trim().is_empty() {
+        return Named::Nothing;
+    }
+    let Ok(fields) = Fields::read(arguments) else { return Named::Unknown(short(arguments)) };
+    if let Some(answer) = dialog(tool, &fields, snapshot) {
+        return answer;
+    }
+    let words = selector::words(tool);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
+    // A `target` or a `ref` of a deployment is no element.
+    let is_acting = has(&ACTS) || has(&TYPES) || has(&["browser", "page", "dom", "element", "ui"]);
+    if !is_acting || has(&["tab", "tabs", "network", "request", "requests"]) {
+        return Named::Nothing;
+    }
+    let mut found: Vec<Named> = Vec::new();
+    for (key, raw) in fields.iter() {
+        let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return Named::Unknown(short(raw.get())) };
+        let text = value.as_str();
+        let is_number = NUMBERS.contains(&key);
+        found.extend(match (key, text, plain(&value)) {
+            ("fields", _, _) => value.get(0).map(|field| names(tool, &field.to_string(), snapshot)),
+            ("target", None, _) if value.is_object() => Some(names(tool, raw.get(), snapshot)),
+            ("path", Some(path), _) if !path.is_empty() => Some(node(path, snapshot)),
+            (key, Some(text), _) if REFERENCES.contains(&key) => Some(reference(text, key, snapshot)),
+            (key, Some(text), _) if SELECTORS.contains(&key) => Some(select(text, snapshot)),
+            (_, _, Some(number)) if is_number => Some(numbered(key, &number, snapshot)),
+            _ => None,
+        });
+    }
+    let clicks = has(&["click", "tap", "press"]) && !has(&["key", "keys", "action"]);
+    if found.is_empty() && clicks {
+        let said = |key| fields.get(key).and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+        found.extend(TEXTS.into_iter().filter_map(said).map(|text| spoken(&text)));
+    }
+    // Which of several a server takes isn't known.
+    found.retain(|named| *named != Named::Nothing);
+    match &found[..] {
+        [] => Named::Nothing,
+        [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
+        _ => Named::Unknown(short(arguments)),
+    }
+}
+
+/// The answer to a browser's own dialog: its message tells what is accepted.
+fn dialog(tool: &str, fields: &Fields<'_>, snapshot: &Snapshot) -> Option<Named> {
+    let accepts = fields.get("accept").filter(|_| tool.ends_with("handle_dialog"))?.get() == "true";
+    let known = snapshot.dialog.as_ref().filter(|_| snapshot.unanswered.is_empty());
+    Some(match known {
+        Some(message) => Named::Element(Target {
+            role: Some("button".to_owned()),
+            name: if accepts { "OK" } else { "Cancel" }.to_owned(),
+            value: None,
+            context: Some(message.chars().take(400).collect()),
+            snapshot_id: Some(format!("s{}", snapshot.heard)),
+        }),
+        None if accepts => Named::Unknown("a dialog".to_owned()),
+        None => Named::Nothing,
+    })
+}
+
+/// Playwright's `e12`, `f1e12`, `s2e12`; else a selector, but where only a reference can stand.
+fn reference(text: &str, argument: &str, snapshot: &Snapshot) -> Named {
+    let written = text.strip_prefix("aria-ref=").unwrap_or(text);
+    match snapshot.known(&format!("ref={written}")) {
+        Some(target) => Named::Element(target.clone()),
+        None if argument.ends_with("arget") && !looks_like_reference(written) => select(text, snapshot),
+        None => numbered("ref", written, snapshot),
+    }
+}
+
+fn looks_like_reference(text: &str) -> bool {
+    let mut parts = text.rsplitn(2, 'e');
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_frame = |text: &str| text.is_empty() || text.strip_prefix(['f', 's']).is_some_and(is_number);
+    parts.next().is_some_and(is_number) && parts.next().is_none_or(is_frame)
+}
+
+fn select(text: &str, snapshot: &Snapshot) -> Named {
+    if let Some(target) = text.strip_prefix("aria-ref=").and_then(|text| snapshot.known(&format!("ref={text}"))) {
+        return Named::Element(target.clone());
+    }
+    selector::read(text).map_or_else(|| Named::Unknown(short(text)), Named::Element)
+}
+
+/// By the number of a list; lists and calls may have different words for it, where the list has only one.
+fn numbered(argument: &str, number: &str, snapshot: &Snapshot) -> Named {
+    let own = snapshot.known(&format!("{argument}={number}"));
+    let named = || {
+        let is_there = |name: &&&str| snapshot.elements.contains_key(&format!("{name}={number}"));
+        let mut others = NUMBERS.iter().filter(is_there);
+        let other = others.next().filter(|_| others.next().is_none())?;
+        let is_used = snapshot.elements.keys().any(|key| key.split('=').next() == Some(argument));
+        snapshot.known(&format!("{other}={number}")).filter(|_| !is_used)
+    };
+    match own.or_else(named) {
+        Some(target) => Named::Element(target.clone()),
+        None => Named::Unknown(short(number)),
+    }
+}
+
+/// A Godot node by its path, or by a selector.
+fn node(path: &str, snapshot: &Snapshot) -> Named {
+    if let Some(target) = snapshot.nodes.get(&godot::key(path)) {
+        return Named::Element(target.clone());
+    }
+    let target = match path.starts_with('/') {
+        true => godot::own_name(path).map(|name| Target { name, ..Target::default() }),
+        false => selector::read(path),
+    };
+    target.map_or_else(|| Named::Unknown(short(path)), Named::Element)
+}
+
+/// An element that is called by what it says.
+fn spoken(text: &str) -> Named {
+    match text.chars().any(char::is_alphabetic) {
+        true => Named::Element(Target { name: text.to_owned(), ..Target::default() }),
+        false => Named::Unknown(short(text)),
+    }
+}
+
+/// For people.
+fn short(text: &str) -> String {
+    text.chars().take(200).collect()
+}

@@ -1,0 +1,102 @@
+//! The nodes of a Godot game, as the addon shows them (godot/addons/agent_bridge/README.md).
+//!
+//! A path is no number: developers name nodes by what they do, and a node keeps its path. So what was last seen of one
+//! stays the best that is known of it, and of one that was never seen its name tells.
+
+use super::selector::split;
+use super::tree::{Item, Kind};
+use serde_json::{Map, Value};
+
+/// The nodes that a result shows, at whatever place; parents before their children.
+pub(super) fn read(value: &Value, most: usize) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    let mut open: Vec<(&Value, Option<usize>)> = vec![(value, None)];
+    while let Some((value, parent)) = open.pop() {
+        match value {
+            Value::Object(fields) => {
+                let mut parent = parent;
+                if let Some(mut item) = node(fields).or_else(|| action(fields)).filter(|_| items.len() < most) {
+                    item.parent = parent;
+                    parent = Some(items.len());
+                    items.push(item);
+                }
+                // The last comes first from the stack.
+                open.extend(fields.values().rev().map(|value| (value, parent)));
+            }
+            Value::Array(values) => open.extend(values.iter().rev().map(|value| (value, parent))),
+            _ => {}
+        }
+    }
+    items
+}
+
+/// The paths that a difference says are gone.
+pub(super) fn removed(value: &Value) -> impl Iterator<Item = &str> {
+    value.get("removed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// By what a node is kept.
+pub(super) fn key(path: &str) -> String {
+    format!("path={path}")
+}
+
+fn node(fields: &Map<String, Value>) -> Option<Item> {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    let path = text("path").filter(|path| path.starts_with("/root"))?;
+    if !["type", "name", "text"].iter().any(|key| fields.contains_key(*key)) {
+        return None;
+    }
+    let class = text("type").unwrap_or_default();
+    let kind = kind(class, fields.contains_key("children"));
+    let shown = ["text", "title"].iter().find_map(|key| text(key)).unwrap_or_default();
+    let asked = text("dialog_text").unwrap_or_default();
+    let mut item = Item { key: Some(key(path)), role: role(class), kind, ..Item::default() };
+    match kind {
+        Kind::Typed => item.value = Some(shown.to_owned()),
+        _ => item.name = shown.to_owned(),
+    }
+    item.text = asked.to_owned();
+    if item.name.is_empty() {
+        item.name = own_name(path).unwrap_or_default();
+    }
+    Some(item)
+}
+
+/// An entry of `list_actions`: the call, and the text of what it acts on.
+fn action(fields: &Map<String, Value>) -> Option<Item> {
+    let path = fields.get("args")?.get("path")?.as_str().filter(|path| path.starts_with("/root"))?;
+    let text = fields.get("text")?.as_str().filter(|text| !text.is_empty())?;
+    Some(Item { key: Some(key(path)), name: text.to_owned(), kind: Kind::Active, ..Item::default() })
+}
+
+/// What a node's own name says: `/root/Menu/DeleteSave` is "Delete Save". Names that the engine gives say nothing.
+pub(super) fn own_name(path: &str) -> Option<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let words = split(name);
+    let says = !name.contains('@') && words.iter().any(|word| word.chars().any(char::is_alphabetic));
+    says.then(|| words.join(" "))
+}
+
+fn kind(class: &str, has_children: bool) -> Kind {
+    match class {
+        _ if class.ends_with("Button") || class == "CheckBox" => Kind::Active,
+        "LineEdit" | "TextEdit" | "CodeEdit" | "SpinBox" => Kind::Typed,
+        _ if has_children => Kind::Container,
+        _ => Kind::Other,
+    }
+}
+
+/// ARIA's word where there is one.
+fn role(class: &str) -> String {
+    match class {
+        "CheckBox" | "CheckButton" => "checkbox",
+        "LineEdit" | "TextEdit" | "CodeEdit" => "textbox",
+        "SpinBox" => "spinbutton",
+        "LinkButton" => "link",
+        "Label" | "RichTextLabel" => "text",
+        _ if class.ends_with("Button") => "button",
+        _ if class.ends_with("Dialog") => "dialog",
+        class => class,
+    }
+    .to_owned()
+}

@@ -1,0 +1,281 @@
+//! Which element a call means: what a world has shown of its elements, and what calls name them by.
+//!
+//! A reference (Playwright's `e12`, the number of a list) means something only in the numbering that it was given in. It is never
+//! judged by an element of another page or of an older numbering, so what is known is forgotten
+//!
+//! - with each new snapshot or list, which takes its place;
+//! - when a new numbering is hidden: it stands in a file, or where a page's own words may stand that look like one;
+//! - when a call was answered that leads elsewhere (navigate, back, a tab), without a snapshot in its answer;
+//! - when a call was answered that acts (a click, a key, a script, whatever isn't known), unless its answer says that nothing has
+//!   changed. One that only looks keeps what is known; so does one that types, unless its answer tells of a change, since
+//!   a form has many fields, and its numbering is the server's until it gives a new one;
+//! - when a line can't be read, or the page's address is another one.
+//!
+//! An element whose name says nothing of its own ("OK", an icon) is only known with what stands around it: not from part of a page,
+//! nor from a list that tells no more.
+//!
+//! While a call isn't answered, nothing is known: it may lead elsewhere just then. An answer settles the calls before it.
+
+mod answer;
+mod call;
+mod godot;
+mod listed;
+mod playwright;
+mod selector;
+mod tree;
+
+use super::detector::{Element, classify};
+use super::target::Target;
+use answer::{Answer, Said};
+use call::Sort;
+use playwright::Seen;
+use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
+
+/// What a world has shown of its elements.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    elements: HashMap<String, Known>,
+    /// Godot's, by path.
+    nodes: HashMap<String, Target>,
+    /// The message of the browser's dialog that is open.
+    dialog: Option<String>,
+    address: Option<String>,
+    /// How many have been heard: the last one's id.
+    heard: u64,
+    unanswered: VecDeque<Call>,
+    /// Bytes of text in both maps.
+    size: usize,
+}
+
+/// What a call's arguments name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// No element.
+    Nothing,
+    /// One of which nothing is known: by a reference that no snapshot has shown, or a stale one, or by two that differ.
+    Unknown(String),
+    /// This one.
+    Element(Target),
+}
+
+/// An element that a reference stands for.
+#[derive(Debug)]
+struct Known {
+    /// `None` where two have the same reference.
+    target: Option<Target>,
+    /// Only part of the page was shown, so its context may be elsewhere.
+    is_part: bool,
+}
+
+/// A call that waits for its answer.
+#[derive(Debug)]
+struct Call {
+    id: Option<String>,
+    tool: String,
+    sort: Sort,
+    /// It asks for part of the page only.
+    is_part: bool,
+}
+
+/// What an answer shows of references.
+#[derive(Debug, PartialEq)]
+enum Shown<'a> {
+    /// They are given anew, and it can't be told how.
+    Hidden,
+    Page(Vec<&'a str>),
+    List(Vec<(String, Target)>),
+}
+
+/// So many elements are kept, so many bytes of their texts, and so many calls that nobody answers.
+const MOST: usize = 20_000;
+const MOST_BYTES: usize = 8 << 20;
+const MOST_CALLS: usize = 1000;
+
+impl Snapshot {
+    /// Looks at a line that the world said, in any form of answer; also at an observation.
+    pub fn hear(&mut self, line: &[u8]) {
+        match answer::read(line) {
+            Said::Nothing => {}
+            Said::Unreadable => self.forget(),
+            Said::Answer(answer) => self.learn(&answer),
+        }
+    }
+
+    /// Looks at a call that passes. `id` is JSON text, as it stands in the call; `arguments` is a JSON object.
+    pub fn passes(&mut self, id: Option<&str>, tool: &str, arguments: &str) {
+        if self.unanswered.len() == MOST_CALLS {
+            self.unanswered.pop_front();
+            self.forget();
+        }
+        let sort = call::sort(tool, arguments);
+        let is_part = call::is_part(sort, arguments);
+        self.unanswered.push_back(Call { id: id.map(str::to_owned), tool: tool.to_owned(), sort, is_part });
+    }
+
+    /// What a call's arguments name.
+    pub fn target(&self, tool: &str, arguments: &str) -> Named {
+        call::names(tool, arguments, self)
+    }
+
+    fn learn(&mut self, answer: &Answer) {
+        let asked = self.settle(answer);
+        let (values, texts) = (answer.values(), answer.texts());
+        if !answer.is_observation {
+            self.dialog = texts.iter().rev().find_map(|text| playwright::dialog(text));
+        }
+        let is_quoted = asked.as_ref().is_some_and(|call| call.sort.quotes());
+        let is_found = asked.as_ref().is_some_and(|call| call::is_find(&call.tool));
+        let is_part = is_found || asked.as_ref().is_some_and(|call| call.is_part);
+        let mut shown: Vec<Shown<'_>> = Vec::new();
+        for text in texts {
+            match playwright::find(text, is_found && !answer.failed) {
+                Seen::Nothing => {}
+                Seen::Hidden => shown.push(Shown::Hidden),
+                Seen::Page(lines) => shown.push(Shown::Page(lines)),
+            }
+        }
+        shown.extend(values.iter().filter_map(|value| listed::read(value, MOST)).map(Shown::List));
+        // A list may be there twice: as text and structured.
+        shown.dedup();
+        let is_change = matches!(&shown[..], [Shown::Page(lines)] if playwright::is_part(lines));
+        self.stale(answer, &values, asked.as_ref().map(|call| call.sort), is_change);
+        match (shown.pop(), shown.is_empty()) {
+            (None, _) => {}
+            (Some(Shown::Page(lines)), true) if !is_quoted => self.see(&lines, is_part),
+            (Some(Shown::List(list)), true) if !is_quoted => self.replace(list, is_part),
+            _ => self.forget(),
+        }
+        if !is_quoted {
+            values.iter().for_each(|value| self.see_nodes(value));
+        }
+    }
+
+    /// The call that an answer is to. Those before it are settled, too: servers work in order, and one that doesn't will bring
+    /// a snapshot of its own.
+    fn settle(&mut self, answer: &Answer) -> Option<Call> {
+        if answer.is_observation {
+            return None;
+        }
+        let at = self.unanswered.iter().position(|call| call.id == answer.id)?;
+        for _ in 0..at {
+            if self.unanswered.pop_front().is_some_and(|call| call.sort.may_change()) {
+                self.forget();
+            }
+        }
+        self.unanswered.pop_front()
+    }
+
+    /// Forgets what an answered call may have changed, but where the answer itself shows what has.
+    fn stale(&mut self, answer: &Answer, values: &[Value], sort: Option<Sort>, is_change: bool) {
+        let changed: Vec<bool> = values.iter().filter_map(listed::has_changed).collect();
+        let is_same = !changed.is_empty() && !changed.contains(&true) && !answer.failed;
+        let is_stale = match sort {
+            Some(Sort::Leads) => true,
+            Some(Sort::Acts | Sort::Runs) => !is_same && !is_change,
+            Some(Sort::Types) => (answer.failed || changed.contains(&true)) && !is_change,
+            Some(Sort::Looks | Sort::Reads) | None => false,
+        };
+        let address = values.iter().find_map(listed::address);
+        let is_elsewhere = address.is_some() && self.address.is_some() && address != self.address;
+        if is_stale || is_elsewhere {
+            self.forget();
+        }
+        self.address = address.or(self.address.take());
+    }
+
+    /// Nothing is known of any reference.
+    fn forget(&mut self) {
+        self.size -= self.elements.values().filter_map(|known| known.target.as_ref()).map(Target::size).sum::<usize>();
+        self.elements.clear();
+    }
+
+    fn see(&mut self, lines: &[&str], is_part: bool) {
+        let mut items = playwright::read(lines, MOST);
+        if !playwright::is_part(lines) {
+            return self.replace(tree::targets(items), is_part);
+        }
+        playwright::fill_in(&mut items, &self.elements);
+        // Where an element stands that isn't told of may have changed as well.
+        self.elements.values_mut().for_each(|known| known.is_part = true);
+        let targets = tree::targets(items);
+        // One that is told of takes the place of what was known.
+        for (key, _) in &targets {
+            let known = self.elements.remove(key).and_then(|known| known.target);
+            self.size -= known.as_ref().map_or(0, Target::size);
+        }
+        self.heard += 1;
+        self.add(targets, true);
+    }
+
+    fn replace(&mut self, targets: Vec<(String, Target)>, is_part: bool) {
+        self.forget();
+        self.heard += 1;
+        self.add(targets, is_part);
+    }
+
+    fn add(&mut self, targets: Vec<(String, Target)>, mut is_part: bool) {
+        is_part |= targets.len() >= MOST;
+        for (key, mut target) in targets {
+            target.snapshot_id = Some(format!("s{}", self.heard));
+            if let Some(known) = self.elements.get_mut(&key) {
+                if known.target.as_ref() != Some(&target) {
+                    self.size -= known.target.take().as_ref().map_or(0, Target::size);
+                }
+                continue;
+            }
+            if self.elements.len() >= MOST || self.size + target.size() > MOST_BYTES {
+                continue;
+            }
+            self.size += target.size();
+            self.elements.insert(key, Known { target: Some(target), is_part });
+        }
+    }
+
+    fn see_nodes(&mut self, value: &Value) {
+        let items = godot::read(value, MOST);
+        if !items.is_empty() {
+            self.heard += 1;
+        }
+        let removed = godot::removed(value).map(godot::key).collect::<Vec<_>>();
+        for key in removed {
+            self.size -= self.nodes.remove(&key).map_or(0, |target| target.size());
+        }
+        for (key, mut target) in tree::targets(items) {
+            target.snapshot_id = Some(format!("s{}", self.heard));
+            let old = self.nodes.remove(&key);
+            self.size -= old.as_ref().map_or(0, Target::size);
+            // A difference has only the fields that differ.
+            if let Some(old) = old {
+                target.role = target.role.or(old.role);
+                target.context = target.context.or(old.context);
+            }
+            if self.size + target.size() <= MOST_BYTES && self.nodes.len() < MOST {
+                self.size += target.size();
+                self.nodes.insert(key, target);
+            }
+        }
+    }
+
+    /// What a reference stands for.
+    fn known(&self, key: &str) -> Option<&Target> {
+        let known = self.elements.get(key).filter(|_| self.unanswered.is_empty())?;
+        let is_told = |target: &&Target| !known.is_part && target.context.is_some();
+        known.target.as_ref().filter(|target| is_told(target) || !depends_on_context(target))
+    }
+}
+
+/// Whether a name says nothing of its own ("OK"), so that what stands around it counts.
+fn depends_on_context(target: &Target) -> bool {
+    let element = Element {
+        role: target.role.as_deref(),
+        name: &target.name,
+        value: target.value.as_deref(),
+        ..Element::default()
+    };
+    classify(&element).is_none() && classify(&Element { context: Some("Delete?"), ..element }).is_some()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Selectors: what the words in one say of the element that it finds.
+//!
+//! They are words of whoever calls, so they are weaker than what a page shows; what they lead to is told without a snapshot's id.
+
+use crate::policy::target::Target;
+
+/// The words of a name that is written together: `deleteAccount`, `delete-account`, `DELETE_ACCOUNT`.
+pub(super) fn split(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_letter = letter.is_alphanumeric();
+        let begins = letter.is_uppercase()
+            && (before.is_lowercase()
+                || before.is_numeric()
+                || before.is_uppercase() && letters.peek().is_some_and(|next| next.is_lowercase()));
+        if !is_letter || begins {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (is_letter, words.last_mut()) {
+            word.push(letter);
+        }
+        before = letter;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The same in lower case.
+pub(super) fn words(name: &str) -> Vec<String> {
+    split(name).into_iter().map(|word| word.to_lowercase()).collect()
+}
+
+/// What a selector finds, as far as its words tell; `None` where they tell nothing.
+pub(super) fn read(selector: &str) -> Option<Target> {
+    // Escapes hide words, and this one names a reference.
+    if selector.contains('\\') || selector.contains("aria-ref") {
+        return None;
+    }
+    let mut said = Vec::new();
+    let mut role = None;
+    for part in selector.split(">>").map(str::trim) {
+        match part.strip_prefix("text=") {
+            Some(text) => said.extend(split(text)),
+            None if part.starts_with("xpath=") || part.starts_with("//") => quoted(part, false, &mut role, &mut said),
+            None => quoted(part.strip_prefix("css=").unwrap_or(part), true, &mut role, &mut said),
+        }
+    }
+    let says = said.iter().any(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() >= 3);
+    says.then(|| Target { role, name: said.join(" "), ..Target::default() })
+}
+
+/// The words in quotes, and those outside where they say something.
+fn quoted(part: &str, is_outside: bool, role: &mut Option<String>, said: &mut Vec<String>) {
+    let mut rest = part;
+    let outside = |text: &str, role: &mut Option<String>, said: &mut Vec<String>| {
+        *role = role.take().or_else(|| self::role(text));
+        if is_outside {
+            self::outside(text, said);
+        }
+    };
+    // Texts in quotes are what is looked for, as it stands on the page.
+    while let Some(at) = rest.find(['"', '\'', '`']) {
+        let (before, quoted) = rest.split_at(at);
+        outside(before, role, said);
+        let quote = &quoted[..1];
+        let (text, behind) = quoted[1..].split_once(quote).unwrap_or((&quoted[1..], ""));
+        match before.ends_with("getByRole(") {
+            true => *role = Some(text.to_owned()),
+            false => said.extend(split(text)),
+        }
+        rest = behind;
+    }
+    outside(rest, role, said);
+}
+
+/// The words outside of quotes: ids, classes, values, and what stands behind an engine's name (`text=Delete`).
+fn outside(part: &str, said: &mut Vec<String>) {
+    for piece in part.split([' ', '>', '(', ')', ',', '+', '~']) {
+        let (kind, piece) = match piece.split_once('=') {
+            // In brackets it is an attribute's name.
+            Some((key, value)) => (Some(key.rsplit('[').next().unwrap_or(key)), value),
+            None => (None, piece),
+        };
+        // A role's own name isn't the element's.
+        if matches!(kind, Some("role" | "nth" | "visible" | "type")) {
+            continue;
+        }
+        let mut piece = piece;
+        // `tag.class#id:pseudo[attribute]`: what is before the first mark is a tag.
+        if kind.is_none() {
+            let Some(mark) = piece.find(['.', '#']) else { continue };
+            piece = &piece[mark..];
+        }
+        let piece = piece.split([':', '[']).next().unwrap_or(piece);
+        said.extend(split(piece).into_iter().filter(|word| !is_plain(word)));
+    }
+}
+
+/// `role=button`, `button:has-text(`, `getByRole(`.
+fn role(part: &str) -> Option<String> {
+    let (_, named) = part.rsplit_once("role=").unwrap_or(("", part));
+    let end = named.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(named.len());
+    let role = match &named[..end] {
+        "a" => "link",
+        role @ ("button" | "link" | "checkbox" | "radio" | "tab" | "menuitem" | "option" | "textbox") => role,
+        _ => return None,
+    };
+    Some(role.to_owned())
+}
+
+/// Words that say what an element is, but not what it does.
+fn is_plain(word: &str) -> bool {
+    const PLAIN: [&str; 18] = [
+        "btn",
+        "button",
+        "link",
+        "input",
+        "item",
+        "row",
+        "col",
+        "div",
+        "span",
+        "form",
+        "first",
+        "last",
+        "icon",
+        "primary",
+        "secondary",
+        "main",
+        "container",
+        "css",
+    ];
+    PLAIN.contains(&&*word.to_lowercase())
+}

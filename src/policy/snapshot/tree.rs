@@ -1,0 +1,125 @@
+//! The tree in which elements stand, and what stands close by each.
+
+use crate::policy::target::Target;
+
+/// A line of a page's tree, or a node of a game's.
+#[derive(Debug, Default)]
+pub(super) struct Item {
+    /// The one that it is in; always before it.
+    pub parent: Option<usize>,
+    /// What calls name it by.
+    pub key: Option<String>,
+    pub role: String,
+    pub name: String,
+    pub value: Option<String>,
+    /// What stands in it by itself.
+    pub text: String,
+    pub kind: Kind,
+    /// What stood around it when it was seen before.
+    pub known: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A dialog, a form, a row: what stands in it belongs together.
+    Container,
+    /// What has no meaning of its own, but may be a dialog to whoever looks at it.
+    Group,
+    /// A button, a link: what stands in it is its own.
+    Active,
+    /// What is typed into: what stands in it says nothing of what it is.
+    Typed,
+    #[default]
+    Other,
+}
+
+/// So much of what stands close by is kept, in bytes.
+const NEAR: usize = 400;
+/// So far up is looked for what an element stands in, and for so many of them.
+const UP: usize = 64;
+const AROUND: usize = 3;
+
+/// The items that calls can name, with what stands close by. The time is linear, however deep it is nested.
+pub(super) fn targets(items: Vec<Item>) -> Vec<(String, Target)> {
+    let (inside, around) = texts(&items);
+    let contexts: Vec<Option<String>> = (0..items.len())
+        .map(|at| {
+            let mut near = String::new();
+            for kind in [Kind::Container, Kind::Group] {
+                // Only where nothing better is there.
+                let most = if near.is_empty() { AROUND } else { 0 };
+                for container in containers(&items, at, kind).take(most) {
+                    join(&mut near, &items[container].name);
+                    join(&mut near, &around[container]);
+                }
+            }
+            items[at].known.iter().for_each(|known| join(&mut near, known));
+            Some(near).filter(|near| !near.is_empty())
+        })
+        .collect();
+    let mut targets = Vec::new();
+    for ((item, inside), context) in items.into_iter().zip(inside).zip(contexts) {
+        let Some(key) = item.key else { continue };
+        let name = if item.name.is_empty() { inside } else { item.name };
+        let role = Some(item.role).filter(|role| !role.is_empty());
+        targets.push((key, Target { role, name, value: item.value, context, snapshot_id: None }));
+    }
+    targets
+}
+
+/// For each item, what stands in it at any depth, and (for containers) what of that isn't a button's or a field's own.
+fn texts(items: &[Item]) -> (Vec<String>, Vec<String>) {
+    let mut inside = vec![String::new(); items.len()];
+    let mut around = vec![String::new(); items.len()];
+    for (at, item) in items.iter().enumerate() {
+        join(&mut inside[at], &item.text);
+        if matches!(item.kind, Kind::Container | Kind::Group) {
+            join(&mut around[at], &item.text);
+        }
+        let said = if item.name.is_empty() { &item.text } else { &item.name };
+        if said.is_empty() {
+            continue;
+        }
+        let mut is_own = matches!(item.kind, Kind::Active | Kind::Typed);
+        let (mut containers, mut groups) = (0, 0);
+        for above in above(items, at) {
+            join(&mut inside[above], said);
+            is_own |= items[above].kind == Kind::Active;
+            let met = match items[above].kind {
+                Kind::Container => &mut containers,
+                Kind::Group => &mut groups,
+                _ => continue,
+            };
+            *met += 1;
+            if !is_own && *met <= AROUND {
+                join(&mut around[above], said);
+            }
+        }
+    }
+    (inside, around)
+}
+
+fn above(items: &[Item], at: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(items[at].parent, |&at| items[at].parent).take(UP)
+}
+
+fn containers(items: &[Item], at: usize, kind: Kind) -> impl Iterator<Item = usize> {
+    above(items, at).filter(move |&above| items[above].kind == kind).take(AROUND)
+}
+
+/// Adds a text, as far as there is room.
+fn join(to: &mut String, text: &str) {
+    let text = text.trim();
+    // A dialog's name is mostly its heading, too.
+    if text.is_empty() || to.len() >= NEAR || to.ends_with(text) {
+        return;
+    }
+    if !to.is_empty() {
+        to.push_str(" \u{b7} ");
+    }
+    let mut end = text.len().min(NEAR);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    to.push_str(&text[..end]);
+}

@@ -1,0 +1,91 @@
+//! What a call acts on, as it stands in a call's `target`.
+
+use crate::record::Fields;
+use crate::rpc::{Object, quoted};
+
+/// An element of a user interface.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Target {
+    /// ARIA's, or what comes nearest: `button`.
+    pub role: Option<String>,
+    /// Its accessible name; what stands in it where it has none.
+    pub name: String,
+    /// What is typed or set, a submit button's `value`, where a link leads.
+    pub value: Option<String>,
+    /// What stands close by: a dialog's question, a row's other cells.
+    pub context: Option<String>,
+    /// Which snapshot showed it. Without it, the words of the call are all that is known.
+    pub snapshot_id: Option<String>,
+}
+
+impl Target {
+    /// Reads a call's `target`; `None` where it can't be read for certain.
+    ///
+    /// ```
+    /// use pipewright::policy::target::Target;
+    /// let target = Target::read(r#"{"role":"button","name":"Pay"}"#).expect("a target");
+    /// assert_eq!(target.json(), r#"{"role":"button","name":"Pay"}"#);
+    /// assert_eq!(Target::read(r#"{"name":"Pay","name":"Like"}"#), None);
+    /// ```
+    pub fn read(json: &str) -> Option<Target> {
+        let fields = Fields::read(json).ok()?;
+        let text = |key| match fields.get(key).map(|value| value.get()) {
+            None | Some("null") => Some(None),
+            Some(json) => serde_json::from_str::<String>(json).ok().map(Some),
+        };
+        Some(Target {
+            role: text("role")?,
+            name: text("name")?.unwrap_or_default(),
+            value: text("value")?,
+            context: text("context")?,
+            snapshot_id: text("snapshot_id")?,
+        })
+    }
+
+    /// JSON text; what isn't known is left out.
+    pub fn json(&self) -> String {
+        let mut json = Object::default();
+        let name = Some(&self.name);
+        for (key, value) in [
+            ("role", self.role.as_ref()),
+            ("name", name),
+            ("value", self.value.as_ref()),
+            ("context", self.context.as_ref()),
+            ("snapshot_id", self.snapshot_id.as_ref()),
+        ] {
+            if let Some(value) = value {
+                json = json.put(key, &quoted(value));
+            }
+        }
+        json.end()
+    }
+
+    /// How many bytes of text it has.
+    pub(super) fn size(&self) -> usize {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.name.len() + length(&self.role) + length(&self.value) + length(&self.context)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let target = Target {
+            role: Some("button".to_owned()),
+            name: "a \"b\"\n\u{0}é".to_owned(),
+            value: Some(String::new()),
+            context: Some("Delete?".to_owned()),
+            snapshot_id: Some("s1".to_owned()),
+        };
+        assert_eq!(Target::read(&target.json()), Some(target));
+        assert_eq!(Target::default().json(), r#"{"name":""}"#);
+        assert_eq!(Target::read(r#"{"role":null,"unknown":[1]}"#), Some(Target::default()));
+        for bad in ["", "[]", "7", r#"{"name":7}"#, r#"{"role":["x"]}"#, r#"{"name":"a","Name":"b"}"#] {
+            assert_eq!(Target::read(bad), None, "{bad}");
+        }
+    }
+}
