@@ -20,7 +20,7 @@ use std::fmt;
 mod answer;
 mod input;
 
-pub use answer::Outcome;
+pub use answer::{Outcome, refuse_unreadable};
 pub use input::{InputRequest, InputResponse};
 
 /// Why a call was not carried out, or failed; one list for all commands.
@@ -155,6 +155,12 @@ pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
     }
 }
 
+/// A record's `type`, where it has one that is a text.
+pub fn type_of(line: &str) -> Option<Cow<'_, str>> {
+    let value = Fields::read(line).ok()?.get("type")?;
+    string("type", value).ok()
+}
+
 /// The id of the call that a line asks to cancel: `{"type":"cancel","call_id":...}`.
 pub fn is_cancel(line: &str) -> Option<&RawValue> {
     let fields = Fields::read(line).ok()?;
@@ -270,6 +276,9 @@ impl<'a> Fields<'a> {
 
 /// A key as readers that ignore case see it; upper case first, for the letters (a long s) that have no way back.
 fn folded(key: &str) -> String {
+    if key.is_ascii() {
+        return key.to_ascii_lowercase();
+    }
     key.to_uppercase().to_lowercase()
 }
 

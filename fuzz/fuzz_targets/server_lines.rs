@@ -4,12 +4,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::mcp::{Asked, Client, Era, Given, Heard, Round, given};
+use pipewright::mcp::{Asked, Client, Era, Given, Heard, Round, Wants, given};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
     for era in [Era::Legacy, Era::Modern] {
-        let (mut client, mut out) = (Client::new(era, true), Vec::new());
+        let (mut client, mut out) = (Client::new(era, Wants { questions: true, progress: true }), Vec::new());
         client.greet(&mut out);
         for line in input.lines() {
             let is_ready = client.is_ready();

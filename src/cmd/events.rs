@@ -48,10 +48,19 @@ impl Events {
         }
     }
 
+    /// Gives on a record of its own type, a whole line.
+    #[cfg_attr(not(feature = "jq"), allow(dead_code))]
+    pub fn record(&mut self, line: &str, out: &mut Out) {
+        self.give(line.as_bytes().to_vec(), out);
+    }
+
     /// Gives on one event, which is JSON text, as an observation of `source`, a plain name.
     pub fn take(&mut self, source: &str, event: &str, out: &mut Out) {
         let line = format!("{{\"type\":\"observation\",\"source\":\"{source}\",\"data\":{event}}}\n");
-        let mut lines = line.into_bytes();
+        self.give(line.into_bytes(), out);
+    }
+
+    fn give(&mut self, mut lines: Vec<u8>, out: &mut Out) {
         match &mut self.to {
             Target::Stdout => out.to(Side::Near).append(&mut lines),
             Target::Stderr => out.to(Side::FarError).append(&mut lines),

@@ -93,6 +93,53 @@ impl Filter {
     }
 }
 
+/// Whether a filter is true, or why that can't be told.
+pub type Holds = Result<bool, String>;
+
+/// Several filters that are asked about the same text: together, so that it is read once. They see nothing else.
+pub struct Many {
+    filters: Vec<pipewright_jq::Filter>,
+    /// All of them in one, which gives a number for each: 0 where it isn't true, 1 where it is, 2 where it fails.
+    together: Option<pipewright_jq::Filter>,
+}
+
+impl Many {
+    /// Compiles filters, each of which has a name for its errors.
+    ///
+    /// # Errors
+    /// The name of the first that can't be understood, and the place in it.
+    pub fn compile(sources: &[(&str, &str)]) -> Result<Many, String> {
+        let compile = |source: &str| pipewright_jq::Filter::compile(source, &[], Limits::default());
+        let mut filters = Vec::new();
+        for (name, source) in sources {
+            filters.push(compile(source).map_err(|error| format!("rule {name:?}: when: {error}"))?);
+        }
+        // A comment may end a filter, so each ends with its line.
+        let one = |source: &str| format!("([try (first({source}\n) | if . then 1 else 0 end) catch 2] | .[0] // 0)");
+        let all: Vec<String> = sources.iter().map(|(_, source)| one(source)).collect();
+        // One that can be understood alone and not so is tried alone.
+        let together = if all.len() > 1 { compile(&format!("[{}]", all.join(","))).ok() } else { None };
+        Ok(Many { filters, together })
+    }
+
+    /// Asks each of them.
+    pub fn hold(&self, json: &[u8]) -> Vec<Holds> {
+        let mut out = Vec::new();
+        if let Some(together) = &self.together
+            && together.one(Input::Json(json), &[], &mut out) == Ok(true)
+            && let Ok(told) = serde_json::from_slice::<Vec<u8>>(&out)
+            && told.len() == self.filters.len()
+            && !told.contains(&2)
+        {
+            return told.into_iter().map(|one| Ok(one == 1)).collect();
+        }
+        // One of them fails, or takes too long; it alone is to suffer for that.
+        let alone =
+            |filter: &pipewright_jq::Filter| filter.matches(Input::Json(json), &[]).map_err(|error| error.to_string());
+        self.filters.iter().map(alone).collect()
+    }
+}
+
 fn around<'a>(direction: Direction) -> [Input<'a>; 3] {
     [Input::Text(direction.name()), Input::Null, Input::Null]
 }

@@ -12,6 +12,8 @@ pub mod log_file;
 #[cfg(feature = "mcp")]
 pub mod mcp_pipe;
 pub mod options;
+#[cfg(feature = "jq")]
+pub mod policy_check;
 mod queue;
 #[cfg(feature = "jq")]
 pub mod replay;
@@ -65,6 +67,8 @@ pub const ALL: &[Command] = &[
     jsonl_record::COMMAND,
     #[cfg(feature = "mcp")]
     mcp_pipe::COMMAND,
+    #[cfg(feature = "jq")]
+    policy_check::COMMAND,
     #[cfg(feature = "jq")]
     replay::COMMAND,
     sts_proxy::COMMAND,

@@ -91,8 +91,16 @@ pub struct Client {
     is_stale: bool,
     /// It has refused our greeting, and was greeted again.
     was_refused: bool,
-    /// It may ask whoever there is.
-    elicits: bool,
+    wants: Wants,
+}
+
+/// What a client does beside calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wants {
+    /// The server may ask whoever there is; else it is told that it may ask nothing of us.
+    pub questions: bool,
+    /// It is to tell how far a call has come, which costs it some work.
+    pub progress: bool,
 }
 
 /// A server whose list of tools never ends is not to be followed for ever.
@@ -103,9 +111,8 @@ const NO_METHOD: i64 = -32601;
 const UNSUPPORTED_VERSION: i64 = -32022;
 
 impl Client {
-    /// A client that has said nothing yet. Where it `elicits`, the server may ask whoever there is; else it is told that it may ask
-    /// nothing of us.
-    pub fn new(era: Era, elicits: bool) -> Client {
+    /// A client that has said nothing yet.
+    pub fn new(era: Era, wants: Wants) -> Client {
         Client {
             era,
             next: 1,
@@ -117,14 +124,14 @@ impl Client {
             is_listing: false,
             is_stale: false,
             was_refused: false,
-            elicits,
+            wants,
         }
     }
 
     /// The same client on a new connection. It goes on counting, so that no answer can be taken for another's.
     #[must_use]
     pub fn anew(&self, era: Era) -> Client {
-        Client { next: self.next, ..Client::new(era, self.elicits) }
+        Client { next: self.next, ..Client::new(era, self.wants) }
     }
 
     /// The era that is spoken.
@@ -176,7 +183,7 @@ impl Client {
 
     /// What the server may ask of us.
     fn capabilities(&self) -> &'static str {
-        if self.elicits { r#"{"elicitation":{"form":{},"url":{}}}"# } else { "{}" }
+        if self.wants.questions { r#"{"elicitation":{"form":{},"url":{}}}"# } else { "{}" }
     }
 
     /// Greets.
@@ -209,7 +216,8 @@ impl Client {
             params = params.put("inputResponses", &responses.end());
             params = state.iter().fold(params, |params, state| params.put("requestState", state));
         }
-        let params = params.put("_meta", &self.meta(Some(id))).end();
+        let meta = self.meta(Some(id).filter(|_| self.wants.progress));
+        let params = if meta == "{}" { params } else { params.put("_meta", &meta) }.end();
         out.extend_from_slice(request(id, "tools/call", &params).as_bytes());
         id
     }

@@ -9,5 +9,5 @@ mod client;
 mod tools;
 
 pub use answer::{Asked, Given, given};
-pub use client::{Client, Era, Heard, Round};
+pub use client::{Client, Era, Heard, Round, Wants};
 pub use tools::{Names, Tool};

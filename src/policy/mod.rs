@@ -1,7 +1,10 @@
 //! What a person must be asked about first. Pure: no stream, file or clock.
 
+pub mod annotations;
+pub mod builtin;
 pub mod detector;
 pub mod marks;
+pub mod rules;
 pub mod snapshot;
 pub mod target;
 mod verdict;

@@ -3,6 +3,7 @@
 use super::{Call, Form, Kind};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// What became of a call.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,19 @@ pub enum Outcome<'a> {
 const SERVER_ERROR: i32 = -32000;
 
 impl Call<'_> {
+    /// A record of ours about the call, of this type: its id and context, its tool, and `more` (plain names and JSON text); JSON text
+    /// without a line feed.
+    pub fn tell(&self, record_type: &str, more: &[(&str, &str)]) -> String {
+        let mut record = Answer::default();
+        record.text("type", record_type).put("call_id", self.id);
+        for &(key, value) in &self.context {
+            record.put(key, Some(value));
+        }
+        record.text("tool_name", &self.tool);
+        more.iter().for_each(|(key, json)| _ = record.raw(key, json));
+        record.end()
+    }
+
     /// The answer in the call's form, with its id and context; JSON text without a line feed.
     pub fn answer(&self, outcome: Outcome<'_>) -> String {
         self.answer_with(outcome, &[])
@@ -86,6 +100,24 @@ impl Call<'_> {
         }
         answer.end()
     }
+}
+
+/// What is answered to a line that may be a call and can't be read for certain: an error without an id, in JSON-RPC's form where it
+/// looks like that, else in our own; JSON text without a line feed.
+pub fn refuse_unreadable(line: &[u8], kind: Kind, message: &str) -> String {
+    let is_rpc = memchr::memmem::find(line, b"\"jsonrpc\"").is_some();
+    let form = if is_rpc { Form::JsonRpc } else { Form::Record };
+    let call = Call {
+        form,
+        id: is_rpc.then_some(RawValue::NULL),
+        tool: Cow::Borrowed(""),
+        arguments: None,
+        target: None,
+        requires_approval: false,
+        policy: None,
+        context: Vec::new(),
+    };
+    call.answer(Outcome::Error { kind, message, code: None, data: None })
 }
 
 /// JSON text of an object, field by field.

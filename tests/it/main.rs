@@ -15,6 +15,8 @@ mod mcp_http;
 mod mcp_pipe;
 mod mcp_servers;
 mod person;
+#[cfg(feature = "jq")]
+mod policy_check;
 mod process;
 mod recorded;
 mod replay;

@@ -20,7 +20,7 @@ use crate::io::between::{Ends, between};
 use crate::io::child::Surroundings;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
-use crate::mcp::{Era, Names};
+use crate::mcp::{Era, Names, Wants};
 use crate::record::recognise;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use media::Media;
@@ -214,8 +214,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let media = media.transpose()?;
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
-    let server =
-        Server::new(patience, arguments.protocol, arguments.interactive, Arc::clone(&report)).with_trouble(trouble);
+    let wants = Wants { questions: arguments.interactive, progress: events.is_some() };
+    let server = Server::new(patience, arguments.protocol, wants, Arc::clone(&report)).with_trouble(trouble);
     let pipe = Pipe::new(server, settings, media, events, Arc::clone(&report));
     let ends = Ends {
         far: command,

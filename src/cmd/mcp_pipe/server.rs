@@ -4,7 +4,7 @@ use crate::io::child::{describe, exit_code};
 use crate::io::lock;
 use crate::io::report::Report;
 use crate::io::tail::Tail;
-use crate::mcp::{Client, Era};
+use crate::mcp::{Client, Era, Wants};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -81,10 +81,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that speaks the era that is `forced`; where it `elicits`, it may ask whoever there is.
-    pub fn new(patience: Patience, forced: Option<Era>, elicits: bool, report: Arc<Report>) -> Server {
+    /// A server that speaks the era that is `forced`.
+    pub fn new(patience: Patience, forced: Option<Era>, wants: Wants, report: Arc<Report>) -> Server {
         Server {
-            client: Client::new(forced.unwrap_or(Era::Legacy), elicits),
+            client: Client::new(forced.unwrap_or(Era::Legacy), wants),
             patience,
             forced,
             first_refusal: None,

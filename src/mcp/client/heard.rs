@@ -178,7 +178,9 @@ impl Client {
                 out.extend_from_slice(response(id.get(), Ok("{}")).as_bytes());
                 return Heard::Nothing;
             }
-            "elicitation/create" if self.elicits => return Heard::Elicits(id, params.map_or("{}", RawValue::get)),
+            "elicitation/create" if self.wants.questions => {
+                return Heard::Elicits(id, params.map_or("{}", RawValue::get));
+            }
             _ => {
                 let why = format!("this client has no {method}");
                 out.extend_from_slice(response(id.get(), Err((NO_METHOD, &why))).as_bytes());

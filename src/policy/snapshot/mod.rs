@@ -185,7 +185,7 @@ impl Snapshot {
     }
 
     /// Nothing is known of any reference.
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.size -= self.elements.values().filter_map(|known| known.target.as_ref()).map(Target::size).sum::<usize>();
         self.elements.clear();
     }

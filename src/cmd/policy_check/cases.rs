@@ -1,0 +1,80 @@
+//! `policy-check test RULES CASES`: whether rules say what they are meant to, and which of them nothing was said about.
+
+use super::policy::{Judged, RulesFile, judge};
+use crate::io::descriptor::stdout;
+use crate::io::report::{Failure, Report, Status};
+use crate::policy::Verdict;
+use crate::policy::builtin::Builtin;
+use crate::record::recognise;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+#[derive(Debug, clap::Args)]
+pub struct TestArguments {
+    /// The rules file
+    rules: PathBuf,
+    /// One case a line: {"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}
+    cases: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case<'a> {
+    #[serde(borrow)]
+    call: &'a RawValue,
+    verdict: Verdict,
+    rule: Option<String>,
+}
+
+/// Tries each case; gives 1 where one of them comes out otherwise.
+pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Failure> {
+    let rules = RulesFile::open(&arguments.rules)?;
+    let place = arguments.cases.display();
+    let usage = |error: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("{place}: {error}"));
+    let text = std::fs::read_to_string(&arguments.cases).map_err(|error| usage(&error))?;
+    let (mut tried, mut failed, mut meant) = (0, 0, vec![0; rules.rules().len()]);
+    let mut lines = String::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        tried += 1;
+        match try_case(line, &rules, &mut meant) {
+            Ok(None) => {}
+            Ok(Some(told)) => {
+                failed += 1;
+                report.fault(format_args!("{place}:{number}"), &told);
+                lines += &format!("{}\n", json!({"case": number, "failed": told}));
+            }
+            Err(why) => return Err(Failure::new(Status::Usage, format_args!("{place}:{number}: {why}"))),
+        }
+    }
+    let count = |(rule, count): (&crate::policy::rules::Rule, &u64)| (rule.id.clone(), json!(count));
+    let counts: serde_json::Map<_, _> = rules.rules().iter().zip(&meant).map(count).collect();
+    for (rule, _) in rules.rules().iter().zip(&meant).filter(|(_, count)| **count == 0) {
+        report.note(format_args!("no case is about rule {:?}", rule.id));
+    }
+    lines += &format!("{}\n", json!({"cases": tried, "failed": failed, "rules": counts}));
+    match stdout().and_then(|mut stdout| stdout.write_all(lines.as_bytes())) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(Status::Fault, format_args!("stdout: {error}")))
+        }
+        _ => Ok(report.finish()),
+    }
+}
+
+/// What came instead of what was meant, in words.
+fn try_case(line: &str, rules: &RulesFile, meant: &mut [u64]) -> Result<Option<String>, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("it is no {{\"call\",\"verdict\",\"rule\"?}}: {error}");
+    let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&error))?;
+    let call = recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is none"))?;
+    let Judged { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), false);
+    matching.into_iter().for_each(|index| meant[index] += 1);
+    let is_meant = decision.verdict == case.verdict && case.rule.as_ref().is_none_or(|rule| *rule == decision.rule);
+    let by = case.rule.map_or(String::new(), |rule| format!(" by {rule}"));
+    Ok((!is_meant).then(|| {
+        let (was, meant) = (decision.verdict.name(), case.verdict.name());
+        format!("{}: {was} by {} ({}), not {meant}{by}", call.tool, decision.rule, decision.reason)
+    }))
+}

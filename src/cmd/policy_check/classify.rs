@@ -1,0 +1,89 @@
+//! `policy-check classify`: what the detector says of names, a line each.
+
+use crate::cmd::needs_input;
+use crate::cmd::options::LimitOptions;
+use crate::io::between::{Ends, between};
+use crate::io::lines::{Change, Limits, Line, Piece, change, deeper_than};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::policy::detector::{Element, classify};
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Debug, clap::Args)]
+pub struct ClassifyArguments {
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    role: Option<String>,
+    name: String,
+    value: Option<String>,
+    locale: Option<String>,
+    context: Option<String>,
+}
+
+struct Classifier {
+    max_depth: usize,
+    report: Arc<Report>,
+}
+
+pub fn run(arguments: &ClassifyArguments, report: &Arc<Report>) -> Result<Status, Failure> {
+    needs_input("names, such as {\"role\":\"button\",\"name\":\"Pay now\"},")?;
+    let limits = Limits::from(arguments.limits);
+    let stage = Classifier { max_depth: limits.max_depth, report: Arc::clone(report) };
+    between(Box::new(stage), Ends { limits, ..Ends::default() }, report)
+}
+
+impl Classifier {
+    fn classify(&self, line: &Line<'_>, out: &mut Vec<u8>) -> Result<(), String> {
+        if deeper_than(line.body(), self.max_depth) {
+            return Err("nested deeper than --max-depth".to_owned());
+        }
+        let body = std::str::from_utf8(line.body()).map_err(|_| "it is no UTF-8".to_owned())?;
+        let Asked { role, name, value, locale, context } = serde_json::from_str(body)
+            .map_err(|error| format!("it is no {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {error}"))?;
+        let found = classify(&Element {
+            role: role.as_deref(),
+            name: &name,
+            value: value.as_deref(),
+            locale: locale.as_deref(),
+            context: context.as_deref(),
+        });
+        let (kind, because) = match &found {
+            Some(found) => (format!("\"{}\"", found.kind), serde_json::Value::from(found.because.as_str()).to_string()),
+            None => ("null".to_owned(), "null".to_owned()),
+        };
+        let destructive = if found.is_some() { "true" } else { "false" };
+        let changes = [("destructive", destructive), ("kind", &*kind), ("because", &*because)];
+        let changes = changes.map(|(key, json)| (key, Change::Set(json.as_bytes())));
+        let mut changed = Vec::new();
+        change(body, &changes, &mut changed).map_err(|error| error.to_string())?;
+        out.extend_from_slice(line.before());
+        out.append(&mut changed);
+        out.extend_from_slice(line.after());
+        Ok(())
+    }
+}
+
+impl Stage for Classifier {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let Event::Piece(_, piece) = event else { return Ok(()) };
+        let to = out.to(Side::Near);
+        let (number, told) = match &piece {
+            Piece::Line(line) if line.is_blank() => return Ok(to.extend_from_slice(line.raw())),
+            Piece::Line(line) => match self.classify(line, to) {
+                Ok(()) => return Ok(()),
+                Err(why) => (line.number(), Some(why)),
+            },
+            Piece::Part { number, last, .. } => (*number, last.then(|| "longer than --max-line".to_owned())),
+        };
+        to.extend_from_slice(piece.raw());
+        if let Some(why) = told {
+            self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; passed on unchanged"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
+
+use super::policy::{Judged, RulesFile, judge};
+use crate::cmd::events::Events;
+use crate::io::child::exit_code;
+use crate::io::lines::{Line, Piece, deeper_than};
+use crate::io::report::{Failure, Report};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::policy::annotations::Annotations;
+use crate::policy::builtin::Builtin;
+use crate::policy::marks::{Marks, mark};
+use crate::policy::target::Target;
+use crate::policy::{Decision, Verdict};
+use crate::record::{Call, Form, Kind, Outcome, recognise, refuse_unreadable};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// What becomes of a call that a person is to be asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Confirm {
+    /// It is marked: a hitl-gate follows, or a world that refuses what is marked.
+    Mark,
+    /// It is refused.
+    Refuse,
+}
+
+/// Whether verdicts count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Mode {
+    /// They do.
+    Enforce,
+    /// They are told, and every line passes as it came.
+    Observe,
+}
+
+pub struct Settings {
+    pub confirm: Option<Confirm>,
+    pub mode: Mode,
+    /// Each verdict is told on stderr.
+    pub explain: bool,
+    /// Whether there is another side.
+    pub wraps: bool,
+    pub max_depth: usize,
+}
+
+pub struct Gate {
+    pub settings: Settings,
+    pub builtin: Builtin,
+    pub rules: Option<RulesFile>,
+    pub annotations: Annotations,
+    pub events: Option<Events>,
+    pub report: Arc<Report>,
+}
+
+/// What is done with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Did {
+    Pass,
+    Mark,
+    Refuse(Kind),
+}
+
+impl Gate {
+    /// Where what passes goes.
+    fn onward<'o>(&self, out: &'o mut Out) -> &'o mut Vec<u8> {
+        out.to(if self.settings.wraps { Side::Far } else { Side::Near })
+    }
+
+    fn take(&mut self, line: &Line<'_>, out: &mut Out) {
+        if line.is_blank() {
+            return self.pass(line, out);
+        }
+        if deeper_than(line.body(), self.settings.max_depth) {
+            return self.refuse_line(line, Kind::BadInput, "nested deeper than --max-depth", out);
+        }
+        let Ok(body) = std::str::from_utf8(line.body()) else {
+            return self.refuse_line(line, Kind::BadInput, "it is no UTF-8", out);
+        };
+        match recognise(body) {
+            Err(error) => self.refuse_line(line, Kind::BadInput, &error.to_string(), out),
+            Ok(None) if is_answer_of_a_person(body) => {
+                self.refuse_line(
+                    line,
+                    Kind::Denied,
+                    "who calls can't approve: answers go to hitl-gate's own channel",
+                    out,
+                );
+            }
+            Ok(None) => {
+                self.annotations.asked(body);
+                self.pass(line, out);
+            }
+            Ok(Some(call)) => self.judge(&call, line, body, out),
+        }
+    }
+
+    fn pass(&self, line: &Line<'_>, out: &mut Out) {
+        self.onward(out).extend_from_slice(line.raw());
+    }
+
+    fn judge(&mut self, call: &Call<'_>, line: &Line<'_>, body: &str, out: &mut Out) {
+        let is_said_destructive = self.annotations.is_destructive(&call.tool);
+        let Judged { decision, target, .. } = judge(call, &self.builtin, self.rules.as_ref(), is_said_destructive);
+        let did = self.what_to_do(call, &decision);
+        if self.settings.explain {
+            self.explain(call, line.number(), &decision);
+        }
+        match did {
+            Did::Refuse(kind) => self.refuse(call, &decision, kind, line.number(), out),
+            Did::Pass | Did::Mark => {
+                self.builtin.passes(call, target.as_ref());
+                if did == Did::Mark {
+                    self.request(call, &decision, target.as_ref(), out);
+                }
+                self.pass_marked(call, line, body, &decision, target.as_ref(), did, out);
+            }
+        }
+    }
+
+    fn what_to_do(&self, call: &Call<'_>, decision: &Decision) -> Did {
+        let confirm = self.settings.confirm.unwrap_or(match call.form {
+            // A foreign server would carry out what is marked.
+            Form::JsonRpc => Confirm::Refuse,
+            _ => Confirm::Mark,
+        });
+        match (self.settings.mode, decision.verdict, confirm) {
+            (Mode::Observe, ..) | (_, Verdict::Allow, _) => Did::Pass,
+            (_, Verdict::Deny, _) => Did::Refuse(Kind::Denied),
+            (_, Verdict::Confirm, Confirm::Refuse) => Did::Refuse(Kind::NeedsApproval),
+            (_, Verdict::Confirm, Confirm::Mark) => Did::Mark,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn pass_marked(
+        &self,
+        call: &Call<'_>,
+        line: &Line<'_>,
+        body: &str,
+        decision: &Decision,
+        target: Option<&Target>,
+        did: Did,
+        out: &mut Out,
+    ) {
+        let is_marked = call.policy.is_some() || call.requires_approval || call.target.is_some();
+        if self.settings.mode == Mode::Observe || (did == Did::Pass && call.form == Form::JsonRpc && !is_marked) {
+            return self.pass(line, out);
+        }
+        let (policy, target) = (decision.json(), target.map(Target::json));
+        let is_foreign = did == Did::Pass && call.form == Form::JsonRpc;
+        let marks = Marks {
+            target: target.as_deref().filter(|_| !is_foreign),
+            policy: Some(policy.as_str()).filter(|_| !is_foreign),
+            requires_approval: did == Did::Mark,
+        };
+        match mark(call, body, &marks) {
+            Ok(marked) => {
+                let onward = self.onward(out);
+                onward.extend_from_slice(line.before());
+                onward.extend_from_slice(marked.as_bytes());
+                onward.extend_from_slice(line.after());
+            }
+            // What was recognised is an object; were it none, it wouldn't pass.
+            Err(error) => self.refuse_line(line, Kind::BadInput, &error.to_string(), out),
+        }
+    }
+
+    /// `policy_request`: a person is to be asked.
+    fn request(&mut self, call: &Call<'_>, decision: &Decision, target: Option<&Target>, out: &mut Out) {
+        let target = target.map(Target::json);
+        let policy = decision.json();
+        let mut more = vec![("policy", policy.as_str())];
+        more.extend(target.as_deref().map(|target| ("target", target)));
+        let record = call.tell("policy_request", &more) + "\n";
+        if !self.settings.wraps {
+            out.to(Side::Near).extend_from_slice(record.as_bytes());
+        } else if let Some(events) = &mut self.events {
+            events.record(&record, out);
+        }
+    }
+
+    fn refuse(&self, call: &Call<'_>, decision: &Decision, kind: Kind, number: u64, out: &mut Out) {
+        let how = match kind {
+            Kind::NeedsApproval => "a person has to approve this first",
+            _ => "the policy denies this",
+        };
+        let message = format!("{how}: {} ({})", decision.reason, decision.rule);
+        self.report.fault(format_args!("stdin:{number}"), format_args!("{}: {message}", call.tool));
+        let policy = decision.json();
+        let data: Option<Box<RawValue>> = serde_json::from_str(&policy).ok();
+        let outcome = Outcome::Error { kind, message: &message, code: None, data: data.as_deref() };
+        // A notification wants no answer.
+        if call.form != Form::JsonRpc || call.id.is_some() {
+            out.to(Side::Near).extend_from_slice(format!("{}\n", call.answer(outcome)).as_bytes());
+        }
+    }
+
+    fn refuse_line(&self, line: &Line<'_>, kind: Kind, why: &str, out: &mut Out) {
+        if self.settings.mode == Mode::Observe {
+            self.report
+                .fault(format_args!("stdin:{}", line.number()), format_args!("{why}; passed, as --mode observe says"));
+            return self.pass(line, out);
+        }
+        self.refuse_unreadable(line.body(), line.number(), kind, why, out);
+    }
+
+    fn refuse_unreadable(&self, body: &[u8], number: u64, kind: Kind, why: &str, out: &mut Out) {
+        self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; refused"));
+        let answer = refuse_unreadable(body, kind, &format!("line {number}: {why}"));
+        out.to(Side::Near).extend_from_slice(format!("{answer}\n").as_bytes());
+    }
+
+    fn explain(&self, call: &Call<'_>, number: u64, decision: &Decision) {
+        let Decision { verdict, rule, reason, .. } = decision;
+        let tool = crate::io::terminal::printable(&call.tool);
+        let reason = crate::io::terminal::printable(reason);
+        self.report.note_again(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
+    }
+
+    /// An over-long line: its parts may be no call, so none of them passes.
+    fn take_part(&self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
+        if self.settings.mode == Mode::Observe {
+            return self.onward(out).extend_from_slice(bytes);
+        }
+        if last {
+            self.refuse_unreadable(bytes, number, Kind::TooLarge, "longer than --max-line", out);
+        }
+    }
+
+    fn hear(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        match piece {
+            Piece::Line(line) => {
+                self.builtin.snapshot.hear(line.body());
+                self.annotations.hear(line.body());
+            }
+            // What it shows isn't known.
+            Piece::Part { .. } => self.builtin.snapshot.forget(),
+        }
+        out.to(Side::Near).extend_from_slice(piece.raw());
+    }
+
+    fn reload(&mut self) {
+        match self.rules.as_ref().map(RulesFile::again) {
+            Some(Ok(rules)) => {
+                self.rules = Some(rules);
+                self.report.note_again("the rules were read again");
+            }
+            Some(Err(failure)) => self.report.fault("--rules", format_args!("{failure}; the former rules stay")),
+            None => {}
+        }
+    }
+}
+
+fn is_answer_of_a_person(body: &str) -> bool {
+    crate::record::type_of(body).as_deref() == Some("hitl_response")
+}
+
+impl Stage for Gate {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
+            Event::Piece(Side::Near, Piece::Part { bytes, number, last }) => self.take_part(bytes, number, last, out),
+            Event::Piece(Side::Far, piece) => self.hear(&piece, out),
+            Event::Closed(Side::Near) if self.settings.wraps => out.close_far(),
+            Event::Exited(status) => out.stop(crate::io::report::Status::Child(exit_code(status))),
+            Event::Reopen => self.reload(),
+            _ => {}
+        }
+        Ok(())
+    }
+}

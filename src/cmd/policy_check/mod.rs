@@ -1,0 +1,142 @@
+//! `policy-check`: judges calls before they are carried out, and marks those that a person is to be asked about.
+
+mod cases;
+mod classify;
+mod gate;
+mod policy;
+
+use super::events::Events;
+use super::options::LimitOptions;
+use super::{Command, Contract, needs_input};
+use crate::io::between::{Ends, between};
+use crate::io::lines::Limits;
+use crate::io::report::{Failure, Report, Status};
+use crate::policy::annotations::Annotations;
+use crate::policy::builtin::Builtin;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use gate::{Confirm, Gate, Mode, Settings};
+use policy::RulesFile;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Judge calls: let pass what is harmless, ask about what deletes, sends or pays
+///
+/// Reads records, one a line, and judges each call, in every form ({"tool","args"}, tool_call, Godot's {"cmd","args"}, JSON-RPC's
+/// tools/call): what only looks, moves or types passes; what is destructive (as its tool's name, its arguments and the element that it acts on
+/// tell, in seventy languages), and what isn't known, is marked "requires_approval":true, with the reasons in "policy", for a
+/// hitl-gate behind this; what the rules deny, or can't be read for certain, is answered with an error and doesn't pass. Other
+/// records pass byte for byte.
+///
+/// With -- CMD ARGS it stands between whoever calls and CMD, which may be any MCP server. Then it sees the answers too, and knows
+/// what element a number or a reference in a call means.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Also judge by the rules in this TOML file; SIGHUP reads it again
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// What becomes of a call that a person is to be asked about: it is marked for the hitl-gate that follows, or refused. A JSON-RPC
+    /// call is refused where nothing is said, since a server that knows nothing of marks would carry it out
+    #[arg(long, value_enum)]
+    confirm: Option<Confirm>,
+    /// `observe` judges and tells, and lets everything pass
+    #[arg(long, value_enum, default_value_t = Mode::Enforce)]
+    mode: Mode,
+    /// Tell each verdict, and why, on stderr
+    #[arg(long)]
+    explain: bool,
+    /// Where policy_request records go while something is wrapped: to a file (appended), `stderr`, or `-` for stdout
+    #[arg(long, value_name = "FILE|stderr|-")]
+    events: Option<String>,
+    #[command(flatten)]
+    limits: LimitOptions,
+    /// Stand between whoever calls and this program
+    #[arg(last = true, value_name = "CMD ARGS")]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why
+    Classify(classify::ClassifyArguments),
+    /// Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about
+    Test(cases::TestArguments),
+}
+
+const NAME: &str = "policy-check";
+const AFTER_HELP: &str = "\
+Examples:
+  A gate before an MCP server:
+    calls | policy-check | hitl-gate | mcp-pipe -- SERVER
+  The same for an MCP client that knows nothing of us, which starts this as its server:
+    policy-check --confirm mark -- hitl-gate -- npx -y @playwright/mcp
+  Why is this asked about?
+    echo '{\"tool\":\"run_command\",\"args\":{\"command\":\"rm -rf x\"}}' | policy-check --explain
+  Is a button dangerous?
+    echo '{\"role\":\"button\",\"name\":\"Zahlungspflichtig bestellen\"}' | policy-check classify
+
+Rules (see pipewright(7) for all that they can say):
+  [[rule]]
+  id = \"own-folder\"
+  verdict = \"allow\"
+  tool = [\"read_*\", \"write_file\"]
+  arguments = { \".path\" = { within = \"/home/me/project\" } }
+
+Exit status:
+  0 all well; 1 a call was refused, or a line couldn't be read; 2 usage, or rules that can't be read; 3 CMD can't be started;
+  with CMD its own where that isn't 0. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        arguments: &[],
+        sample: r#"{"tool":"browser_snapshot","args":{},"id":1}"#,
+        is_filter: false,
+        takes_any_line: false,
+        reopens: false,
+    },
+};
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let usage = |error: &dyn std::fmt::Display| Failure::new(Status::Usage, error);
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(&error))?;
+    let report = Arc::new(Report::new(NAME, false));
+    match &arguments.action {
+        Some(Action::Classify(own)) => return classify::run(own, &report),
+        Some(Action::Test(own)) => return cases::run(own, &report),
+        None => {}
+    }
+    needs_input("calls")?;
+    let wraps = !arguments.command.is_empty();
+    if arguments.events.is_some() && !wraps {
+        return Err(usage(
+            &"--events goes with -- CMD: in a pipe, policy_request records stand before their calls on stdout",
+        ));
+    }
+    let limits = Limits::from(arguments.limits);
+    let rules = arguments.rules.as_deref().map(RulesFile::open).transpose()?;
+    let reopens = rules.is_some();
+    let settings = Settings {
+        confirm: arguments.confirm,
+        mode: arguments.mode,
+        explain: arguments.explain,
+        wraps,
+        max_depth: limits.max_depth,
+    };
+    let gate = Gate {
+        settings,
+        builtin: Builtin::new(wraps),
+        rules,
+        annotations: Annotations::default(),
+        events: arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?,
+        report: Arc::clone(&report),
+    };
+    let far = wraps.then_some(arguments.command);
+    between(Box::new(gate), Ends { far, limits, reopens, ..Ends::default() }, &report)
+}

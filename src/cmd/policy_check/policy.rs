@@ -1,0 +1,114 @@
+//! The policy that is asked: the rules of a file with their filters, and what is built in.
+
+use crate::cmd::filter::{Holds, Many};
+use crate::io::report::{Failure, Status};
+use crate::policy::builtin::Builtin;
+use crate::policy::rules::{Facts, Rule, Rules};
+use crate::policy::target::Target;
+use crate::policy::{Decision, Verdict};
+use crate::record::{Call, recognise};
+use std::path::{Path, PathBuf};
+
+/// A rules file with its filters.
+pub struct RulesFile {
+    path: PathBuf,
+    rules: Rules,
+    /// Those of the rules that have one.
+    filters: Many,
+    /// Where each rule's filter is among them.
+    places: Vec<Option<usize>>,
+}
+
+/// What became of a call, and which rules meant it.
+pub struct Judged {
+    pub decision: Decision,
+    /// What it acts on, where the call itself or what was seen tells.
+    pub target: Option<Target>,
+    /// By index in the file.
+    pub matching: Vec<usize>,
+}
+
+impl RulesFile {
+    /// Reads a rules file, compiles its filters, and tries its examples.
+    ///
+    /// # Errors
+    /// [`Status::Usage`] with the file, and the line or the rule.
+    pub fn open(path: &Path) -> Result<RulesFile, Failure> {
+        let wrong =
+            |why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let rules = Rules::read(&text).map_err(|why| wrong(&why))?;
+        let (mut sources, mut places) = (Vec::new(), Vec::new());
+        for rule in &rules.rules {
+            places.push(rule.when.is_some().then_some(sources.len()));
+            sources.extend(rule.when.as_deref().map(|when| (rule.id.as_str(), when)));
+        }
+        let filters = Many::compile(&sources).map_err(|why| wrong(&why))?;
+        let file = RulesFile { path: path.to_owned(), rules, filters, places };
+        for rule in &file.rules.rules {
+            file.try_examples(rule).map_err(|why| wrong(&format_args!("rule {:?}: {why}", rule.id)))?;
+        }
+        Ok(file)
+    }
+
+    /// Reads the same file again.
+    ///
+    /// # Errors
+    /// As [`RulesFile::open`].
+    pub fn again(&self) -> Result<RulesFile, Failure> {
+        RulesFile::open(&self.path)
+    }
+
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules.rules
+    }
+
+    fn try_examples(&self, rule: &Rule) -> Result<(), String> {
+        let examples = [(&rule.matches, true, "match"), (&rule.not_matches, false, "not_match")];
+        for (lines, wanted, list) in examples {
+            for line in lines {
+                let call = match recognise(line) {
+                    Ok(Some(call)) => call,
+                    Ok(None) => return Err(format!("{list}: {line}: it is no call")),
+                    Err(error) => return Err(format!("{list}: {line}: {error}")),
+                };
+                let (_, target) = Builtin::default().judge(&call, false);
+                let matching = self.matching(&Facts::new(&call, target.as_ref()));
+                let means = matching.iter().any(|(index, _)| self.rules.rules[*index].id == rule.id);
+                if means != wanted {
+                    let does = if means { "the rule means it" } else { "the rule doesn't mean it" };
+                    return Err(format!("{list}: {line}: {does}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn matching(&self, facts: &Facts<'_>) -> Vec<(usize, Result<(), String>)> {
+        let mut told: Option<Vec<Holds>> = None;
+        self.rules.matching(facts, &mut |index| {
+            let told = told.get_or_insert_with(|| self.filters.hold(facts.json().as_bytes()));
+            self.places[index].map_or(Ok(true), |place| told[place].clone())
+        })
+    }
+}
+
+/// Judges a call by what is built in, and by the rules where there are any.
+pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, is_said_destructive: bool) -> Judged {
+    let (decision, target) = builtin.judge(call, is_said_destructive);
+    let (decision, matching) = match rules {
+        Some(file) => {
+            let matching = file.matching(&Facts::new(call, target.as_ref()));
+            let decision = file.rules.decide(&matching, decision);
+            (decision, matching.into_iter().map(|(index, _)| index).collect())
+        }
+        None => (decision, Vec::new()),
+    };
+    // Who calls may ask for a person, and never speak for one.
+    let decision = if call.requires_approval {
+        decision.or_stricter(Decision::new(Verdict::Confirm, "caller", "the caller itself asks for approval"))
+    } else {
+        decision
+    };
+    Judged { decision, target, matching }
+}

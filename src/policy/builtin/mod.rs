@@ -1,0 +1,369 @@
+//! The policy that is there without any rules: what only looks, moves or types passes, and what is destructive is asked about, as
+//! far as the tool's name, its arguments and the element that it acts on tell (seed 002, section 6). It is a whitelist: what isn't
+//! known is asked about as well.
+
+mod names;
+mod shell;
+
+use super::detector::{Element, Finding, Kind, classify};
+use super::snapshot::{Named, Snapshot};
+use super::target::Target;
+use super::verdict::{Decision, Verdict};
+use crate::record::{Call, Fields};
+use names::Class;
+use serde_json::value::RawValue;
+
+/// Where the keyboard's focus is, as far as the calls tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Focus {
+    #[default]
+    Unknown,
+    /// Something was typed there.
+    Text(Target),
+    /// Keys have moved it: a space may press a button.
+    Moved,
+}
+
+/// The built-in policy, with what it has seen.
+#[derive(Debug, Default)]
+pub struct Builtin {
+    /// What the world has shown. Empty where only calls are seen; then the caller's own word of what it acts on counts.
+    pub snapshot: Snapshot,
+    /// Whether the world's answers are seen.
+    sees_answers: bool,
+    focus: Focus,
+}
+
+/// A call's part that counts here.
+struct Asked<'a> {
+    tool: &'a str,
+    arguments: Fields<'a>,
+    named: Named,
+}
+
+const ALLOW: &str = "builtin.allow";
+
+fn allow(reason: &'static str) -> Decision {
+    Decision::new(Verdict::Allow, ALLOW, reason)
+}
+
+fn found(kind: Kind, rule: &'static str, because: String) -> Decision {
+    Decision::confirm(rule, Finding { kind, severity: kind.severity(), because })
+}
+
+impl Builtin {
+    /// One that has seen nothing yet, and that will see the world's answers, or only calls.
+    pub fn new(sees_answers: bool) -> Builtin {
+        Builtin { sees_answers, ..Builtin::default() }
+    }
+
+    /// Judges a call. `is_said_destructive` is what the server says of the tool: that may add a question, and never takes one
+    /// away. Gives what the call acts on as well, where that is known.
+    pub fn judge(&self, call: &Call<'_>, is_said_destructive: bool) -> (Decision, Option<Target>) {
+        let raw = call.arguments.map_or("{}", RawValue::get);
+        let own = call.target.and_then(|target| Target::read(target.get()));
+        let Ok(arguments) = Fields::read(raw) else {
+            let why = "two readers could read its arguments differently: a key is there twice, or in two spellings";
+            return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), None);
+        };
+        let named = match (self.snapshot.target(&call.tool, raw), own) {
+            // Whoever sees the answers knows better than the caller.
+            (Named::Element(target), _) if self.sees_answers => Named::Element(target),
+            (named, _) if self.sees_answers => named,
+            (_, Some(own)) => Named::Element(own),
+            (named, None) => match (named, text(&arguments, "element")) {
+                (Named::Unknown(_), Some(said)) => Named::Element(Target { name: said, ..Target::default() }),
+                (named, _) => named,
+            },
+        };
+        let asked = Asked { tool: &call.tool, arguments, named };
+        let mut decision = self.judge_class(&asked, is_said_destructive);
+        // What the caller says of it may add a question.
+        for said in ["element", "description"] {
+            if let Some(finding) =
+                text(&asked.arguments, said).and_then(|said| find(&Target { name: said, ..Target::default() }))
+                && decision.kind.is_none()
+                && matches!(names::class(&call.tool), Class::Activate | Class::Unknown)
+            {
+                decision = decision.or_stricter(Decision::confirm("builtin.detector", finding));
+            }
+        }
+        // A call within a call (Godot's wait_for).
+        if let Some(then) = asked.arguments.get("then").filter(|then| then.get().starts_with('{')) {
+            decision = decision.or_stricter(match crate::record::recognise(then.get()) {
+                Ok(Some(inner)) => self.judge(&inner, false).0,
+                _ => Decision::new(
+                    Verdict::Confirm,
+                    "builtin.unknown",
+                    "it has another call within it, which can't be read",
+                ),
+            });
+        }
+        let target = match asked.named {
+            Named::Element(target) => Some(target),
+            _ => None,
+        };
+        (decision, target)
+    }
+
+    /// Takes note of a call that passes.
+    pub fn passes(&mut self, call: &Call<'_>, target: Option<&Target>) {
+        self.snapshot.passes(call.id.map(RawValue::get), &call.tool, call.arguments.map_or("{}", RawValue::get));
+        self.focus = match (names::class(&call.tool), target) {
+            (Class::Enter, Some(target)) => Focus::Text(target.clone()),
+            (Class::Press, _) => {
+                let key = call.arguments.and_then(|arguments| key_of(&Fields::read(arguments.get()).ok()?));
+                match key.as_deref() {
+                    Some(key) if is_key(key, &["tab", "arrowdown", "arrowup", "arrowleft", "arrowright"]) => {
+                        Focus::Moved
+                    }
+                    _ => std::mem::take(&mut self.focus),
+                }
+            }
+            (Class::Observe, _) => std::mem::take(&mut self.focus),
+            _ => Focus::Unknown,
+        };
+    }
+
+    fn judge_class(&self, asked: &Asked<'_>, is_said_destructive: bool) -> Decision {
+        match names::class(asked.tool) {
+            Class::Observe if is_said_destructive => {
+                Decision::new(Verdict::Confirm, "builtin.annotation", "its server says that it is destructive")
+            }
+            Class::Observe => allow("it only looks"),
+            Class::Navigate => judge_address(asked),
+            Class::Activate => judge_element(&asked.named),
+            Class::Enter if submits(asked) => self.judge_submit(match &asked.named {
+                Named::Element(target) => Some(target),
+                _ => None,
+            }),
+            Class::Enter => allow("it only types or chooses"),
+            Class::Press => self.judge_key(asked),
+            Class::Dialog => judge_dialog(asked),
+            Class::Run => judge_run(asked),
+            Class::Destroy(kind, word) => found(kind, "builtin.tool", format!("the tool's name says {word:?}")),
+            Class::Unknown => {
+                let why = format!("what {} does isn't known", asked.tool);
+                let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);
+                match &asked.named {
+                    Named::Element(target) => unknown.or_stricter(judge_target(target)),
+                    _ => unknown,
+                }
+            }
+        }
+    }
+
+    /// Enter in a form sends it; in a search it only looks.
+    fn judge_submit(&self, target: Option<&Target>) -> Decision {
+        match target {
+            Some(target) if searches(target) => allow("it only searches"),
+            _ => found(Kind::Submit, "builtin.submit", "Enter submits a form".to_owned()),
+        }
+    }
+
+    fn judge_key(&self, asked: &Asked<'_>) -> Decision {
+        let Some(key) = key_of(&asked.arguments) else {
+            return Decision::new(Verdict::Confirm, "builtin.unknown", "which key it presses isn't known");
+        };
+        let typed = match (&asked.named, &self.focus) {
+            (Named::Element(target), _) | (_, Focus::Text(target)) => Some(target),
+            _ => None,
+        };
+        match () {
+            () if is_key(&key, &["enter", "return", "numpadenter", "ui_accept", "\n", "\r"]) => {
+                self.judge_submit(typed)
+            }
+            () if is_key(&key, &["delete", "del"]) && typed.is_none() => {
+                found(Kind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
+            }
+            () if is_key(&key, &["space", " ", "spacebar", "ui_select"]) && self.focus == Focus::Moved => {
+                Decision::new(Verdict::Confirm, "builtin.key", "the key may press a button, and which isn't known")
+            }
+            () => allow("the key submits nothing"),
+        }
+    }
+}
+
+fn judge_element(named: &Named) -> Decision {
+    match named {
+        Named::Element(target) => judge_target(target),
+        Named::Unknown(reference) => {
+            let why = format!("no snapshot has shown what {reference:?} is: take one first");
+            Decision::new(Verdict::Confirm, "builtin.unknown_target", why)
+        }
+        Named::Nothing => Decision::new(
+            Verdict::Confirm,
+            "builtin.unknown_target",
+            "it names no element, so what it does isn't known",
+        ),
+    }
+}
+
+fn judge_target(target: &Target) -> Decision {
+    match find(target) {
+        Some(finding) => Decision::confirm("builtin.detector", finding),
+        None => allow("nothing says that it is destructive"),
+    }
+}
+
+fn find(target: &Target) -> Option<Finding> {
+    classify(&Element {
+        role: target.role.as_deref(),
+        name: &target.name,
+        value: target.value.as_deref(),
+        locale: None,
+        context: target.context.as_deref(),
+    })
+}
+
+/// The word for searching that fields bear, in many languages; part of a name is enough.
+const SEARCH: &[&str] = &[
+    "search",
+    "find",
+    "filter",
+    "such",
+    "recherch",
+    "buscar",
+    "busca",
+    "pesquis",
+    "procurar",
+    "cerca",
+    "ricerca",
+    "zoek",
+    "sök",
+    "søg",
+    "søk",
+    "haku",
+    "etsi",
+    "szukaj",
+    "wyszuk",
+    "hled",
+    "hľad",
+    "keres",
+    "caut",
+    "căuta",
+    "поиск",
+    "искать",
+    "найти",
+    "пошук",
+    "търс",
+    "претраг",
+    "pretra",
+    "išči",
+    "otsi",
+    "meklē",
+    "paiešk",
+    "αναζήτηση",
+    "ara",
+    "axtar",
+    "بحث",
+    "جستجو",
+    "חיפוש",
+    "חפש",
+    "खोज",
+    "অনুসন্ধান",
+    "ค้นหา",
+    "tìm",
+    "cari",
+    "搜",
+    "查找",
+    "検索",
+    "검색",
+    "ძებნა",
+    "որոն",
+];
+
+fn searches(target: &Target) -> bool {
+    let name = target.name.to_lowercase();
+    let is_word = |word: &&str| match word.chars().count() {
+        // Short ones are part of too much.
+        ..=3 if word.is_ascii() => name.split(|one: char| !one.is_alphanumeric()).any(|own| own == *word),
+        _ => name.contains(*word),
+    };
+    target.role.as_deref() == Some("searchbox") || SEARCH.iter().any(|word| is_word(&word))
+}
+
+/// What it types ends with Enter.
+fn submits(asked: &Asked<'_>) -> bool {
+    let is_true = |key: &&str| asked.arguments.get(key).is_some_and(|value| value.get() == "true");
+    let ends_line = |key: &&str| text(&asked.arguments, key).is_some_and(|text| text.ends_with(['\n', '\r']));
+    ["submit", "enter", "press_enter", "pressEnter", "auto_enter"].iter().any(is_true)
+        || ["text", "value"].iter().any(ends_line)
+}
+
+fn judge_address(asked: &Asked<'_>) -> Decision {
+    let Some(address) = text(&asked.arguments, "url").or_else(|| text(&asked.arguments, "href")) else {
+        return allow("it only leads elsewhere");
+    };
+    let lower = address.trim_start().to_lowercase();
+    let scheme = lower.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| {
+        scheme.chars().all(|one| one.is_ascii_alphanumeric() || "+-.".contains(one)) && !scheme.contains('.')
+    });
+    match scheme {
+        Some("javascript" | "vbscript") => found(Kind::Run, "builtin.address", "the address is a program".to_owned()),
+        None | Some("http" | "https" | "about" | "localhost") => judge_path(&lower),
+        Some(scheme) => {
+            let why = format!("where {scheme}: leads isn't known");
+            Decision::new(Verdict::Confirm, "builtin.address", why)
+        }
+    }
+}
+
+/// An address may do what it says: some sites delete at a GET.
+fn judge_path(address: &str) -> Decision {
+    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest).split_once('/').map_or("", |(_, path)| path);
+    let segments = path.split('/').chain(query.split(['&', '=']));
+    for segment in segments {
+        if let ["delete" | "remove" | "destroy" | "purge" | "erase" | "unsubscribe" | "deactivate", ..] =
+            names::words(segment).iter().map(String::as_str).collect::<Vec<_>>()[..]
+        {
+            return found(Kind::Delete, "builtin.address", format!("the address says {segment:?}"));
+        }
+    }
+    allow("it only leads elsewhere")
+}
+
+fn judge_dialog(asked: &Asked<'_>) -> Decision {
+    match asked.arguments.get("accept").map(RawValue::get) {
+        Some("false") => allow("it says no to the page's question"),
+        _ => found(Kind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
+    }
+}
+
+fn judge_run(asked: &Asked<'_>) -> Decision {
+    let written: Vec<&str> = asked.arguments.iter().map(|(key, _)| key).collect();
+    let alone = |keys: &[&str]| match written[..] {
+        [key] if keys.contains(&key) => text(&asked.arguments, key),
+        _ => None,
+    };
+    if alone(&["command", "cmd"]).is_some_and(|command| shell::only_reads(&command)) {
+        return allow("the command only reads");
+    }
+    if alone(&["sql", "query"]).is_some_and(|query| shell::only_selects(&query)) {
+        return allow("the query only reads");
+    }
+    found(Kind::Run, "builtin.run", "it runs what is written in its arguments".to_owned())
+}
+
+fn key_of(arguments: &Fields<'_>) -> Option<String> {
+    ["key", "keys", "combo", "action", "hotkey"].iter().find_map(|key| text(arguments, key))
+}
+
+/// Whether a key, or the last of a combination, is one of these.
+fn is_key(pressed: &str, keys: &[&str]) -> bool {
+    let pressed = pressed.to_lowercase();
+    let last = pressed.rsplit(['+', '-']).next().filter(|last| !last.is_empty()).unwrap_or(&pressed);
+    let last = if last.trim().is_empty() { last } else { last.trim() };
+    pressed.split_whitespace().any(|word| keys.contains(&word))
+        || keys.contains(&last)
+        || keys.contains(&pressed.as_str())
+}
+
+fn text(arguments: &Fields<'_>, key: &str) -> Option<String> {
+    arguments.get(key).and_then(|value| serde_json::from_str(value.get()).ok())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,104 @@
+use super::*;
+use crate::record::recognise;
+
+fn judge(line: &str) -> Decision {
+    Builtin::default().judge(&recognise(line).unwrap().unwrap(), false).0
+}
+
+fn judged(line: &str) -> (Verdict, Option<Kind>) {
+    let decision = judge(line);
+    (decision.verdict, decision.kind)
+}
+
+#[test]
+fn what_only_looks_moves_or_types_passes() {
+    for call in [
+        r#"{"tool":"browser_snapshot"}"#,
+        r#"{"tool":"browser_navigate","args":{"url":"https://example.org/orders/7?q=a"}}"#,
+        r#"{"tool":"browser_navigate","args":{"url":"example.org"}}"#,
+        r#"{"tool":"browser_navigate","args":{"url":"localhost:8000/x"}}"#,
+        r#"{"tool":"browser_click","args":{"element":"Search results tab","ref":"e4"}}"#,
+        r#"{"tool":"browser_type","args":{"ref":"e4","text":"delete everything"}}"#,
+        r#"{"tool":"browser_type","args":{"element":"Search","ref":"e4","text":"x","submit":true}}"#,
+        r#"{"type":"tool_call","tool_name":"click","arguments":{"eid":4},"target":{"role":"link","name":"Next page"}}"#,
+        r#"{"cmd":"press_button","args":{"path":"/root/Menu/StartGame"}}"#,
+        r#"{"tool":"press_key","args":{"key":"ArrowDown"}}"#,
+        r#"{"tool":"run_command","args":{"command":"ls -la"}}"#,
+        r#"{"tool":"execute_sql","args":{"sql":"select 1"}}"#,
+        r#"{"tool":"browser_handle_dialog","args":{"accept":false}}"#,
+        r#"{"tool":"assistant_ask","args":{"question":"delete?"}}"#,
+    ] {
+        assert_eq!(judged(call), (Verdict::Allow, None), "{call}");
+    }
+}
+
+#[test]
+fn what_destroys_or_isnt_known_is_asked_about() {
+    for (kind, call) in [
+        (Some(Kind::Delete), r#"{"tool":"browser_click","args":{"element":"Delete account button","ref":"e4"}}"#),
+        (
+            Some(Kind::Pay),
+            r#"{"type":"tool_call","tool_name":"click","arguments":{"eid":4},"target":{"role":"button","name":"Pay now"}}"#,
+        ),
+        (Some(Kind::Delete), r##"{"tool":"click","args":{"selector":"#delete-account"}}"##),
+        (Some(Kind::Delete), r#"{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}"#),
+        (
+            Some(Kind::Delete),
+            r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}}}"#,
+        ),
+        (None, r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"x","tool":"y"}}}"#),
+        (None, r#"{"tool":"browser_click","args":{"ref":"e4"}}"#),
+        (None, r#"{"tool":"click","args":{"x":10,"y":20}}"#),
+        (
+            Some(Kind::Submit),
+            r#"{"tool":"browser_type","args":{"element":"Message","ref":"e4","text":"x","submit":true}}"#,
+        ),
+        (Some(Kind::Submit), r#"{"tool":"type","args":{"eid":4,"text":"x\n"}}"#),
+        (Some(Kind::Submit), r#"{"tool":"browser_press_key","args":{"key":"Control+Enter"}}"#),
+        (Some(Kind::Delete), r#"{"tool":"press_key","args":{"key":"Shift+Delete"}}"#),
+        (Some(Kind::Run), r#"{"tool":"run_command","args":{"command":"rm -rf /tmp/x"}}"#),
+        (Some(Kind::Run), r#"{"tool":"run_command","args":{"command":"ls","cwd":"/"}}"#),
+        (Some(Kind::Run), r#"{"tool":"browser_evaluate","args":{"function":"() => 1"}}"#),
+        (Some(Kind::Run), r#"{"tool":"browser_navigate","args":{"url":" JavaScript:alert(1)"}}"#),
+        (Some(Kind::Delete), r#"{"tool":"browser_navigate","args":{"url":"https://example.org/items/delete?id=7"}}"#),
+        (None, r#"{"tool":"browser_navigate","args":{"url":"file:///etc/passwd"}}"#),
+        (Some(Kind::Confirm), r#"{"tool":"browser_handle_dialog","args":{"accept":true}}"#),
+        (Some(Kind::Delete), r#"{"tool":"delete_file","args":{"path":"a"}}"#),
+        (Some(Kind::Send), r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_email"}}"#),
+        (None, r#"{"tool":"frobnicate"}"#),
+    ] {
+        assert_eq!(judged(call), (Verdict::Confirm, kind), "{call}");
+    }
+    assert_eq!(judge(r#"{"tool":"read","args":{"a":1,"A":2}}"#).verdict, Verdict::Deny);
+}
+
+#[test]
+fn enter_is_judged_by_where_it_was_typed() {
+    let mut builtin = Builtin::default();
+    let line =
+        |target: &str| format!(r#"{{"tool":"browser_type","args":{{"element":"{target}","ref":"e1","text":"x"}}}}"#);
+    let enter = recognise(r#"{"tool":"browser_press_key","args":{"key":"Enter"}}"#).unwrap().unwrap();
+    for (field, verdict) in
+        [("Search the shop", Verdict::Allow), ("Suche", Verdict::Allow), ("Comment", Verdict::Confirm)]
+    {
+        let line = line(field);
+        let call = recognise(&line).unwrap().unwrap();
+        let (_, target) = builtin.judge(&call, false);
+        builtin.passes(&call, target.as_ref());
+        assert_eq!(builtin.judge(&enter, false).0.verdict, verdict, "{field}");
+    }
+    let key = |key: &str| format!(r#"{{"tool":"press_key","args":{{"key":"{key}"}}}}"#);
+    let (space, tab) = (key("Space"), key("Tab"));
+    let (space, tab) = (recognise(&space).unwrap().unwrap(), recognise(&tab).unwrap().unwrap());
+    assert_eq!(builtin.judge(&space, false).0.verdict, Verdict::Allow);
+    builtin.passes(&tab, None);
+    assert_eq!(builtin.judge(&space, false).0.verdict, Verdict::Confirm);
+}
+
+#[test]
+fn what_a_server_says_of_its_tool_only_adds() {
+    let ask = |line: &str, said| Builtin::default().judge(&recognise(line).unwrap().unwrap(), said).0.verdict;
+    assert_eq!(ask(r#"{"tool":"read_once"}"#, false), Verdict::Allow);
+    assert_eq!(ask(r#"{"tool":"read_once"}"#, true), Verdict::Confirm);
+    assert_eq!(ask(r#"{"tool":"delete_all"}"#, false), Verdict::Confirm);
+}

@@ -1,0 +1,215 @@
+//! Rules that people write, in TOML: which calls they mean, and what becomes of those. The strictest of all that match counts,
+//! together with the built-in policy.
+//!
+//! ```toml
+//! [[rule]]
+//! id = "own-folder"
+//! verdict = "allow"                      # allow, confirm or deny
+//! tool = ["read_*", "write_file"]        # globs
+//! arguments = { ".path" = { within = "/home/me/project" } }
+//! match = ['{"tool":"write_file","args":{"path":"/home/me/project/a"}}']
+//! not_match = ['{"tool":"write_file","args":{"path":"/home/me/project/../.ssh/config"}}']
+//! ```
+
+mod condition;
+mod facts;
+
+pub use condition::Condition;
+pub use facts::Facts;
+
+use super::detector::Kind;
+use super::verdict::{Decision, Verdict};
+use crate::io::lines::{Path, Paths};
+use condition::Globs;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A rules file, read.
+#[derive(Debug)]
+pub struct Rules {
+    /// Whether the built-in policy has its say.
+    pub builtin: bool,
+    /// What becomes of what no rule knows, where the built-in policy has none.
+    pub default: Verdict,
+    /// In the order of the file.
+    pub rules: Vec<Rule>,
+    paths: Paths,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default = "yes")]
+    builtin: bool,
+    default: Option<Verdict>,
+    #[serde(default)]
+    rule: Vec<Rule>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// One rule.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// By it verdicts name the rule.
+    pub id: String,
+    /// What becomes of the calls that it means.
+    pub verdict: Verdict,
+    /// For people.
+    pub reason: Option<String>,
+    /// What the calls do; it is shown to who is asked.
+    pub kind: Option<Kind>,
+    /// The built-in policy has no say about what this rule means.
+    #[serde(default)]
+    pub instead_of_builtin: bool,
+    tool: Option<Globs>,
+    agent: Option<Globs>,
+    plan: Option<Globs>,
+    session: Option<Globs>,
+    #[serde(default)]
+    target: BTreeMap<TargetField, Globs>,
+    #[serde(default)]
+    arguments: BTreeMap<String, Condition>,
+    /// A jq filter that has to be true as well; it is run by whoever asks, over [`Facts::json`].
+    pub when: Option<String>,
+    /// Calls that it must mean, as JSON.
+    #[serde(default, rename = "match")]
+    pub matches: Vec<String>,
+    /// Calls that it must not mean.
+    #[serde(default, rename = "not_match")]
+    pub not_matches: Vec<String>,
+    /// Where the values that `arguments` names are among all paths.
+    #[serde(skip)]
+    places: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TargetField {
+    Role,
+    Name,
+    Value,
+    Context,
+}
+
+/// Whether a rule's jq filter is true of a call, by the rule's index; why it can't be told, in words.
+pub type When<'a> = dyn FnMut(usize) -> Result<bool, String> + 'a;
+
+impl Rules {
+    /// Reads a rules file.
+    ///
+    /// # Errors
+    /// What is wrong, with the line or the rule.
+    pub fn read(text: &str) -> Result<Rules, String> {
+        let File { builtin, default, mut rule } = toml::from_str::<File>(text).map_err(|error| error.to_string())?;
+        if builtin && default.is_some() {
+            return Err("`default` is for what no rule knows, which the built-in policy asks about; it goes with `builtin = false`".to_owned());
+        }
+        let (mut paths, mut ids) = (Vec::new(), Vec::new());
+        for rule in &mut rule {
+            if rule.id.is_empty() || rule.id.starts_with("builtin") || ids.contains(&rule.id) {
+                return Err(format!(
+                    "rule {:?}: an id is a text of its own, and doesn't begin with `builtin`",
+                    rule.id
+                ));
+            }
+            ids.push(rule.id.clone());
+            for (path, condition) in &rule.arguments {
+                let wrong = |why: &str| format!("rule {:?}: arguments: {path:?}: {why}", rule.id);
+                let path = Path::parse(path).filter(|path| !path.steps().contains(&crate::io::lines::Step::Each));
+                rule.places.push(paths.len());
+                paths.push(path.ok_or_else(|| wrong("a path names one value, such as .path or .items[0].id"))?);
+                condition.check().map_err(|why| wrong(&why))?;
+            }
+        }
+        Ok(Rules { builtin, default: default.unwrap_or(Verdict::Confirm), rules: rule, paths: Paths::new(&paths) })
+    }
+
+    /// Which rules mean the call, by index; and for each that can't be told, why.
+    pub fn matching(&self, facts: &Facts<'_>, when: &mut When<'_>) -> Vec<(usize, Result<(), String>)> {
+        let mut found = vec![None; self.paths.len()];
+        if !self.paths.is_empty() {
+            self.paths.find_in_json(facts.arguments, &mut found);
+        }
+        let of = |(index, rule): (usize, &Rule)| {
+            if !rule.means(facts, &found) {
+                return None;
+            }
+            match &rule.when {
+                None => Some((index, Ok(()))),
+                Some(_) => match when(index) {
+                    Ok(true) => Some((index, Ok(()))),
+                    Ok(false) => None,
+                    Err(why) => Some((index, Err(why))),
+                },
+            }
+        };
+        self.rules.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// What becomes of a call that these rules mean, and that the built-in policy has judged.
+    pub fn decide(&self, matching: &[(usize, Result<(), String>)], builtin: Decision) -> Decision {
+        let is_told = |(_, told): &&(usize, Result<(), String>)| told.is_ok();
+        let settled = matching.iter().filter(is_told).any(|(index, _)| self.rules[*index].instead_of_builtin);
+        // What it doesn't know, a rule may know.
+        let is_known = !builtin.rule.starts_with("builtin.unknown") || matching.is_empty();
+        let mut decision = (self.builtin && !settled && is_known).then_some(builtin);
+        for (index, told) in matching {
+            let own = self.rules[*index].decision(told);
+            decision = Some(match decision {
+                Some(decision) => decision.or_stricter(own),
+                None => own,
+            });
+        }
+        decision.unwrap_or_else(|| Decision::new(self.default, "default", "no rule knows it"))
+    }
+}
+
+impl Rule {
+    fn decision(&self, told: &Result<(), String>) -> Decision {
+        match told {
+            Ok(()) => {
+                let reason = self.reason.clone().unwrap_or_else(|| format!("rule {}", self.id));
+                let decision = Decision::new(self.verdict, self.id.clone(), reason);
+                Decision { kind: self.kind, severity: self.kind.map(Kind::severity), ..decision }
+            }
+            Err(why) => Decision::new(Verdict::Deny, self.id.clone(), format!("the rule can't be tried: {why}")),
+        }
+    }
+
+    fn means(&self, facts: &Facts<'_>, found: &[Option<&str>]) -> bool {
+        let is = |globs: &Option<Globs>, text: Option<&str>| {
+            globs.as_ref().is_none_or(|globs| text.is_some_and(|text| globs.match_text(text)))
+        };
+        let target = |field: TargetField| -> Option<&str> {
+            let target = facts.target?;
+            match field {
+                TargetField::Role => target.role.as_deref(),
+                TargetField::Name => Some(&target.name),
+                TargetField::Value => target.value.as_deref(),
+                TargetField::Context => target.context.as_deref(),
+            }
+        };
+        is(&self.tool, Some(facts.tool))
+            && is(&self.agent, facts.context("agent_id").as_deref())
+            && is(&self.plan, facts.context("plan_id").as_deref())
+            && is(&self.session, facts.context("session_id").as_deref())
+            && self.target.iter().all(|(field, globs)| target(*field).is_some_and(|text| globs.match_folded(text)))
+            && self.places.iter().zip(self.arguments.values()).all(|(place, condition)| {
+                condition.holds(found.get(*place).copied().flatten(), self.verdict == Verdict::Allow)
+            })
+    }
+}
+
+/// What a jq filter or a person sees of an id: a text without its quotes.
+fn plain(json: &str) -> Cow<'_, str> {
+    crate::io::lines::plain_text(json)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,153 @@
+//! What a rule asks of a text or a value.
+
+use super::plain;
+use crate::glob;
+use serde::Deserialize;
+
+/// One glob, or any of several.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum Globs {
+    /// One.
+    One(String),
+    /// Any of them.
+    Any(Vec<String>),
+}
+
+impl Globs {
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        match self {
+            Globs::One(one) => std::slice::from_ref(one),
+            Globs::Any(any) => any,
+        }
+        .iter()
+        .map(String::as_str)
+    }
+
+    /// Whether one of them means the text.
+    pub fn match_text(&self, text: &str) -> bool {
+        self.iter().any(|pattern| glob::matches(pattern, text))
+    }
+
+    /// The same, whatever the case: for what people read.
+    pub fn match_folded(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.iter().any(|pattern| glob::matches(&pattern.to_lowercase(), &text))
+    }
+}
+
+/// What is asked of an argument's value; a text counts without its quotes, everything else as its JSON.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum Condition {
+    /// It is a text, number or truth that a glob means.
+    Globs(Globs),
+    /// All that is said here holds.
+    All(Asked),
+}
+
+/// The conditions that have names.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// Whether it is there at all.
+    exists: Option<bool>,
+    glob: Option<Globs>,
+    /// It is there, and no glob means it.
+    not: Option<Globs>,
+    /// A number, no less than this.
+    min: Option<f64>,
+    /// A number, no more than this.
+    max: Option<f64>,
+    /// An absolute path, in this folder however it is written (`..` is worked out; links aren't followed).
+    within: Option<String>,
+}
+
+impl Condition {
+    /// Whether it can ever hold; why not, in words.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Condition::All(Asked { exists: None, glob: None, not: None, min: None, max: None, within: None }) => {
+                Err("nothing is asked of it".to_owned())
+            }
+            Condition::All(Asked { within: Some(folder), .. }) if !folder.starts_with('/') => {
+                Err("`within` is an absolute path".to_owned())
+            }
+            Condition::All(Asked { min: Some(min), max: Some(max), .. }) if min > max => {
+                Err("no number is above `min` and below `max`".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it holds of a value, which is JSON text. What is allowed by a pattern of paths must not lead out of it by `..`.
+    pub fn holds(&self, value: Option<&str>, allows: bool) -> bool {
+        let text = value.map(plain);
+        let is =
+            |globs: &Globs| text.as_deref().is_some_and(|text| !(allows && climbs(text)) && globs.match_text(text));
+        match self {
+            Condition::Globs(globs) => is(globs),
+            Condition::All(asked) => {
+                let number = value.and_then(|value| value.parse::<f64>().ok()).filter(|number| number.is_finite());
+                asked.exists.is_none_or(|exists| exists == value.is_some())
+                    && asked.glob.as_ref().is_none_or(is)
+                    && asked
+                        .not
+                        .as_ref()
+                        .is_none_or(|globs| text.as_deref().is_some_and(|text| !globs.match_text(text)))
+                    && asked.min.is_none_or(|min| number.is_some_and(|number| number >= min))
+                    && asked.max.is_none_or(|max| number.is_some_and(|number| number <= max))
+                    && asked
+                        .within
+                        .as_ref()
+                        .is_none_or(|folder| text.as_deref().is_some_and(|text| is_within(text, folder)))
+            }
+        }
+    }
+}
+
+fn climbs(text: &str) -> bool {
+    text.split(['/', '\\']).any(|step| step == "..")
+}
+
+fn steps(path: &str) -> Option<Vec<&str>> {
+    let mut steps = Vec::new();
+    for step in path.strip_prefix('/')?.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => _ = steps.pop(),
+            step => steps.push(step),
+        }
+    }
+    Some(steps)
+}
+
+fn is_within(path: &str, folder: &str) -> bool {
+    match (steps(path), steps(folder)) {
+        (Some(path), Some(folder)) => path.starts_with(&folder) && !path.iter().any(|step| step.contains('\0')),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_holds_what_is_in_it_however_it_is_written() {
+        for path in ["/a/b", "/a/b/c", "/a//b/./c", "/x/../a/b/c", "/a/b/../b/c"] {
+            assert!(is_within(path, "/a/b/"), "{path}");
+        }
+        for path in ["/a/bc", "/a", "a/b/c", "/a/b/../c", "/a/b/../../etc", "", "/a/b/\0c"] {
+            assert!(!is_within(path, "/a/b"), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_by_a_pattern_does_not_climb_out_of_it() {
+        let globs = Condition::Globs(Globs::One("/home/*".to_owned()));
+        assert!(globs.holds(Some("\"/home/a\""), true) && !globs.holds(Some("\"/home/../etc\""), true));
+        assert!(globs.holds(Some("\"/home/../etc\""), false));
+        assert!(!globs.holds(None, false) && !globs.holds(Some("7"), false));
+    }
+}

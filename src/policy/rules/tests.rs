@@ -1,0 +1,97 @@
+use super::*;
+use crate::policy::target::Target;
+use crate::record::recognise;
+
+const RULES: &str = r#"
+[[rule]]
+id = "own"
+verdict = "allow"
+tool = ["write_*", "frobnicate"]
+arguments = { ".path" = { within = "/home/me" }, ".size" = { max = 10 } }
+
+[[rule]]
+id = "no-keys"
+verdict = "deny"
+reason = "keys stay here"
+arguments = { ".path" = ["*.pem", "*/.ssh/*"] }
+
+[[rule]]
+id = "big"
+verdict = "confirm"
+kind = "pay"
+when = ".arguments.amount > 100"
+
+[[rule]]
+id = "robot"
+verdict = "deny"
+agent = "robot-*"
+target = { role = "button", name = "*save*" }
+"#;
+
+fn decide(line: &str, target: Option<&Target>, when: Result<bool, String>) -> Decision {
+    let rules = Rules::read(RULES).unwrap();
+    let call = recognise(line).unwrap().unwrap();
+    let matching = rules.matching(&Facts::new(&call, target), &mut |_| when.clone());
+    rules.decide(&matching, Decision::new(Verdict::Confirm, "builtin.unknown", "unknown"))
+}
+
+#[test]
+fn the_strictest_rule_that_means_a_call_counts() {
+    let rule = |line: &str| decide(line, None, Ok(false)).rule.into_owned();
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":9}}"#), "own");
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a.pem","size":9}}"#), "no-keys");
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":11}}"#), "builtin.unknown");
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":"9"}}"#), "builtin.unknown");
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/../you","size":9}}"#), "builtin.unknown");
+    let target = Target { role: Some("button".to_owned()), name: "Auto-Save".to_owned(), ..Target::default() };
+    let robot = r#"{"type":"tool_call","tool_name":"x","agent_id":"robot-7"}"#;
+    assert_eq!(decide(robot, Some(&target), Ok(false)).rule, "robot");
+    assert_eq!(decide(robot, None, Ok(false)).rule, "builtin.unknown");
+}
+
+#[test]
+fn a_filter_counts_and_one_that_fails_denies() {
+    let line = r#"{"tool":"x","args":{"amount":101}}"#;
+    let decision = decide(line, None, Ok(true));
+    assert_eq!((decision.verdict, decision.kind, &*decision.rule), (Verdict::Confirm, Some(Kind::Pay), "big"));
+    let decision = decide(line, None, Err("out of fuel".to_owned()));
+    assert_eq!((decision.verdict, &*decision.rule), (Verdict::Deny, "big"));
+    assert!(decision.reason.contains("out of fuel"));
+}
+
+#[test]
+fn what_a_filter_sees_is_the_same_in_every_form() {
+    for line in [
+        r#"{"type":"tool_call","call_id":7,"tool_name":"x","arguments":{"n":1.10}}"#,
+        r#"{"id":7,"tool":"x","args":{"n":1.10}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"n":1.10}}}"#,
+    ] {
+        let call = recognise(line).unwrap().unwrap();
+        assert_eq!(Facts::new(&call, None).json(), r#"{"tool":"x","arguments":{"n":1.10},"target":null,"id":7}"#);
+    }
+}
+
+#[test]
+fn without_the_built_in_policy_the_default_is_said() {
+    let rules = Rules::read("builtin = false\ndefault = \"deny\"").unwrap();
+    let builtin = Decision::new(Verdict::Allow, "builtin.allow", "");
+    assert_eq!(rules.decide(&[], builtin).verdict, Verdict::Deny);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_place() {
+    for (text, told) in [
+        ("[[rule]]\nid = \"a\"\nverdict = \"maybe\"", "line 3"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\ntoll = \"x\"", "toll"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\n[[rule]]\nid = \"a\"\nverdict = \"deny\"", "\"a\""),
+        ("[[rule]]\nid = \"builtin.x\"\nverdict = \"deny\"", "builtin"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \"path\" = \"x\" }", ".path"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \".path\" = {} }", "nothing is asked"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \".a\" = { within = \"x\" } }", "absolute"),
+        ("default = \"allow\"", "builtin = false"),
+        ("rule = 7", "line 1"),
+    ] {
+        let error = Rules::read(text).unwrap_err();
+        assert!(error.contains(told), "{text}: {error}");
+    }
+}

@@ -1,0 +1,36 @@
+//! `policy-check` as a process: what becomes of calls in a pipe and before a world, what rules say, and what nothing gets past.
+
+mod bytes;
+mod calls;
+mod rules;
+mod subcommands;
+mod wrapped;
+
+use crate::process::{command, pipe, text};
+use serde_json::Value;
+
+/// What came of a run.
+struct Played {
+    status: Option<i32>,
+    lines: Vec<String>,
+    stderr: String,
+}
+
+impl Played {
+    fn records(&self) -> Vec<Value> {
+        self.lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn play(options: &[&str], input: &str) -> Played {
+    play_bytes(options, input.as_bytes())
+}
+
+fn play_bytes(options: &[&str], input: &[u8]) -> Played {
+    let output = pipe(command("policy-check").args(options), input);
+    Played {
+        status: output.status.code(),
+        lines: text(&output.stdout).lines().map(str::to_owned).collect(),
+        stderr: text(&output.stderr),
+    }
+}

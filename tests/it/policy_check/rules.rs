@@ -1,0 +1,151 @@
+//! `--rules`.
+
+use super::play;
+use crate::process::{Talk, command};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+fn file(text: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rules.toml");
+    fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+fn with_rules(rules: &str, input: &str) -> super::Played {
+    let (_folder, path) = file(rules);
+    play(&["--rules", path.to_str().unwrap()], input)
+}
+
+fn rule(record: &Value) -> (&str, &str) {
+    (record["policy"]["verdict"].as_str().unwrap_or(""), record["policy"]["rule"].as_str().unwrap_or(""))
+}
+
+#[test]
+fn rules_allow_what_is_unknown_and_deny_what_they_forbid() {
+    let rules = r#"
+        [[rule]]
+        id = "own"
+        verdict = "allow"
+        tool = "frobnicate"
+        [[rule]]
+        id = "no-keys"
+        verdict = "deny"
+        reason = "keys stay here"
+        arguments = { ".path" = "*.pem" }
+    "#;
+    let calls = "{\"tool\":\"frobnicate\"}\n{\"tool\":\"read\",\"args\":{\"path\":\"a.pem\"},\"id\":1}\n{\"tool\":\"delete_x\"}\n";
+    let played = with_rules(rules, calls);
+    let records = played.records();
+    assert_eq!(rule(&records[0]), ("allow", "own"));
+    assert_eq!(
+        (records[1]["kind"].as_str(), records[1]["error"].as_str()),
+        (Some("denied"), Some("the policy denies this: keys stay here (no-keys)"))
+    );
+    assert_eq!(rule(&records[3]), ("confirm", "builtin.tool"));
+    assert_eq!(played.status, Some(1));
+}
+
+#[test]
+fn a_filter_that_fails_or_never_ends_denies_by_its_own_rule_alone() {
+    for (when, why) in [
+        ("def f: f; f", "steps"),
+        ("[range(1e12)] | length > 0", ""),
+        (".arguments.a.b > 1", ""),
+        ("error(\"no\")", ""),
+    ] {
+        let rules = format!(
+            "[[rule]]\nid = \"bad\"\nverdict = \"allow\"\nwhen = '{when}'\n[[rule]]\nid = \"good\"\nverdict = \"confirm\"\nwhen = '.tool == \"read\" # only this'\n"
+        );
+        let records = with_rules(&rules, "{\"tool\":\"read\",\"args\":{\"a\":1}}\n").records();
+        assert_eq!(records[0]["kind"], "denied", "{when}: {}", records[0]);
+        let told = records[0]["error"].as_str().unwrap();
+        assert!(told.contains("(bad)") && told.contains("can't be tried") && told.contains(why), "{told}");
+    }
+    let rules = "[[rule]]\nid = \"a\"\nverdict = \"allow\"\nwhen = '.tool == \"x\"'\n[[rule]]\nid = \"b\"\nverdict = \"confirm\"\nwhen = '.arguments.n > 5'\n";
+    let records =
+        with_rules(rules, "{\"tool\":\"x\",\"args\":{\"n\":6}}\n{\"tool\":\"x\",\"args\":{\"n\":5}}\n").records();
+    assert_eq!((rule(&records[1]), rule(&records[2])), (("confirm", "b"), ("allow", "a")));
+}
+
+#[test]
+fn examples_are_tried_when_the_file_is_read() {
+    let rules = "[[rule]]\nid = \"a\"\nverdict = \"allow\"\ntool = \"read_*\"\nmatch = ['{\"tool\":\"read_x\"}']\nnot_match = ['{\"tool\":\"write\"}']\n";
+    assert_eq!(with_rules(rules, "").status, Some(0));
+    for (from, to, told) in [
+        ("read_x", "rite_x", "match: {\"tool\":\"rite_x\"}: the rule doesn't mean it"),
+        ("\"write\"", "\"read_\"", "not_match: {\"tool\":\"read_\"}: the rule means it"),
+        ("{\"tool\":\"write\"}", "{\"type\":\"x\"}", "it is no call"),
+        ("tool = ", "when = \"if\"\ntool = ", "when"),
+        ("allow", "alow", "line 3"),
+    ] {
+        let played = with_rules(&rules.replacen(from, to, 1), "{\"tool\":\"read\"}\n");
+        assert_eq!((played.status, played.lines.len()), (Some(2), 0));
+        assert!(played.stderr.contains("rules.toml") && played.stderr.contains(told), "{told}: {}", played.stderr);
+    }
+    let missing = play(&["--rules", "/no/such/rules.toml"], "");
+    assert!(missing.status == Some(2) && missing.stderr.contains("/no/such/rules.toml"), "{}", missing.stderr);
+}
+
+#[test]
+fn a_hup_reads_them_again_and_a_bad_file_keeps_the_former() {
+    let (_folder, path) = file("[[rule]]\nid = \"first\"\nverdict = \"deny\"\ntool = \"x\"\n");
+    let mut talk = Talk::start(command("policy-check").arg("--rules").arg(&path));
+    let by = |talk: &mut Talk| {
+        let said: Value = serde_json::from_str(&talk.ask("{\"tool\":\"x\"}")).unwrap();
+        said["data"]["rule"].as_str().or(said["policy"]["rule"].as_str()).map(str::to_owned)
+    };
+    assert_eq!(by(&mut talk).as_deref(), Some("first"));
+    fs::write(&path, "[[rule]]\nid = \"second\"\nverdict = \"deny\"\ntool = \"x\"\n").unwrap();
+    talk.signal(Signal::SIGHUP);
+    crate::process::eventually("the new rules", || by(&mut talk).as_deref() == Some("second"));
+    fs::write(&path, "[[rule]]\nid = 7").unwrap();
+    talk.signal(Signal::SIGHUP);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(by(&mut talk).as_deref(), Some("second"));
+    let ended = talk.end_after_close();
+    assert!(ended.stderr.contains("the former rules stay"), "{}", ended.stderr);
+    assert_eq!(ended.status.code(), Some(1));
+}
+
+#[test]
+fn conditions_on_agents_plans_targets_and_numbers() {
+    let rules = r#"
+        builtin = false
+        default = "deny"
+        [[rule]]
+        id = "agent"
+        verdict = "allow"
+        agent = "bot-*"
+        plan = "p?"
+        arguments = { ".amount" = { min = 1, max = 10 }, ".to[0]" = { not = "*@evil.example" } }
+        [[rule]]
+        id = "target"
+        verdict = "allow"
+        target = { role = "link", name = "*NEXT*" }
+    "#;
+    let call = json!({"type":"tool_call","tool_name":"x","agent_id":"bot-1","plan_id":"p1","arguments":{"amount":10,"to":["a@b.example"]}});
+    let alter = |pointer: &str, value: Value| {
+        let mut other = call.clone();
+        *other.pointer_mut(pointer).unwrap() = value;
+        other
+    };
+    let target = json!({"type":"tool_call","tool_name":"x","target":{"role":"link","name":"The next page"}});
+    let input: String = [
+        call.clone(),
+        alter("/agent_id", json!("cat")),
+        alter("/arguments/amount", json!(10.5)),
+        alter("/arguments/amount", json!("5")),
+        alter("/arguments/to/0", json!("x@evil.example")),
+        target,
+    ]
+    .iter()
+    .map(|call| format!("{call}\n"))
+    .collect();
+    let played = with_rules(rules, &input);
+    let verdicts: Vec<bool> = played.records().iter().map(|record| record["policy"]["verdict"] == "allow").collect();
+    assert_eq!(verdicts, [true, false, false, false, false, true], "{:?}", played.lines);
+}
