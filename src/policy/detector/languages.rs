@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn a_locale_s_language_is_asked_whatever_its_spelling() {
-        for locale in ["en", "EN", "en-GB", "en_US.UTF-8", "enAu", "en-Latn-US"] {
-            assert_eq!(home_of(locale), ["en"], "{locale}");
+        for locale in ["de", "DE", "de-AT", "de_CH.UTF-8", "deAt", "de-Latn-DE"] {
+            assert_eq!(home_of(locale), ["de"], "{locale}");
         }
     }
 

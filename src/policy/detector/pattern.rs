@@ -40,7 +40,7 @@ pub struct Piece {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Word(Piece),
-    /// `_`
+    /// `_`, or `*` alone.
     One,
     /// `...`
     Few,
@@ -67,8 +67,8 @@ impl Pattern {
         let mut steps = Vec::new();
         for part in inner.split_whitespace() {
             match part {
-                "_" | "..." | "…" if unspaced => (), // a blank says it already
-                "_" => steps.push(Step::One),
+                "_" | "*" | "..." | "…" if unspaced => (), // a blank says it already
+                "_" | "*" => steps.push(Step::One),
                 "..." | "…" => steps.push(Step::Few),
                 part => read_part(part, unspaced, &mut steps)?,
             }
@@ -81,7 +81,7 @@ impl Pattern {
     }
 }
 
-/// What is written without a blank: `lösch*`, and `check-out`, which is two words.
+/// What is written without a blank: `lösch*`; `check-out`, which is two words; `&`, which is none, as it is in names.
 fn read_part(part: &str, unspaced: bool, to: &mut Vec<Step>) -> Result<(), String> {
     let (open_left, inner) = part.strip_prefix('*').map_or((false, part), |rest| (true, rest));
     let (open_right, inner) = inner.strip_suffix('*').map_or((false, inner), |rest| (true, rest));
@@ -94,9 +94,6 @@ fn read_part(part: &str, unspaced: bool, to: &mut Vec<Step>) -> Result<(), Strin
         return Ok(());
     }
     let words = words(&normal);
-    if words.is_empty() {
-        return Err(format!("{part:?} is no word"));
-    }
     to.extend(words.iter().enumerate().map(|(index, word)| {
         Step::Word(Piece {
             text: normal[word.start..word.end].to_owned(),
@@ -118,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_words_with_their_ends() {
-        let read = Pattern::read("^*Löschen  _ check-out* ... x$").unwrap();
+        let read = Pattern::read("^*Löschen  _ check-out* & ... x$").unwrap();
         assert!(read.at_start && read.at_end && !read.unspaced);
         assert_eq!(read.first, piece("loschen", true, false));
         let word = |text, right| Step::Word(piece(text, false, right));
@@ -135,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_can_mean_nothing_is_refused() {
-        for written in ["", "  ", "*", "!", "_ delete", "... delete", "de*lete", "a ^b", "$", "foo_bar"] {
+        for written in ["", "  ", "*", "* delete", "& !", "_ delete", "... delete", "de*lete", "a ^b", "$", "foo_bar"] {
             assert!(Pattern::read(written).is_err(), "{written}");
         }
     }

@@ -22,26 +22,27 @@ const CHARACTERS: usize = 3;
 
 pub fn judge(name: &Name, asked: Asked, scope: Scope) -> Verdict {
     let matches = name.matches(asked);
-    let is_one =
-        |found: &&Match| is_action(found) && !is_harmless(found, &matches, asked) && !is_negated(found, &matches, name);
-    let counts = |found: &&Match| match scope {
+    let actions: Vec<&Match> = matches.iter().filter(|found| found.pattern.list < BENIGN).collect();
+    // A longer pattern knows better than one that it overlaps.
+    let is_best =
+        |found: &&&Match| !actions.iter().any(|other| other.overlaps(found) && other.length() > found.length());
+    // What one language denies is no action because a cousin has the same verb.
+    let is_denied = |found: &Match| {
+        let same = actions.iter().filter(|other| (other.start, other.end) == (found.start, found.end));
+        same.into_iter().any(|other| is_negated(other, &matches, name))
+    };
+    let counts = |found: &Match| match scope {
         Scope::Whole => (found.start, found.end) == name.span(),
         Scope::Label => !is_sentence(name) || stands_at_an_end(found, &matches, name),
         Scope::Anywhere => true,
     };
-    let actions: Vec<&Match> = matches.iter().filter(is_one).filter(counts).collect();
-    // A longer pattern knows better than one that it overlaps; then what weighs most.
-    let is_best =
-        |found: &&&Match| !actions.iter().any(|other| other.overlaps(found) && other.length() > found.length());
-    match actions.iter().filter(is_best).min_by_key(|found| rank(found)) {
+    let left = actions.iter().filter(is_best).filter(|found| counts(found));
+    let left = left.filter(|found| !is_harmless(found, &matches, asked) && !is_denied(found));
+    match left.min_by_key(|found| rank(found)) {
         Some(found) => Verdict::Action(**found),
         None if is_generic(name, &matches) => Verdict::Generic,
         None => Verdict::Benign,
     }
-}
-
-fn is_action(found: &Match) -> bool {
-    found.pattern.list < BENIGN
 }
 
 /// Whether another match says that it is none.
