@@ -76,7 +76,7 @@ impl Tables {
             _ => b'=',
         };
         let flags = u8::from(pattern.at_start) | u8::from(pattern.at_end) << 1 | u8::from(pattern.unspaced) << 2;
-        let flags = flags | ends(&pattern.first);
+        let flags = flags | ends(&pattern.first) | pattern.lead << 5;
         let first_step = self.step_count;
         for step in &pattern.rest {
             let step = match step {

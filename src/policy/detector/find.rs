@@ -4,12 +4,16 @@ use super::languages::Asked;
 use super::normalise::{Word, is_unspaced, normalise, words};
 use super::table::{Pattern, Place, Step, look_up, stands_in, text};
 
+/// What is longer is read at its ends only, this many characters of it each: nothing else can count there, and a text
+/// made to be long costs no more than this.
+const END: usize = 200;
+
 /// A name in normal form.
 pub struct Name {
     pub normal: String,
     pub words: Vec<Word>,
     /// Whether a part of it is in a script without blanks, or an emoji.
-    unspaced: bool,
+    pub unspaced: bool,
 }
 
 /// A pattern that stands in a name.
@@ -36,7 +40,10 @@ impl Match {
 
 impl Name {
     pub fn read(name: &str) -> Name {
-        let normal = normalise(name);
+        let normal = match ends(name) {
+            Some((start, end)) => normalise(&format!("{start}. {end}")),
+            None => normalise(name),
+        };
         let words = words(&normal);
         let unspaced = !normal.is_ascii() && normal.contains(is_unspaced);
         Name { normal, words, unspaced }
@@ -58,7 +65,8 @@ impl Name {
     /// Every pattern of these languages that stands in it.
     pub fn matches(&self, asked: Asked) -> Vec<Match> {
         let mut found = Vec::new();
-        for (at, word) in self.words.iter().enumerate() {
+        let is_spaced = |word: &Word| !self.unspaced || !self.normal[word.start..].starts_with(is_unspaced);
+        for (at, word) in self.words.iter().enumerate().filter(|(_, word)| is_spaced(word)) {
             self.find_at_word(Place::Start, at, word.start, asked, &mut found);
             if word.elided != word.start {
                 self.find_at_word(Place::Start, at, word.elided, asked, &mut found);
@@ -78,13 +86,23 @@ impl Name {
     fn find_at_word(&self, place: Place, at: usize, start: usize, asked: Asked, found: &mut Vec<Match>) {
         let word = &self.words[at];
         look_up(place, &self.normal, start, word.end, |pattern, end| {
-            if asked.has(pattern.language) && pattern.begins(word, start, end) && (at == 0 || !pattern.at_start()) {
-                let start = if start == word.elided { start } else { word.start };
-                if let Some(last) = self.follow(pattern.steps(), at, pattern.at_end()) {
-                    found.push(Match { pattern, start, end: self.words[last].end, first: at, last });
-                }
+            if !asked.has(pattern.language) || !pattern.begins(word, start, end) {
+                return;
+            }
+            let Some(first) = self.lead(at, pattern.lead()).filter(|first| *first == 0 || !pattern.at_start()) else {
+                return;
+            };
+            let start = if first == at && start == word.elided { start } else { self.words[first].start };
+            if let Some(last) = self.follow(pattern.steps(), at, pattern.at_end()) {
+                found.push(Match { pattern, start, end: self.words[last].end, first, last });
             }
         });
+    }
+
+    /// The word so many before another, in the same part of a sentence.
+    fn lead(&self, at: usize, many: usize) -> Option<usize> {
+        let first = at.checked_sub(many)?;
+        self.words[first + 1..=at].iter().all(|word| !word.apart).then_some(first)
     }
 
     /// The last word of a match whose steps so far end at the word `at`.
@@ -128,4 +146,14 @@ impl Name {
     fn word_at(&self, byte: usize) -> usize {
         self.words.partition_point(|word| word.start <= byte).saturating_sub(1)
     }
+}
+
+/// The ends of a text that is too long to be read whole.
+fn ends(text: &str) -> Option<(&str, &str)> {
+    if text.len() <= 2 * END {
+        return None;
+    }
+    let (first, _) = text.char_indices().nth(END)?;
+    let (last, _) = text.char_indices().nth_back(END - 1)?;
+    (first < last).then(|| (&text[..first], &text[last..]))
 }

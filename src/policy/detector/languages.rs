@@ -28,7 +28,7 @@ pub fn asked(locale: Option<&str>) -> Asked {
     let home = locale.map_or(0, home);
     match home {
         0 => Asked { all: u128::MAX, home },
-        home => Asked { all: home | set(|language| language == "en"), home },
+        home => Asked { all: home | set("en"), home },
     }
 }
 
@@ -41,23 +41,25 @@ fn home(locale: &str) -> u128 {
     let (primary, rest) = locale.split_at(end);
     let rest = rest.to_ascii_lowercase();
     let has = |tags: &[&str]| tags.iter().any(|tag| rest.contains(tag));
-    match &*primary.to_ascii_lowercase() {
-        "zh" if has(&["hant", "tw", "hk", "mo"]) => set(|language| language == "zh-Hant"),
-        "zh" if has(&["hans", "cn", "sg"]) => set(|language| language == "zh-Hans"),
-        "zh" | "cmn" => set(|language| language.starts_with("zh-")),
-        "yue" => set(|language| language == "zh-Hant"),
-        "no" | "nb" => set(|language| language == "nb"),
+    let primary = primary.to_ascii_lowercase();
+    match &*primary {
+        "zh" if has(&["hant", "tw", "hk", "mo"]) => set("zh-Hant"),
+        "zh" if has(&["hans", "cn", "sg"]) => set("zh-Hans"),
+        "zh" | "cmn" => set("zh-Hans") | set("zh-Hant"),
+        "yue" => set("zh-Hant"),
+        "no" => set("nb"),
         // Serbian is written rs by some catalogs; Serbo-Croatian is what it was called.
-        "sh" | "rs" => set(|language| language == "sr"),
-        "iw" => set(|language| language == "he"),
-        "in" => set(|language| language == "id"),
-        "tl" => set(|language| language == "fil"),
-        primary => set(|language| language == primary),
+        "sh" | "rs" => set("sr"),
+        "iw" => set("he"),
+        "in" => set("id"),
+        "tl" => set("fil"),
+        primary => set(primary),
     }
 }
 
-fn set(is_meant: impl Fn(&str) -> bool) -> u128 {
-    LANGUAGES.iter().enumerate().filter(|(_, language)| is_meant(language)).fold(0, |set, (at, _)| set | 1 << at)
+/// The set of one language, or none.
+fn set(language: &str) -> u128 {
+    LANGUAGES.binary_search(&language).map_or(0, |at| 1 << at)
 }
 
 #[cfg(test)]
@@ -73,6 +75,25 @@ mod tests {
     fn a_locale_s_language_is_asked_whatever_its_spelling() {
         for locale in ["de", "DE", "de-AT", "de_CH.UTF-8", "deAt", "de-Latn-DE"] {
             assert_eq!(home_of(locale), ["de"], "{locale}");
+        }
+    }
+
+    #[test]
+    fn regions_scripts_and_old_tags_lead_to_the_file_that_there_is() {
+        for (locale, file) in [
+            ("pt-BR", "pt"),
+            ("zh_TW", "zh-Hant"),
+            ("zhTw", "zh-Hant"),
+            ("zh-Hant-HK", "zh-Hant"),
+            ("zh-CN", "zh-Hans"),
+            ("nb-NO", "nb"),
+            ("no", "nb"),
+            ("rsLatin", "sr"),
+            ("iw", "he"),
+            ("in-ID", "id"),
+            ("tl", "fil"),
+        ] {
+            assert_eq!(home_of(locale), if LANGUAGES.contains(&file) { vec![file] } else { vec![] }, "{locale}");
         }
     }
 

@@ -29,7 +29,8 @@ pub fn normalise(text: &str) -> String {
             c => normal.push(unify(c)),
         }
     }
-    if normal.is_ascii() { normal } else { normal.nfc().collect() }
+    // Below there is nothing left to be put together again.
+    if normal.chars().all(|c| c < '\u{900}') { normal } else { normal.nfc().collect() }
 }
 
 /// Letters that are one letter to whoever types them.
@@ -63,25 +64,48 @@ pub fn is_unspaced(c: char) -> bool {
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{aa60}'..='\u{aa7f}'
         // Kana, Han.
         | '々' | '〆' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}'
-        | '\u{1f300}'..='\u{1faff}')
+        | '\u{20000}'..='\u{3ffff}')
+        || is_emoji(c)
 }
 
-/// The words of a normal form. Of scripts without blanks every character can be one.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{1f300}'..='\u{1faff}')
+}
+
+/// The words of a normal form. In scripts without blanks, all that is written together is one.
 pub fn words(normal: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
-    let mut end = 0;
-    for (at, word) in normal.unicode_word_indices() {
+    let mut words = Vec::new();
+    let mut rest = normal;
+    while let Some(start) = rest.find(is_unspaced_letter) {
+        let run = &rest[start..];
+        let (run, after) = run.split_at(run.find(|c| !is_unspaced_letter(c)).unwrap_or(run.len()));
+        add_spaced(normal, &rest[..start], &mut words);
+        add(normal, run, &mut words);
+        rest = after;
+    }
+    add_spaced(normal, rest, &mut words);
+    words
+}
+
+fn is_unspaced_letter(c: char) -> bool {
+    c >= '\u{e00}' && c != '・' && is_unspaced(c) && !is_emoji(c)
+}
+
+fn add_spaced(normal: &str, text: &str, to: &mut Vec<Word>) {
+    for word in text.unicode_words() {
         // UAX 29 keeps example.com, a:b and snake_case together.
-        for part in word.split(['.', ':', '_', '．', '·']).filter(|part| !part.is_empty()) {
-            let start = at + (part.as_ptr().addr() - word.as_ptr().addr());
-            let elided = part.find('\'').map_or(start, |apostrophe| start + apostrophe + 1);
-            let apart = !words.is_empty() && normal[end..start].contains(ends_part);
-            end = start + part.len();
-            words.push(Word { start, end, elided, apart });
+        for part in word.split(['.', ':', '_', '·']).filter(|part| !part.is_empty()) {
+            add(normal, part, to);
         }
     }
-    words
+}
+
+/// Adds a part of the normal form as a word.
+fn add(normal: &str, part: &str, to: &mut Vec<Word>) {
+    let start = part.as_ptr().addr() - normal.as_ptr().addr();
+    let elided = part.find('\'').map_or(start, |apostrophe| start + apostrophe + 1);
+    let apart = to.last().is_some_and(|last| normal[last.end..start].contains(ends_part));
+    to.push(Word { start, end: start + part.len(), elided, apart });
 }
 
 fn ends_part(c: char) -> bool {
@@ -121,6 +145,7 @@ mod tests {
         assert_eq!(split("Re-send: e-mail (3)"), ["re", "send", "e", "mail", "3"]);
         assert_eq!(split("delete_user.now"), ["delete", "user", "now"]);
         assert_eq!(split("हटाएं"), ["हटाएं"]);
+        assert_eq!(split("PDFを削除 (3)"), ["pdf", "を削除", "3"]);
         let normal = "no. l'envoyer";
         assert_eq!(
             words(normal),

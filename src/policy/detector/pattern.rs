@@ -54,6 +54,9 @@ pub struct Pattern {
     pub at_end: bool,
     /// It holds a script without blanks: it is looked for anywhere, and its steps anywhere later.
     pub unspaced: bool,
+    /// How many arbitrary words (`_`) stand before the first that is given: three at most.
+    pub lead: u8,
+    /// The first word that is given.
     pub first: Piece,
     pub rest: Vec<Step>,
 }
@@ -73,11 +76,14 @@ impl Pattern {
                 part => read_part(part, unspaced, &mut steps)?,
             }
         }
-        let mut steps = steps.into_iter();
-        let Some(Step::Word(first)) = steps.next() else {
-            return Err("it must begin with a word".to_owned());
-        };
-        Ok(Pattern { at_start, at_end, unspaced, first, rest: steps.collect() })
+        let lead = steps.iter().take_while(|step| **step == Step::One).count();
+        let mut steps = steps.into_iter().skip(lead);
+        match (steps.next(), lead) {
+            (Some(Step::Word(first)), 0..=3) => {
+                Ok(Pattern { at_start, at_end, unspaced, lead: lead as u8, first, rest: steps.collect() })
+            }
+            _ => Err("it must begin with a word, or at most three _".to_owned()),
+        }
     }
 }
 
@@ -119,6 +125,7 @@ mod tests {
         assert!(read.at_start && read.at_end && !read.unspaced);
         assert_eq!(read.first, piece("loschen", true, false));
         let word = |text, right| Step::Word(piece(text, false, right));
+        assert_eq!(Pattern::read("_ * done").unwrap().lead, 2);
         assert_eq!(read.rest, [Step::One, word("check", false), word("out", true), Step::Few, word("x", false)]);
     }
 
@@ -132,7 +139,8 @@ mod tests {
 
     #[test]
     fn what_can_mean_nothing_is_refused() {
-        for written in ["", "  ", "*", "* delete", "& !", "_ delete", "... delete", "de*lete", "a ^b", "$", "foo_bar"] {
+        for written in ["", "  ", "*", "& !", "_ _", "_ _ _ _ delete", "... delete", "de*lete", "a ^b", "$", "foo_bar"]
+        {
             assert!(Pattern::read(written).is_err(), "{written}");
         }
     }

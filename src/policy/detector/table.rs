@@ -2,7 +2,7 @@
 //! relocated when a command starts.
 
 use super::normalise::Word;
-use fst::raw::Fst;
+use fst::raw::{Fst, Transition};
 use std::sync::LazyLock;
 
 pub struct Pattern {
@@ -20,6 +20,8 @@ const AT_END: u8 = 2;
 const UNSPACED: u8 = 4;
 const OPEN_LEFT: u8 = 8;
 const OPEN_RIGHT: u8 = 16;
+/// Two bits more: how many words come before the one that is looked up.
+const LEAD: u8 = 5;
 
 impl Pattern {
     const fn new(list: u8, language: u8, flags: u8, steps: (u16, u8), written: (u32, u8)) -> Pattern {
@@ -36,6 +38,11 @@ impl Pattern {
 
     pub fn unspaced(&self) -> bool {
         self.flags & UNSPACED != 0
+    }
+
+    /// How many arbitrary words stand before its first.
+    pub fn lead(&self) -> usize {
+        usize::from(self.flags >> LEAD)
     }
 
     /// Whether its first word may be what stands in `word` from `start` to `end`.
@@ -90,35 +97,51 @@ pub fn text((at, length): (u32, u8)) -> &'static str {
     &TEXT[at as usize..][..usize::from(length)]
 }
 
-/// What a look-up is for: the first bytes of the index's keys.
+/// What a look-up is for.
 #[derive(Debug, Clone, Copy)]
 pub enum Place {
     /// At a word's start.
-    Start = b'=' as isize,
+    Start,
     /// Anywhere in a word.
-    Inside = b'*' as isize,
+    Inside,
     /// Anywhere at all: scripts without blanks.
-    Anywhere = b'~' as isize,
+    Anywhere,
 }
 
-/// Calls `each` for every pattern whose first word begins `normal[start..]`, with the end of that word.
+/// The first bytes of the index's keys, in the order of [`Place`].
+const PLACES: [u8; 3] = [b'=', b'*', b'~'];
+
+/// The index, and where the keys of each place begin in it.
+struct Index {
+    fst: Fst<&'static [u8]>,
+    places: [Option<Transition>; 3],
+}
+
+static INDEX: LazyLock<Option<Index>> = LazyLock::new(|| {
+    // It is the build script's own, so it can be read; a test sees to that.
+    let fst = Fst::new(INDEX_BYTES).ok()?;
+    let root = fst.root();
+    let places = PLACES.map(|byte| root.find_input(byte).map(|at| root.transition(at)));
+    Some(Index { places, fst })
+});
+
+/// Calls `each` for every pattern whose first word begins `normal[start..end]`, with the end of that word.
 pub fn look_up(place: Place, normal: &str, start: usize, end: usize, mut each: impl FnMut(&'static Pattern, usize)) {
-    let Some(index) = INDEX_READER.as_ref() else {
+    let Some((index, begin)) = INDEX.as_ref().and_then(|index| Some((index, index.places[place as usize]?))) else {
         return;
     };
-    let mut node = index.root();
-    let mut value = 0;
-    let bytes = std::iter::once(place as u8).chain(normal.as_bytes()[start..end].iter().copied());
-    for (length, byte) in bytes.enumerate() {
-        let Some(found) = node.find_input(byte) else {
+    let mut node = index.fst.node(begin.addr);
+    let mut value = begin.out.value();
+    for (&byte, end) in normal.as_bytes()[start..end].iter().zip(start + 1..) {
+        let Some(at) = node.find_input(byte) else {
             return;
         };
-        let step = node.transition(found);
+        let step = node.transition(at);
         value += step.out.value();
-        node = index.node(step.addr);
+        node = index.fst.node(step.addr);
         if node.is_final() {
             let (first, many) = split(value + node.final_output().value());
-            PATTERNS[first..][..many].iter().for_each(|pattern| each(pattern, start + length));
+            PATTERNS[first..][..many].iter().for_each(|pattern| each(pattern, end));
         }
     }
 }
@@ -128,8 +151,5 @@ fn split(value: u64) -> (usize, usize) {
     ((value >> 16) as usize, (value & 0xffff) as usize)
 }
 
-/// `None` can't be: a test reads it.
-static INDEX_READER: LazyLock<Option<Fst<&'static [u8]>>> = LazyLock::new(|| Fst::new(INDEX).ok());
-
 include!(concat!(env!("OUT_DIR"), "/words.rs"));
-static INDEX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/words.fst"));
+static INDEX_BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/words.fst"));

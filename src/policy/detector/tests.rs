@@ -54,6 +54,7 @@ fn a_sentence_counts_where_an_action_begins_or_ends_it() {
     assert_eq!(english("Yes, delete all of the files that you can see"), Some(Kind::Delete));
     assert_eq!(english("All of the files that you can see in here: delete"), Some(Kind::Delete));
     assert_eq!(english("Here you see what happens when you delete all of the files"), None);
+    assert_eq!(english(&format!("{} delete", "word ".repeat(10_000))), Some(Kind::Delete));
     assert_eq!(english("What happens when you delete it?"), Some(Kind::Delete), "eight words are a label");
 }
 
@@ -120,7 +121,7 @@ fn files() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
 
 /// A name that has nothing but the words of a pattern.
 fn name_of(pattern: &Pattern) -> String {
-    let mut name = pattern.first.text.clone();
+    let mut name = "7 ".repeat(usize::from(pattern.lead)) + &pattern.first.text;
     for step in &pattern.rest {
         if !pattern.unspaced {
             name.push(' ');

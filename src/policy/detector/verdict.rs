@@ -85,6 +85,9 @@ fn denies_behind(negation: &Match) -> bool {
 }
 
 fn is_sentence(name: &Name) -> bool {
+    if !name.unspaced {
+        return name.words.len() > LABEL;
+    }
     let unspaced = name.normal.chars().filter(|&c| is_unspaced(c)).count();
     let is_spaced = |word: &&super::normalise::Word| !name.normal[word.start..word.end].contains(is_unspaced);
     name.words.iter().filter(is_spaced).count() + unspaced / CHARACTERS > LABEL
