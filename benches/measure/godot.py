@@ -11,7 +11,7 @@ import time
 
 import godot_game
 import inputs
-from processes import cpu_time, on_all_cores, ping_pong
+from processes import cpu_time, on_all_cores, ping_pong, saying_ready
 
 TRANSPORTS = ("file", "tcp", "unix")
 WARM_UPS = 300
@@ -103,8 +103,7 @@ def round_trips(bench):
         file.write(inputs.line(GET_NODE))
     echo = [bench.example("echo-agent")]
     for transport in TRANSPORTS:
-        # ping-pong waits for a program to say that it is ready, which the bridge doesn't.
-        bridge = ["/bin/sh", "-c", 'echo ready; exec "$@"', "sh", *bridge_command(bench, transport)]
+        bridge = saying_ready(bridge_command(bench, transport))
         alone, ours = ping_pong(bench, message, "id", WARM_UPS, ROUND_TRIPS, [echo, bridge])
         what = f"godot-bridge --transport {transport}: round trip of get_node"
         bench.within(f"{what}, median", ours["p50_us"] / 1e3, 0.5, digits=2)

@@ -68,14 +68,18 @@ def run_in_pipe(command, source):
     return Used(used.ru_utime + used.ru_stime, wall)
 
 
-def least(runs, tries=TRIES):
-    """What each run used at its best. They take turns: what slows the machine down slows all of them."""
-    best = {}
+def turns(acts, tries=TRIES):
+    """What each act gives, each time. They take turns: what slows the machine down slows all of them."""
+    given = {name: [] for name in acts}
     for _ in range(tries):
-        for name, act in runs.items():
-            used = act()
-            best[name] = Used(*map(min, used, best.get(name, used)))
-    return best
+        for name, act in acts.items():
+            given[name].append(act())
+    return given
+
+
+def least(runs, tries=TRIES):
+    """What each run used at its best."""
+    return {name: Used(*map(min, zip(*used))) for name, used in turns(runs, tries).items()}
 
 
 def cpu_time(process):
@@ -105,6 +109,16 @@ def peak_of(command, source=os.devnull):
     if process.returncode != 0:
         raise subprocess.CalledProcessError(process.returncode, command)
     return peak
+
+
+def report_of(command):
+    """What a program says that measures something and prints it as one JSON object."""
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def saying_ready(command):
+    """For ping_pong, which waits for a player to say that it is ready: a command that doesn't."""
+    return ["/bin/sh", "-c", 'echo ready; exec "$@"', "sh", *command]
 
 
 def ping_pong(bench, message, field, warm_ups, rounds, players):

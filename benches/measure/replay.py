@@ -1,13 +1,12 @@
 """replay: its filter beside the jaq command, how late it plays, and its memory."""
 
-import json
+import functools
 import os
 import random
 import shutil
-import subprocess
 
 import inputs
-from processes import TRIES, least, on_all_cores, peak_of, ping_pong, run
+from processes import least, on_all_cores, peak_of, ping_pong, report_of, run, turns
 
 # What is asked of each input: two fields, one of them rarely as it should be.
 WHERE = {
@@ -45,11 +44,8 @@ def lateness(bench):
     write_timed(log)
     command = [bench.example("lateness"), log]
     commands = {"ours": [*command, bench.program("replay"), "--speed", "1", log], "sleep": command}
-    tries = {name: [] for name in commands}
     with on_all_cores():
-        for _ in range(TRIES):
-            for name, command in commands.items():
-                tries[name].append(json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout))
+        tries = turns({name: functools.partial(report_of, command) for name, command in commands.items()})
     ours, sleep = (min(tried, key=lambda one: one["p99_us"]) for tried in tries.values())
     for name, key in (("the first", "first_us"), ("median", "p50_us"), ("p99", "p99_us"), ("most", "most_us")):
         goal = MOST_LATE_US if name == "p99" else None

@@ -1,9 +1,10 @@
 """How long the commands take to start, and to end again at once."""
 
+import functools
 import statistics
 
 import inputs
-from processes import run
+from processes import run, turns
 
 STARTS = 200
 
@@ -20,11 +21,8 @@ def start_up(bench):
         "replay, one line": [bench.program("replay"), "--speed", "max", log],
         "jsonl-log check, one line": [bench.program("jsonl-log"), "check", log],
     }
-    took = {name: [] for name in commands}
-    for _ in range(STARTS):
-        for name, command in commands.items():
-            took[name].append(run(command).wall * 1e3)
-    median = {name: statistics.median(times) for name, times in took.items()}
+    runs = turns({name: functools.partial(run, command) for name, command in commands.items()}, STARTS)
+    median = {name: statistics.median(used.wall for used in tried) * 1e3 for name, tried in runs.items()}
     rival = median.pop("/bin/true")
     for name, ours in median.items():
         bench.added(f"start-up: {name}", ours, "/bin/true", rival, "ms", goal=2, digits=2)
