@@ -11,6 +11,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use percentile::percentile;
+
+mod percentile;
+
 /// So many rounds with one program, then the next has its turn: what slows the machine down slows all of them.
 const BLOCK: usize = 100;
 
@@ -118,12 +122,6 @@ impl Player {
         let (p50, p99) = (percentile(&self.took, 50), percentile(&self.took, 99));
         Ok(format!("{{\"p50_us\":{p50:.1},\"p99_us\":{p99:.1},\"peak_kib\":{peak}}}\n"))
     }
-}
-
-/// In microseconds.
-fn percentile(sorted: &[Duration], percent: usize) -> f64 {
-    let at = sorted.len() * percent / 100;
-    sorted.get(at).map_or(0.0, |took| took.as_secs_f64() * 1e6)
 }
 
 /// The most memory that was ever resident, in KiB. Not wait4's: that counts the process before its exec, too.
