@@ -44,6 +44,19 @@ class Bench:
         met = added <= goal if goal else None
         self.row(what, f"{ours:.{digits}f} {unit}", f"{name} {rival:.{digits}f} {unit}", ratio, wanted, met)
 
+    def share(self, what, ours, name, rival, goal=None):
+        """A row of milliseconds, which should be a share of the rival's."""
+        ratio = ours / rival
+        wanted = f"<= {goal:g} x" if goal else ""
+        self.row(what, f"{ours:.0f} ms", f"{name} {rival:.0f} ms", f"{ratio:.2f} x", wanted, ratio <= goal if goal else None)
+
+    def rate(self, what, ours, name, rival, goal=None):
+        """A row of how much is done in a second."""
+        ratio = ours / rival
+        wanted = f">= {goal:g} x" if goal else ""
+        theirs = f"{name} {rival:.{0 if rival >= 100 else 1}f}/s"
+        self.row(what, f"{ours:.0f}/s", theirs, f"{ratio:.2f} x", wanted, ratio >= goal if goal else None)
+
     def within(self, what, ours, goal=None, digits=0):
         """A row of milliseconds that nobody else takes."""
         self.row(what, f"{ours:.{digits}f} ms", "", "", f"<= {goal} ms" if goal else "", ours <= goal if goal else None)
