@@ -39,7 +39,7 @@ class Bench:
     def added(self, what, ours, name, rival, unit, goal=None, digits=0):
         """A row of times of which we may add so much."""
         added = ours - rival
-        ratio = f"{ours / rival:.2f} x, +{added:.{digits}f} {unit}"
+        ratio = f"{ours / rival:.2f} x, {added:+.{digits}f} {unit}"
         wanted = f"<= +{goal} {unit}" if goal else ""
         met = added <= goal if goal else None
         self.row(what, f"{ours:.{digits}f} {unit}", f"{name} {rival:.{digits}f} {unit}", ratio, wanted, met)
