@@ -2,6 +2,7 @@
 
 pub mod annotations;
 pub mod builtin;
+pub mod audit;
 pub mod detector;
 pub mod marks;
 pub mod rules;

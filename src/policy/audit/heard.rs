@@ -1,0 +1,101 @@
+//! What stands in an audit, as it is read.
+
+use super::FORMAT;
+use super::event::{Did, Settlement, Verdict};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// An event as a verifier reads it: only what it judges by.
+#[derive(Debug, Deserialize)]
+pub(super) struct Heard<'a> {
+    #[serde(borrow)]
+    pub(super) time: Cow<'a, str>,
+    pub(super) event: Name,
+    #[serde(borrow)]
+    pub(super) call_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) tool: Option<&'a RawValue>,
+    #[serde(borrow)]
+    digest: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    digest_after: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    verdict: Option<Cow<'a, str>>,
+    did: Option<Did>,
+    required_approval: Option<bool>,
+    #[serde(borrow)]
+    format: Option<Cow<'a, str>>,
+    version: Option<u64>,
+    #[serde(borrow)]
+    command: Option<Cow<'a, str>>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Name {
+    Start,
+    Verdict,
+    Asked,
+    Settled,
+    Passed,
+    End,
+}
+
+/// What it means for whether calls were approved.
+#[derive(Debug)]
+pub(super) enum Meaning<'a> {
+    Start { version: u64, command: &'a str },
+    Verdict { digest: &'a str, verdict: Verdict, did: Did },
+    Asked,
+    Settled { digest: &'a str, settlement: Settlement, passes: &'a str },
+    Passed { digest: &'a str, required_approval: bool },
+    End,
+}
+
+impl<'a> Heard<'a> {
+    pub(super) fn read(line: &'a str) -> Result<Heard<'a>, String> {
+        serde_json::from_str(line).map_err(|error| error.to_string())
+    }
+
+    pub(super) fn understand(&self) -> Result<Meaning<'_>, String> {
+        let digest = || needed("digest", self.digest.as_deref());
+        let verdict = || needed("verdict", self.verdict.as_deref());
+        Ok(match self.event {
+            Name::Start if self.format.as_deref() != Some(FORMAT) => {
+                return Err(format!("its format isn't {FORMAT:?}"));
+            }
+            Name::Start => Meaning::Start {
+                version: needed("version", self.version)?,
+                command: needed("command", self.command.as_deref())?,
+            },
+            Name::Verdict => {
+                Meaning::Verdict { digest: digest()?, verdict: known(verdict()?)?, did: needed("did", self.did)? }
+            }
+            Name::Asked => Meaning::Asked,
+            Name::Settled => {
+                let settlement = known(verdict()?)?;
+                let passes = match settlement {
+                    Settlement::Edited => needed("digest_after", self.digest_after.as_deref())?,
+                    Settlement::Approved | Settlement::Rejected => digest()?,
+                };
+                Meaning::Settled { digest: digest()?, settlement, passes }
+            }
+            Name::Passed => Meaning::Passed {
+                digest: digest()?,
+                required_approval: needed("required_approval", self.required_approval)?,
+            },
+            Name::End => Meaning::End,
+        })
+    }
+}
+
+fn needed<T>(key: &str, value: Option<T>) -> Result<T, String> {
+    value.ok_or_else(|| format!("it has no {key}"))
+}
+
+/// One of the words of a list.
+fn known<'a, T: Deserialize<'a>>(word: &'a str) -> Result<T, String> {
+    let word = serde::de::value::BorrowedStrDeserializer::<serde::de::value::Error>::new(word);
+    T::deserialize(word).map_err(|error| error.to_string())
+}

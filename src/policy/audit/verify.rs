@@ -1,0 +1,206 @@
+//! Whether audits hold: each chain by itself, and all of them together about the calls that passed.
+
+use super::VERSION;
+use super::approvals::{Approvals, Key, Marks};
+use super::chain::{Chain, Fault, Link};
+use super::event::{Did, Settlement, Verdict};
+use super::heard::{Heard, Meaning};
+use super::summary::{Broken, Lack, Summary, Unapproved};
+use crate::io::lines::Line;
+
+/// The command whose audit says what became of questions.
+const ASKS: &str = "hitl-gate";
+
+/// Takes the lines of one or several audits, and says what is wrong with them. It holds what is open, and nothing of what
+/// is done with: read the files side by side, always the [`next`](Verification::next) one, so that a mark and what became
+/// of it meet soon.
+///
+/// ```
+/// use pipewright::io::lines::Line;
+/// use pipewright::policy::audit::{Chain, Event, Verification};
+/// let mut chain = Chain::begin();
+/// let start = Event::Start { command: "policy-check", program: "0.1.0" };
+/// let file = chain.link(&start.fields("2026-11-22T01:00:00.000000Z")) + "\n";
+/// let mut verification = Verification::of(1);
+/// verification.line(0, &Line::new(file.as_bytes(), 1));
+/// verification.end_file(0);
+/// let [summary] = &verification.finish()[..] else { panic!() };
+/// assert!(summary.is_well() && !summary.ended);
+/// ```
+#[derive(Debug)]
+pub struct Verification {
+    files: Vec<File>,
+    marks: Marks,
+}
+
+#[derive(Debug)]
+struct File {
+    due: Chain,
+    summary: Summary,
+    approvals: Approvals,
+    /// The last entry's.
+    time: String,
+    lines: u64,
+    is_read: bool,
+    /// Whether it is the audit of who asks people, and of who judges calls.
+    asks: bool,
+    judges: bool,
+}
+
+/// What another file has to know of.
+enum Elsewhere {
+    Marked(Key, Unapproved),
+    Settled(Key),
+}
+
+impl Verification {
+    /// Of so many files, numbered from 0.
+    pub fn of(files: usize) -> Verification {
+        let file = || File {
+            due: Chain::begin(),
+            summary: Summary::default(),
+            approvals: Approvals::default(),
+            time: String::new(),
+            lines: 0,
+            is_read: false,
+            asks: false,
+            judges: false,
+        };
+        Verification { files: std::iter::repeat_with(file).take(files).collect(), marks: Marks::default() }
+    }
+
+    /// The file to read a line of: the one that is furthest behind in time. None once all are read.
+    pub fn next(&self) -> Option<usize> {
+        let behind = |&file: &usize| (self.files[file].lines > 0, &self.files[file].time);
+        (0..self.files.len()).filter(|&file| !self.files[file].is_read).min_by_key(behind)
+    }
+
+    /// Takes the next line of a file.
+    pub fn line(&mut self, file: usize, line: &Line<'_>) {
+        let Some(here) = self.files.get_mut(file) else { return };
+        here.lines += 1;
+        if line.after().is_empty() {
+            here.summary.torn = Some(line.number());
+            return;
+        }
+        match here.take(line) {
+            Ok(None) => {}
+            Ok(Some(Elsewhere::Marked(key, call))) if self.may_be(|file| file.asks) => self.marks.mark(key, file, call),
+            Ok(Some(Elsewhere::Marked(..))) => self.files[file].summary.unchecked += 1,
+            Ok(Some(Elsewhere::Settled(key))) if self.may_be(|file| file.judges) => self.marks.settle(key),
+            Ok(Some(Elsewhere::Settled(_))) => {}
+            Err(fault) => self.files[file].break_at(line.number(), fault),
+        }
+    }
+
+    /// Whether one of the files is such a one, as far as they have been looked into.
+    fn may_be(&self, such: impl Fn(&File) -> bool) -> bool {
+        self.files.iter().any(|file| such(file) || file.lines == 0 && !file.is_read)
+    }
+
+    /// Takes a line that is too long to be held.
+    pub fn too_long(&mut self, file: usize, number: u64) {
+        if let Some(file) = self.files.get_mut(file) {
+            file.lines += 1;
+            file.break_at(number, Fault::TooLong);
+        }
+    }
+
+    /// A file is read to its end.
+    pub fn end_file(&mut self, file: usize) {
+        if let Some(file) = self.files.get_mut(file) {
+            file.is_read = true;
+            if file.lines == 0 {
+                file.break_at(1, Fault::Empty);
+            }
+        }
+    }
+
+    /// How many calls are held, because something about them is open.
+    pub fn open(&self) -> usize {
+        self.marks.len() + self.files.iter().map(|file| file.approvals.len()).sum::<usize>()
+    }
+
+    /// What was found in each file.
+    pub fn finish(self) -> Vec<Summary> {
+        let can_check = self.files.iter().any(|file| file.asks);
+        let mut summaries: Vec<Summary> = self.files.into_iter().map(|file| file.summary).collect();
+        let mut unsettled: Vec<_> = self.marks.unsettled().collect();
+        unsettled.sort_unstable_by_key(|(file, call)| (*file, call.line));
+        for (file, call) in unsettled {
+            match can_check {
+                true => summaries[file].list(call),
+                false => summaries[file].unchecked += 1,
+            }
+        }
+        for summary in &mut summaries {
+            summary.unapproved.sort_by_key(|call| call.line);
+        }
+        summaries
+    }
+}
+
+impl File {
+    fn break_at(&mut self, line: u64, why: Fault) {
+        self.summary.broken.get_or_insert(Broken { line, why });
+    }
+
+    fn take(&mut self, line: &Line<'_>) -> Result<Option<Elsewhere>, Fault> {
+        // All that stands before the line feed is meant: a byte order mark, or a carriage return, is a change.
+        let raw = line.raw().strip_suffix(b"\n").unwrap_or(line.raw());
+        let text = std::str::from_utf8(raw).map_err(|_| Fault::NoLink)?;
+        let link = Link::read(text)?;
+        if self.summary.broken.is_none() {
+            self.due.follow(&link)?;
+        }
+        let heard = Heard::read(text).map_err(Fault::NoEvent)?;
+        let meaning = heard.understand().map_err(Fault::NoEvent)?;
+        if self.summary.entries == 0 && !matches!(meaning, Meaning::Start { .. }) {
+            self.break_at(line.number(), Fault::NoStart);
+        }
+        self.summary.entries += 1;
+        self.summary.last_hash = Some(link.hash.to_owned());
+        self.summary.ended = matches!(meaning, Meaning::End);
+        heard.time.as_ref().clone_into(&mut self.time);
+        self.judge(&heard, meaning, line.number())
+    }
+
+    fn judge(&mut self, heard: &Heard<'_>, meaning: Meaning<'_>, line: u64) -> Result<Option<Elsewhere>, Fault> {
+        let call = |lack| Unapproved::new(line, heard, lack);
+        match meaning {
+            Meaning::Start { version, .. } if version > VERSION => return Err(Fault::NewerVersion(version)),
+            Meaning::Start { command, .. } => {
+                self.asks |= command == ASKS;
+                self.judges |= command != ASKS;
+                self.approvals.forget();
+            }
+            Meaning::Verdict { digest, verdict, did } => {
+                self.summary.verdicts.count(verdict);
+                match (did, verdict) {
+                    (Did::Marked, _) => {
+                        return Ok(Some(Elsewhere::Marked(Key::of(heard, digest), call(Lack::Settlement))));
+                    }
+                    (Did::Passed, Verdict::Confirm) => self.summary.list(call(Lack::Mark)),
+                    (Did::Passed, Verdict::Deny) => self.summary.list(call(Lack::Refusal)),
+                    (Did::Passed, Verdict::Allow) | (Did::Refused, _) => {}
+                }
+            }
+            Meaning::Asked => self.summary.asked += 1,
+            Meaning::Settled { digest, settlement, passes } => {
+                self.summary.count(settlement);
+                if settlement != Settlement::Rejected {
+                    self.approvals.give(Key::of(heard, passes));
+                }
+                return Ok(Some(Elsewhere::Settled(Key::of(heard, digest))));
+            }
+            Meaning::Passed { digest, required_approval } => {
+                self.summary.passed += 1;
+                if required_approval && !self.approvals.take(Key::of(heard, digest)) {
+                    self.summary.list(call(Lack::Approval));
+                }
+            }
+            Meaning::End => {}
+        }
+        Ok(None)
+    }
+}
