@@ -1,0 +1,114 @@
+//! `--audit`: the file in which a gate writes what it does before it does it.
+
+use crate::io::append::{Appender, OpenError, last_lines};
+use crate::io::report::{Failure, Report, Status};
+use crate::policy::audit::{Chain, Event, Link};
+use jiff::Timestamp;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// An open audit. Nobody else writes to it.
+#[derive(Debug)]
+pub struct Audit {
+    file: Appender,
+    chain: Chain,
+}
+
+impl Audit {
+    /// Opens the file, or goes on with its chain, and writes that `command` starts. A torn tail is set aside, and told.
+    ///
+    /// # Errors
+    /// [`Status::Usage`] where it can't be written, is written by another process, is no audit, or was changed at its
+    /// end.
+    pub fn open(path: &Path, command: &str, report: &Report) -> Result<Audit, Failure> {
+        let failed =
+            |why: &dyn Display| Failure::new(Status::Usage, format_args!("--audit: {}: {why}", path.display()));
+        let mut chain = Chain::begin();
+        let check = || end_of_chain(path).map(|found| chain = found);
+        let (file, torn) = Appender::open(path, check).map_err(|error| match error {
+            OpenError::Busy => failed(&"another process writes it; give each gate a file of its own"),
+            OpenError::Refused(why) => failed(&why),
+            OpenError::Io(error) => failed(&error),
+        })?;
+        if file.is_same_as(io::stdin()) || file.is_same_as(io::stdout()) {
+            return Err(failed(&"it is our own stdin or stdout; give another file"));
+        }
+        if let Some(torn) = torn {
+            let aside = torn.moved_to.display();
+            let told = format!("{} bytes of a torn last line were set aside in {aside}", torn.bytes);
+            report.fault(path.display(), told);
+        }
+        let mut audit = Audit { file, chain };
+        let start = Event::Start { command, program: env!("CARGO_PKG_VERSION") };
+        audit.write(&start).map_err(|error| failed(&error))?;
+        Ok(audit)
+    }
+
+    /// Writes what is about to happen. When this returns, it is in the kernel: our own death loses nothing of it.
+    ///
+    /// # Errors
+    /// What the write gave: nothing stands in the file, so it must not happen. The next may succeed.
+    pub fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
+        let mut behind = self.chain.clone();
+        let line = behind.link(&event.fields(&format!("{:.6}", Timestamp::now())));
+        self.file.append((line + "\n").as_bytes())?;
+        self.chain = behind;
+        Ok(())
+    }
+
+    /// Writes that the gate ends in order, and waits until all is on the disk.
+    ///
+    /// # Errors
+    /// What the system gave: a power loss may take the last entries.
+    pub fn end(mut self) -> io::Result<()> {
+        self.write(&Event::End)?;
+        self.file.sync()
+    }
+}
+
+/// Where the chain of a file goes on.
+fn end_of_chain(path: &Path) -> Result<Chain, String> {
+    let begins = Chain::begin().beginning();
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut beginning));
+    read.map_err(|error| error.to_string())?;
+    // Its first line may be torn as well.
+    if !begins.as_bytes().starts_with(&beginning) {
+        return Err("it is no audit of a gate; give another file".to_owned());
+    }
+    let Some(last) = last_line(path).map_err(|error| error.to_string())? else { return Ok(Chain::begin()) };
+    let next = str::from_utf8(&last).ok().map(|last| Link::read(last).and_then(|link| link.next()));
+    match next {
+        Some(Ok(chain)) => Ok(chain),
+        Some(Err(fault)) => Err(changed(path, &fault)),
+        None => Err(changed(path, &"it is no UTF-8")),
+    }
+}
+
+fn changed(path: &Path, why: &dyn Display) -> String {
+    let path = path.display();
+    format!("its last line: {why}. See what `policy-check verify {path}` finds, and give a new file")
+}
+
+/// The last whole line, however long it is.
+fn last_line(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let length = path.metadata()?.len();
+    // Most are short.
+    let mut size = 64 << 10;
+    loop {
+        let lines = last_lines(path, size)?;
+        if let Some(last) = lines.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|&byte| byte == b'\n').next()) {
+            return Ok(Some(last.to_owned()));
+        }
+        if size >= length {
+            return Ok(None);
+        }
+        size *= 16;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

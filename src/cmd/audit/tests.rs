@@ -1,0 +1,194 @@
+use super::*;
+use crate::io::lines::Line;
+use crate::policy::audit::{Did, Mode, Subject, Summary, Verdict, Verification, digest};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+fn open(path: &Path) -> Result<Audit, String> {
+    Audit::open(path, "policy-check", &Report::new("policy-check", false)).map_err(|failure| {
+        assert_eq!(failure.status, Status::Usage);
+        failure.to_string()
+    })
+}
+
+fn refused() -> Event<'static> {
+    Event::Verdict {
+        subject: Subject { call_id: None, tool: Some("pay"), digest: digest("") },
+        form: None,
+        verdict: Verdict::Deny,
+        rule: "r",
+        reason: "why",
+        kind: None,
+        severity: None,
+        mode: Mode::Enforce,
+        did: Did::Refused,
+    }
+}
+
+fn verify(path: &Path) -> Summary {
+    let mut verification = Verification::of(1);
+    for (line, number) in std::fs::read(path).unwrap().split_inclusive(|&byte| byte == b'\n').zip(1..) {
+        verification.line(0, &Line::new(line, number));
+    }
+    verification.end_file(0);
+    verification.finish().remove(0)
+}
+
+fn new_path() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    (folder, path)
+}
+
+#[test]
+fn sessions_go_on_with_the_chain() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_folder, path) = new_path();
+    for session in 1..=3 {
+        let mut audit = open(&path).unwrap();
+        audit.write(&refused()).unwrap();
+        audit.end().unwrap();
+        let summary = verify(&path);
+        assert!(summary.is_well() && summary.ended);
+        assert_eq!((summary.entries, summary.verdicts.deny), (session * 3, session));
+    }
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn behind_a_torn_tail_the_chain_goes_on() {
+    let (_folder, path) = new_path();
+    let mut audit = open(&path).unwrap();
+    audit.write(&refused()).unwrap();
+    drop(audit);
+    let whole = std::fs::read(&path).unwrap();
+    let first_line = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    // In the first line, in the last, before its line feed.
+    for (end, entries) in [(20, 0), (first_line - 1, 0), (first_line + 70, 1), (whole.len() - 1, 1)] {
+        std::fs::write(&path, &whole[..end]).unwrap();
+        let report = Report::new("policy-check", false);
+        Audit::open(&path, "policy-check", &report).unwrap().end().unwrap();
+        assert_eq!(report.faults(), 1, "the torn line is told");
+        let summary = verify(&path);
+        assert!(summary.is_well());
+        assert_eq!(summary.entries, entries + 2);
+    }
+    let torn = std::fs::read_to_string(path.with_extension("jsonl.torn")).unwrap();
+    assert_eq!(torn.lines().count(), 4, "what was torn is kept");
+}
+
+#[test]
+fn a_file_that_was_changed_at_its_end_is_refused_and_left_as_it_is() {
+    let (_folder, path) = new_path();
+    let mut audit = open(&path).unwrap();
+    audit.write(&refused()).unwrap();
+    audit.end().unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let last = whole.trim_end().rfind('\n').unwrap() + 1;
+    let changed = [
+        format!("{}{}", &whole[..last], whole[last..].replace("end", "eng")),
+        whole.trim_end().to_owned() + "\r\n",
+        format!("{whole}\n"),
+        format!("{whole}{{}}\n"),
+        // Torn as well: the line before it is looked at.
+        format!("{whole}{{}}\n{{\"seq\""),
+    ];
+    for changed in changed {
+        std::fs::write(&path, &changed).unwrap();
+        let told = open(&path).unwrap_err();
+        let name = path.display();
+        assert!(told.starts_with(&format!("--audit: {name}: its last line: ")), "{told}");
+        assert!(told.ends_with(&format!("See what `policy-check verify {name}` finds, and give a new file")), "{told}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), changed);
+        assert!(!path.with_extension("jsonl.torn").exists());
+    }
+    for other in ["{\"n\":1}\n", "a note without a line feed", "\n"] {
+        std::fs::write(&path, other).unwrap();
+        let told = open(&path).unwrap_err();
+        assert_eq!(told, format!("--audit: {}: it is no audit of a gate; give another file", path.display()));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+    }
+}
+
+#[test]
+fn a_last_line_of_any_length_is_found() {
+    let (_folder, path) = new_path();
+    let mut audit = open(&path).unwrap();
+    let long = "x".repeat(3 << 20);
+    let Event::Verdict { subject, form, verdict, rule, kind, severity, mode, did, .. } = refused() else { return };
+    audit.write(&Event::Verdict { subject, form, verdict, rule, reason: &long, kind, severity, mode, did }).unwrap();
+    drop(audit);
+    open(&path).unwrap().end().unwrap();
+    assert!(verify(&path).is_well());
+}
+
+#[test]
+fn what_cant_be_written_is_an_error_and_leaves_no_gap() {
+    let full = open(Path::new("/dev/full")).unwrap_err();
+    assert_eq!(full, "--audit: /dev/full: No space left on device (os error 28)");
+    let nowhere = open(Path::new("/nowhere/audit")).unwrap_err();
+    assert_eq!(nowhere, "--audit: /nowhere/audit: No such file or directory (os error 2)");
+
+    let (_folder, path) = new_path();
+    let mut audit = open(&path).unwrap();
+    let (full, _) = Appender::resume(Path::new("/dev/full")).unwrap();
+    let file = std::mem::replace(&mut audit.file, full);
+    for _ in 0..2 {
+        let error = audit.write(&refused()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+    // Somebody made room.
+    audit.file = file;
+    audit.write(&refused()).unwrap();
+    audit.end().unwrap();
+    let summary = verify(&path);
+    assert!(summary.is_well());
+    assert_eq!(summary.entries, 3);
+}
+
+/// Set for the program of these tests where it is to be a gate: the file that it writes.
+const GATE: &str = "PIPEWRIGHT_TEST_AUDIT";
+
+/// Another process, which writes until it is killed.
+fn other_process(path: &Path) -> std::process::Child {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| std::env::current_exe().unwrap());
+    let mut command = Command::new(program);
+    command.args(["--exact", "cmd::audit::tests::another_process_is_kept_out_until_it_is_killed", "--nocapture"]);
+    command.env(GATE, path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn another_process_is_kept_out_until_it_is_killed() {
+    if let Some(path) = std::env::var_os(GATE) {
+        return be_the_other(Path::new(&path));
+    }
+    let (_folder, path) = new_path();
+    let mut other = other_process(&path);
+    let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
+    let mut wait_for = |word: &str| lines.find(|line| line.as_ref().unwrap().ends_with(word)).unwrap().unwrap();
+    wait_for("written 100");
+    let told = open(&path).unwrap_err();
+    let expected = format!("--audit: {}: another process writes it; give each gate a file of its own", path.display());
+    assert_eq!(told, expected);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let left = verify(&path);
+    assert!(left.is_well() && !left.ended, "whatever it was at, its lines are whole");
+    assert!(left.entries > 100, "what it said that it wrote is there");
+    open(&path).unwrap().end().unwrap();
+    assert_eq!(verify(&path).entries, left.entries + 2);
+    assert!(verify(&path).is_well());
+}
+
+fn be_the_other(path: &Path) {
+    let mut audit = open(path).unwrap();
+    for number in 1.. {
+        audit.write(&refused()).unwrap();
+        if writeln!(io::stdout(), "written {number}").is_err() {
+            return;
+        }
+    }
+}
