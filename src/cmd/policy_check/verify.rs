@@ -1,0 +1,256 @@
+//! `policy-check verify`: whether audits hold, and what they tell.
+
+use crate::io::descriptor::Descriptor;
+use crate::io::lines::{Limits, Piece, Splitter};
+use crate::io::output::Output;
+use crate::io::report::{Failure, Report, Status};
+use crate::policy::audit::{Summary, Verification};
+use serde::Serialize;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Audits of gates that worked on the same calls
+#[derive(Debug, Clone, clap::Args)]
+pub struct VerifyArguments {
+    /// Audits: name those of policy-check and of hitl-gate together, and each marked call must have been settled
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Ids, and what people write, make long lines; but nobody writes such ones.
+const MAX_LINE: usize = 64 << 20;
+
+/// Says of each file on stdout, as a JSON line, what stands in it, and on stderr, what is wrong with it.
+///
+/// # Errors
+/// [`Status::Usage`] where a file can't be opened, [`Status::Fault`] where it can't be read to its end.
+pub fn run(arguments: &VerifyArguments, report: &Report) -> Result<Status, Failure> {
+    let audits = arguments.files.iter().map(|path| Audit::open(path)).collect::<Result<Vec<Audit>, Failure>>()?;
+    let output = Output::open()?;
+    let found = verify(audits)?;
+    for (name, summary) in &found {
+        tell(name, summary, report);
+    }
+    let written = found.iter().try_for_each(|(name, summary)| output.write(|out| write(name, summary, out)));
+    match written.and_then(|()| output.flush()) {
+        Ok(()) => Ok(report.finish()),
+        Err(closed) => closed.end(report),
+    }
+}
+
+/// An audit that is read.
+struct Audit {
+    name: String,
+    from: Descriptor,
+    splitter: Splitter,
+}
+
+impl Audit {
+    fn open(path: &Path) -> Result<Audit, Failure> {
+        let name = path.display().to_string();
+        let failed = |error: io::Error| Failure::new(Status::Usage, format_args!("{name}: {error}"));
+        let file = File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        let limits = Limits { max_line: MAX_LINE, ..Limits::default() };
+        Ok(Audit { from: OwnedFd::from(file).into(), splitter: Splitter::new(limits), name })
+    }
+
+    /// Gives the next line to `verification`, or a part of an over-long one, or that there is none.
+    fn step(&mut self, number: usize, verification: &mut Verification) -> Result<(), Failure> {
+        let mut is_read = false;
+        loop {
+            match self.splitter.next() {
+                Some(Piece::Line(line)) => verification.line(number, &line),
+                Some(Piece::Part { number: line, last: true, .. }) => verification.too_long(number, line),
+                Some(Piece::Part { .. }) => {}
+                None if is_read => verification.end_file(number),
+                None => {
+                    let read = self.splitter.fill(&mut self.from);
+                    let failed = |error| Failure::new(Status::Fault, format_args!("{}: {error}", self.name));
+                    is_read = read.map_err(failed)? == 0;
+                    continue;
+                }
+            }
+            return Ok(());
+        }
+    }
+}
+
+/// Reads the audits side by side.
+fn verify(mut audits: Vec<Audit>) -> Result<Vec<(String, Summary)>, Failure> {
+    let mut verification = Verification::of(audits.len());
+    while let Some(number) = verification.next() {
+        audits[number].step(number, &mut verification)?;
+    }
+    Ok(audits.into_iter().map(|audit| audit.name).zip(verification.finish()).collect())
+}
+
+fn tell(name: &str, summary: &Summary, report: &Report) {
+    if let Some(broken) = &summary.broken {
+        let told = format_args!("the chain is broken here: {}; what follows proves nothing", broken.why);
+        report.fault(format_args!("{name}:{}", broken.line), told);
+    }
+    for call in &summary.unapproved {
+        report.fault(format_args!("{name}:{}", call.line), call);
+    }
+    if summary.more_unapproved > 0 {
+        report.fault(name, format_args!("{} more calls passed without approval", summary.more_unapproved));
+    }
+    match summary.torn {
+        Some(line) => report.fault(
+            format_args!("{name}:{line}"),
+            "the last line is torn: its writer was stopped in the middle (a gate that goes on with the file sets it aside)",
+        ),
+        None if !summary.ended && summary.broken.is_none() => report.note(format_args!(
+            "{name}: it has no end: the gate is running, or was killed, or lines were cut off (its last hash, to compare: {})",
+            summary.last_hash.as_deref().unwrap_or("none")
+        )),
+        None => {}
+    }
+    if summary.unchecked > 0 {
+        report.note(format_args!(
+            "{name}: {} calls were marked to be asked about: name the audit of hitl-gate as well, to see that they were",
+            summary.unchecked
+        ));
+    }
+}
+
+fn write(name: &str, summary: &Summary, out: &mut Vec<u8>) {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        file: &'a str,
+        #[serde(flatten)]
+        summary: &'a Summary,
+    }
+    // It fails only where the writer or a map's key does: here neither can.
+    let _ = serde_json::to_writer(&mut *out, &Row { file: name, summary });
+    out.push(b'\n');
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::policy::audit::{Broken, By, Chain, Did, Event, Fault, Mode, Settlement, Subject, Verdict, digest};
+    use serde_json::{Value, json};
+
+    const TIME: &str = "2026-11-22T01:00:00.000000Z";
+
+    fn write_audit(path: &Path, command: &str, events: &[Event<'_>]) {
+        let mut chain = Chain::begin();
+        let start = [Event::Start { command, program: "0.1.0" }];
+        let events = start.iter().chain(events).chain([&Event::End]);
+        let lines: String = events.map(|event| chain.link(&event.fields(TIME)) + "\n").collect();
+        std::fs::write(path, lines).unwrap();
+    }
+
+    fn subject() -> Subject<'static> {
+        Subject { call_id: None, tool: Some("pay"), digest: digest("{}") }
+    }
+
+    fn marked() -> Event<'static> {
+        Event::Verdict {
+            subject: subject(),
+            form: None,
+            verdict: Verdict::Confirm,
+            rule: "r",
+            reason: "why",
+            kind: None,
+            severity: None,
+            mode: Mode::Enforce,
+            did: Did::Marked,
+        }
+    }
+
+    fn approved() -> [Event<'static>; 2] {
+        let (verdict, by) = (Settlement::Approved, By::Answers);
+        [
+            Event::Settled { subject: subject(), verdict, by, feedback: None, digest_after: None },
+            Event::Passed { subject: subject(), required_approval: true },
+        ]
+    }
+
+    fn rows(files: &[&Path]) -> Vec<Value> {
+        let audits = files.iter().map(|path| Audit::open(path).unwrap()).collect();
+        let mut out = Vec::new();
+        for (name, summary) in verify(audits).unwrap() {
+            write(&name, &summary, &mut out);
+        }
+        out.split_inclusive(|&byte| byte == b'\n').map(|row| serde_json::from_slice(row).unwrap()).collect()
+    }
+
+    fn status(files: &[&Path]) -> Status {
+        let files = files.iter().map(|path| path.to_path_buf()).collect();
+        match run(&VerifyArguments { files }, &Report::new("policy-check", true)) {
+            Ok(status) => status,
+            Err(failure) => failure.status,
+        }
+    }
+
+    #[test]
+    fn audits_are_held_against_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let (policy, gate) = (folder.path().join("policy.jsonl"), folder.path().join("gate.jsonl"));
+        write_audit(&policy, "policy-check", &[marked(), marked()]);
+        write_audit(&gate, "hitl-gate", &approved());
+
+        let alone = rows(&[&policy]).remove(0);
+        assert_eq!((&alone["unchecked"], &alone["unapproved"]), (&json!(2), &json!([])));
+        assert_eq!(alone["verdicts"], json!({"allow": 0, "confirm": 2, "deny": 0}));
+        assert_eq!(status(&[&policy]), Status::Well);
+
+        let both = rows(&[&policy, &gate]);
+        assert_eq!(both[0]["file"], json!(policy));
+        let lacking = json!([{"line": 3, "call_id": null, "tool": "pay", "lack": "settlement"}]);
+        assert_eq!(both[0]["unapproved"], lacking);
+        assert_eq!((&both[1]["approved"], &both[1]["passed"]), (&json!(1), &json!(1)));
+        assert_eq!(status(&[&policy, &gate]), Status::Fault);
+        assert_eq!(status(&[&gate]), Status::Well);
+    }
+
+    #[test]
+    fn what_is_broken_is_told_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.jsonl");
+        write_audit(&path, "hitl-gate", &approved());
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("answers", "nobody!")).unwrap();
+        let row = rows(&[&path]).remove(0);
+        assert_eq!(
+            row["broken"],
+            json!({"line": 2, "why": "its hash isn't that of what it says: the line was changed"})
+        );
+        assert_eq!(status(&[&path]), Status::Fault);
+        std::fs::write(&path, &text[..text.len() - 1]).unwrap();
+        let row = rows(&[&path]).remove(0);
+        assert_eq!((&row["torn"], row.get("broken")), (&json!(4), None));
+        assert_eq!(status(&[&path]), Status::Fault);
+    }
+
+    #[test]
+    fn what_cant_be_opened_is_a_usage_error() {
+        assert_eq!(status(&[Path::new("/nowhere/audit")]), Status::Usage);
+        assert_eq!(status(&[Path::new("/")]), Status::Usage);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_told_and_the_rest_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.jsonl");
+        write_audit(&path, "hitl-gate", &approved());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let longest = text.lines().map(str::len).max().unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines[1] = "x".repeat(longest + 1);
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let mut audit = Audit::open(&path).unwrap();
+        audit.splitter = Splitter::new(Limits { max_line: longest, ..Limits::default() });
+        let (_, summary) = verify(vec![audit]).unwrap().remove(0);
+        assert_eq!(summary.broken, Some(Broken { line: 2, why: Fault::TooLong }));
+        assert_eq!((summary.entries, summary.ended), (3, true));
+    }
+}
