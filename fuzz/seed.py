@@ -1,5 +1,6 @@
 """Writes what fuzzing begins with: seed.py FIXTURES CORPUS (two folders)."""
 
+import hashlib
 import json
 import os
 import sys
@@ -71,6 +72,13 @@ SCHEMAS = [
     '{"type":"object","properties":{"a":{"type":"integer","minimum":1}},"required":["a"],"additionalProperties":false}\n{"a":1.5}',
     '{"$ref":"#/$defs/b","$defs":{"b":{"anyOf":[{"const":1},{"pattern":"^a+$"}]}}}\n"aab"',
 ]
+ENTRIES = [
+    '"event":"start","command":"hitl-gate","program":"0.1.0","format":"pipewright-audit","version":1',
+    '"event":"verdict","call_id":7,"tool":"pay","digest":"sha256:1","verdict":"confirm","mode":"enforce","did":"marked"',
+    '"event":"settled","call_id":7,"tool":"pay","digest":"sha256:1","verdict":"edited","digest_after":"sha256:2"',
+    '"event":"passed","call_id":7,"tool":"pay","digest":"sha256:2","required_approval":true',
+    '"event":"end"',
+]
 PROJECT = 'config_version=5\r\n\n[autoload]\n\nAgentBridge="*res://x.gd"\n\n[display]\nSCRIPT ERROR: Parse Error'
 
 
@@ -95,7 +103,22 @@ def main():
     talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
     seed(corpus, "alignment", talks)
     seed(corpus, "lines", [bytes([most, 4, 1, 2, 3, 200]) + b"\n".join(small[:3]) for most in (0, 3, 40, 255)])
+    seed(corpus, "audit", [bytes([how]) + content for how, content in audits()])
     seed(corpus, "journal", [bytes([meaning]) + content for meaning, content in journal(small)])
+
+
+def audits():
+    """What is meant, and a file, texts or fields."""
+    lines, prev = [], "0" * 64
+    for seq, entry in enumerate(ENTRIES):
+        line = f'{{"seq":{seq},"prev":"{prev}","time":"2026-11-22T01:00:00.{seq:06}Z",{entry}'
+        prev = hashlib.sha256(line.encode()).hexdigest()
+        lines.append(f'{line},"hash":"{prev}"}}\n'.encode())
+    yield 0, b"".join(lines)
+    yield 0, b"".join(lines) + b"\xff" + b"".join(lines[:2]) + lines[3][:-9]
+    for change in (1, 40, 200):
+        yield 1, bytes([change]) + b'c1\n[1, {"a":null}]\npay\n"\xc3\xa9\\ud800"\n7\n7'
+    yield 2, ENTRIES[1].encode()
 
 
 def journal(messages):
