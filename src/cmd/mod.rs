@@ -1,5 +1,6 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
+#[cfg(feature = "jq")]
 pub mod audit;
 mod events;
 #[cfg(feature = "jq")]

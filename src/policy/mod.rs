@@ -1,8 +1,8 @@
 //! What a person must be asked about first. Pure: no stream, file or clock.
 
 pub mod annotations;
-pub mod builtin;
 pub mod audit;
+pub mod builtin;
 pub mod detector;
 pub mod marks;
 pub mod rules;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::io::lines::Line;
-use crate::policy::audit::{Did, Mode, Subject, Summary, Verdict, Verification, digest};
+use crate::policy::Verdict;
+use crate::policy::audit::{Did, Mode, Subject, Summary, Verification, digest};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -1,12 +1,14 @@
 //! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
 
 use super::policy::{Judged, RulesFile, judge};
+use crate::cmd::audit::Audit;
 use crate::cmd::events::Events;
 use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::annotations::Annotations;
+use crate::policy::audit::{self, Subject};
 use crate::policy::builtin::Builtin;
 use crate::policy::marks::{Marks, mark};
 use crate::policy::target::Target;
@@ -48,6 +50,7 @@ pub struct Gate {
     pub builtin: Builtin,
     pub rules: Option<RulesFile>,
     pub annotations: Annotations,
+    pub audit: Option<Audit>,
     pub events: Option<Events>,
     pub report: Arc<Report>,
 }
@@ -101,7 +104,11 @@ impl Gate {
     fn judge(&mut self, call: &Call<'_>, line: &Line<'_>, body: &str, out: &mut Out) {
         let is_said_destructive = self.annotations.is_destructive(&call.tool);
         let Judged { decision, target, .. } = judge(call, &self.builtin, self.rules.as_ref(), is_said_destructive);
-        let did = self.what_to_do(call, &decision);
+        let mut did = self.what_to_do(call, &decision);
+        let mut decision = decision;
+        if let Err(failed) = self.note(Subject::of(call), Some(call.form), &decision, did) {
+            (did, decision) = (Did::Refuse(Kind::Denied), failed);
+        }
         if self.settings.explain {
             self.explain(call, line.number(), &decision);
         }
@@ -133,7 +140,7 @@ impl Gate {
 
     #[allow(clippy::too_many_arguments)]
     fn pass_marked(
-        &self,
+        &mut self,
         call: &Call<'_>,
         line: &Line<'_>,
         body: &str,
@@ -163,6 +170,38 @@ impl Gate {
             // What was recognised is an object; were it none, it wouldn't pass.
             Err(error) => self.refuse_line(line, Kind::BadInput, &error.to_string(), out),
         }
+    }
+
+    /// Writes what is about to happen; where that can't be, nothing must happen.
+    fn note(
+        &mut self,
+        subject: Subject<'_>,
+        form: Option<Form>,
+        decision: &Decision,
+        did: Did,
+    ) -> Result<(), Decision> {
+        let Some(audit) = &mut self.audit else { return Ok(()) };
+        let event = audit::Event::Verdict {
+            subject,
+            form,
+            verdict: decision.verdict,
+            rule: &decision.rule,
+            reason: &decision.reason,
+            kind: decision.kind,
+            severity: decision.severity,
+            mode: match self.settings.mode {
+                Mode::Enforce => audit::Mode::Enforce,
+                Mode::Observe => audit::Mode::Observe,
+            },
+            did: match did {
+                Did::Pass => audit::Did::Passed,
+                Did::Mark => audit::Did::Marked,
+                Did::Refuse(_) => audit::Did::Refused,
+            },
+        };
+        audit.write(&event).map_err(|error| {
+            Decision::new(Verdict::Deny, "audit", format!("the verdict can't be written (--audit): {error}"))
+        })
     }
 
     /// `policy_request`: a person is to be asked.
@@ -195,7 +234,7 @@ impl Gate {
         }
     }
 
-    fn refuse_line(&self, line: &Line<'_>, kind: Kind, why: &str, out: &mut Out) {
+    fn refuse_line(&mut self, line: &Line<'_>, kind: Kind, why: &str, out: &mut Out) {
         if self.settings.mode == Mode::Observe {
             self.report
                 .fault(format_args!("stdin:{}", line.number()), format_args!("{why}; passed, as --mode observe says"));
@@ -204,7 +243,13 @@ impl Gate {
         self.refuse_unreadable(line.body(), line.number(), kind, why, out);
     }
 
-    fn refuse_unreadable(&self, body: &[u8], number: u64, kind: Kind, why: &str, out: &mut Out) {
+    fn refuse_unreadable(&mut self, body: &[u8], number: u64, kind: Kind, why: &str, out: &mut Out) {
+        let subject = Subject { call_id: None, tool: None, digest: audit::digest(body) };
+        let decision = Decision::new(Verdict::Deny, "builtin.unreadable", why.to_owned());
+        // It is refused in any case.
+        if let Err(failed) = self.note(subject, None, &decision, Did::Refuse(kind)) {
+            self.report.fault("--audit", failed.reason);
+        }
         self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; refused"));
         let answer = refuse_unreadable(body, kind, &format!("line {number}: {why}"));
         out.to(Side::Near).extend_from_slice(format!("{answer}\n").as_bytes());
@@ -218,7 +263,7 @@ impl Gate {
     }
 
     /// An over-long line: its parts may be no call, so none of them passes.
-    fn take_part(&self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
+    fn take_part(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
         if self.settings.mode == Mode::Observe {
             return self.onward(out).extend_from_slice(bytes);
         }
@@ -237,6 +282,12 @@ impl Gate {
             Piece::Part { .. } => self.builtin.snapshot.forget(),
         }
         out.to(Side::Near).extend_from_slice(piece.raw());
+    }
+
+    fn end(&mut self) {
+        if let Some(Err(error)) = self.audit.take().map(Audit::end) {
+            self.report.fault("--audit", error);
+        }
     }
 
     fn reload(&mut self) {
@@ -264,7 +315,12 @@ impl Stage for Gate {
             Event::Closed(Side::Near) if self.settings.wraps => out.close_far(),
             Event::Exited(status) => out.stop(crate::io::report::Status::Child(exit_code(status))),
             Event::Reopen => self.reload(),
+            // In a pipe that is all.
+            Event::Signal(_) | Event::Closed(Side::Near) => self.end(),
             _ => {}
+        }
+        if out.stopped() {
+            self.end();
         }
         Ok(())
     }

@@ -4,7 +4,9 @@ mod cases;
 mod classify;
 mod gate;
 mod policy;
+mod verify;
 
+use super::audit::Audit;
 use super::events::Events;
 use super::options::LimitOptions;
 use super::{Command, Contract, needs_input};
@@ -48,6 +50,9 @@ pub struct Arguments {
     /// Tell each verdict, and why, on stderr
     #[arg(long)]
     explain: bool,
+    /// Write every verdict to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
     /// Where policy_request records go while something is wrapped: to a file (appended), `stderr`, or `-` for stdout
     #[arg(long, value_name = "FILE|stderr|-")]
     events: Option<String>,
@@ -62,6 +67,8 @@ pub struct Arguments {
 enum Action {
     /// Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why
     Classify(classify::ClassifyArguments),
+    /// Check that audits hold, and that no call passed without its approval
+    Verify(verify::VerifyArguments),
     /// Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about
     Test(cases::TestArguments),
 }
@@ -109,6 +116,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let report = Arc::new(Report::new(NAME, false));
     match &arguments.action {
         Some(Action::Classify(own)) => return classify::run(own, &report),
+        Some(Action::Verify(own)) => return verify::run(own, &report),
         Some(Action::Test(own)) => return cases::run(own, &report),
         None => {}
     }
@@ -134,6 +142,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         builtin: Builtin::new(wraps),
         rules,
         annotations: Annotations::default(),
+        audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
         events: arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?,
         report: Arc::clone(&report),
     };

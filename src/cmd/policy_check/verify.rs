@@ -135,7 +135,8 @@ fn write(name: &str, summary: &Summary, out: &mut Vec<u8>) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::policy::audit::{Broken, By, Chain, Did, Event, Fault, Mode, Settlement, Subject, Verdict, digest};
+    use crate::policy::Verdict;
+    use crate::policy::audit::{Broken, By, Chain, Did, Event, Fault, Mode, Settlement, Subject, digest};
     use serde_json::{Value, json};
 
     const TIME: &str = "2026-11-22T01:00:00.000000Z";

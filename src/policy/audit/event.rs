@@ -1,6 +1,8 @@
 //! What stands in an audit, as it is written.
 
 use super::{FORMAT, VERSION, digest};
+use crate::policy::detector::{Kind, Severity};
+use crate::policy::verdict::Verdict;
 use crate::record::{Call, Form};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -32,10 +34,10 @@ pub enum Event<'a> {
         reason: &'a str,
         /// What sort of action it is.
         #[serde(skip_serializing_if = "Option::is_none")]
-        kind: Option<&'a str>,
+        kind: Option<Kind>,
         /// How strongly it is shown.
         #[serde(skip_serializing_if = "Option::is_none")]
-        severity: Option<&'a str>,
+        severity: Option<Severity>,
         /// Whether verdicts were carried out.
         mode: Mode,
         /// What was done with the call.
@@ -115,16 +117,6 @@ impl<'a> Subject<'a> {
         let arguments = call.arguments.map_or("", RawValue::get);
         Subject { call_id: call.id, tool: Some(&call.tool), digest: digest(arguments) }
     }
-}
-
-/// What a policy says of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // the names say it
-pub enum Verdict {
-    Allow,
-    Confirm,
-    Deny,
 }
 
 /// Whether verdicts are carried out.

@@ -1,7 +1,8 @@
 //! What stands in an audit, as it is read.
 
 use super::FORMAT;
-use super::event::{Did, Settlement, Verdict};
+use super::event::{Did, Settlement};
+use crate::policy::verdict::Verdict;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;

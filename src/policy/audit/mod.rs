@@ -31,7 +31,7 @@ mod verify;
 mod tests;
 
 pub use chain::{Chain, Fault, Link};
-pub use event::{By, Did, Event, Mode, Settlement, Subject, Verdict};
+pub use event::{By, Did, Event, Mode, Settlement, Subject};
 pub use summary::{Broken, Lack, Summary, Unapproved, Verdicts};
 pub use verify::Verification;
 
@@ -49,11 +49,11 @@ pub const VERSION: u64 = 1;
 /// use pipewright::policy::audit::digest;
 /// assert_eq!(digest("{}"), "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
 /// ```
-pub fn digest(arguments: &str) -> String {
+pub fn digest(arguments: impl AsRef<[u8]>) -> String {
     format!("sha256:{}", sha256(arguments))
 }
 
-fn sha256(text: &str) -> String {
+fn sha256(text: impl AsRef<[u8]>) -> String {
     let mut digits = String::with_capacity(64);
     for byte in Sha256::digest(text) {
         // A string always takes it.

@@ -1,7 +1,8 @@
 //! What was found in an audit.
 
 use super::chain::Fault;
-use super::event::{Settlement, Verdict};
+use super::event::Settlement;
+use crate::policy::verdict::Verdict;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt;

@@ -3,10 +3,11 @@
 use super::VERSION;
 use super::approvals::{Approvals, Key, Marks};
 use super::chain::{Chain, Fault, Link};
-use super::event::{Did, Settlement, Verdict};
+use super::event::{Did, Settlement};
 use super::heard::{Heard, Meaning};
 use super::summary::{Broken, Lack, Summary, Unapproved};
 use crate::io::lines::Line;
+use crate::policy::verdict::Verdict;
 
 /// The command whose audit says what became of questions.
 const ASKS: &str = "hitl-gate";
