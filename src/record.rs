@@ -251,16 +251,33 @@ impl<'a> Fields<'a> {
             Ok(fields) => fields,
             Err(error) => return unreadable(format_args!("it is no JSON object: {error}")),
         };
-        let mut keys: Vec<String> = fields.0.iter().map(|(key, _)| folded(key)).collect();
-        keys.sort_unstable();
-        if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
-            return unreadable(format_args!("{:?} is there twice, or in two spellings", twice[0]));
+        match fields.twice() {
+            Some(twice) => unreadable(format_args!("{twice:?} is there twice, or in two spellings")),
+            None => Ok(fields),
         }
-        Ok(fields)
+    }
+
+    /// A key that is there twice, whichever way it is cased.
+    fn twice(&self) -> Option<String> {
+        // Most objects have a few plain keys; they are compared as they stand.
+        const FEW: usize = 16;
+        let keys = || self.0.iter().map(|(key, _)| &**key);
+        if self.0.len() <= FEW && keys().all(str::is_ascii) {
+            let is_again =
+                |(index, key): &(usize, &str)| keys().take(*index).any(|other| other.eq_ignore_ascii_case(key));
+            return keys().enumerate().find(is_again).map(|(_, key)| folded(key));
+        }
+        let mut keys: Vec<String> = keys().map(folded).collect();
+        keys.sort_unstable();
+        keys.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
     }
 
     fn marker_in_another_case(&self) -> Option<&str> {
-        let is_marker = |key: &str| MARKERS.iter().any(|(marker, _)| key != *marker && folded(key) == *marker);
+        let is_marker = |key: &str| {
+            let is_same =
+                |marker: &str| if key.is_ascii() { key.eq_ignore_ascii_case(marker) } else { folded(key) == marker };
+            MARKERS.iter().any(|(marker, _)| key != *marker && is_same(marker))
+        };
         self.0.iter().map(|(key, _)| &**key).find(|key| is_marker(key))
     }
 

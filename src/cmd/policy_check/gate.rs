@@ -103,10 +103,10 @@ impl Gate {
 
     fn judge(&mut self, call: &Call<'_>, line: &Line<'_>, body: &str, out: &mut Out) {
         let is_said_destructive = self.annotations.is_destructive(&call.tool);
-        let Judged { decision, target, .. } = judge(call, &self.builtin, self.rules.as_ref(), is_said_destructive);
+        let Judged { decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), is_said_destructive);
         let mut did = self.what_to_do(call, &decision);
         let mut decision = decision;
-        if let Err(failed) = self.note(Subject::of(call), Some(call.form), &decision, did) {
+        if let Err(failed) = self.note(|| Subject::of(call), Some(call.form), &decision, did) {
             (did, decision) = (Did::Refuse(Kind::Denied), failed);
         }
         if self.settings.explain {
@@ -115,11 +115,11 @@ impl Gate {
         match did {
             Did::Refuse(kind) => self.refuse(call, &decision, kind, line.number(), out),
             Did::Pass | Did::Mark => {
-                self.builtin.passes(call, target.as_ref());
+                self.builtin.passes(call, &acts);
                 if did == Did::Mark {
-                    self.request(call, &decision, target.as_ref(), out);
+                    self.request(call, &decision, acts.target.as_ref(), out);
                 }
-                self.pass_marked(call, line, body, &decision, target.as_ref(), did, out);
+                self.pass_marked(call, line, body, &decision, acts.target.as_ref(), did, out);
             }
         }
     }
@@ -173,16 +173,16 @@ impl Gate {
     }
 
     /// Writes what is about to happen; where that can't be, nothing must happen.
-    fn note(
+    fn note<'s>(
         &mut self,
-        subject: Subject<'_>,
+        subject: impl FnOnce() -> Subject<'s>,
         form: Option<Form>,
         decision: &Decision,
         did: Did,
     ) -> Result<(), Decision> {
         let Some(audit) = &mut self.audit else { return Ok(()) };
         let event = audit::Event::Verdict {
-            subject,
+            subject: subject(),
             form,
             verdict: decision.verdict,
             rule: &decision.rule,
@@ -244,7 +244,7 @@ impl Gate {
     }
 
     fn refuse_unreadable(&mut self, body: &[u8], number: u64, kind: Kind, why: &str, out: &mut Out) {
-        let subject = Subject { call_id: None, tool: None, digest: audit::digest(body) };
+        let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
         let decision = Decision::new(Verdict::Deny, "builtin.unreadable", why.to_owned());
         // It is refused in any case.
         if let Err(failed) = self.note(subject, None, &decision, Did::Refuse(kind)) {

@@ -2,9 +2,8 @@
 
 use crate::cmd::filter::{Holds, Many};
 use crate::io::report::{Failure, Status};
-use crate::policy::builtin::Builtin;
+use crate::policy::builtin::{Acts, Builtin};
 use crate::policy::rules::{Facts, Rule, Rules};
-use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
 use crate::record::{Call, recognise};
 use std::path::{Path, PathBuf};
@@ -22,8 +21,7 @@ pub struct RulesFile {
 /// What became of a call, and which rules meant it.
 pub struct Judged {
     pub decision: Decision,
-    /// What it acts on, where the call itself or what was seen tells.
-    pub target: Option<Target>,
+    pub acts: Acts,
     /// By index in the file.
     pub matching: Vec<usize>,
 }
@@ -72,8 +70,8 @@ impl RulesFile {
                     Ok(None) => return Err(format!("{list}: {line}: it is no call")),
                     Err(error) => return Err(format!("{list}: {line}: {error}")),
                 };
-                let (_, target) = Builtin::default().judge(&call, false);
-                let matching = self.matching(&Facts::new(&call, target.as_ref()));
+                let (_, acts) = Builtin::default().judge(&call, false);
+                let matching = self.matching(&Facts::new(&call, acts.target.as_ref()));
                 let means = matching.iter().any(|(index, _)| self.rules.rules[*index].id == rule.id);
                 if means != wanted {
                     let does = if means { "the rule means it" } else { "the rule doesn't mean it" };
@@ -95,10 +93,10 @@ impl RulesFile {
 
 /// Judges a call by what is built in, and by the rules where there are any.
 pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, is_said_destructive: bool) -> Judged {
-    let (decision, target) = builtin.judge(call, is_said_destructive);
+    let (decision, acts) = builtin.judge(call, is_said_destructive);
     let (decision, matching) = match rules {
         Some(file) => {
-            let matching = file.matching(&Facts::new(call, target.as_ref()));
+            let matching = file.matching(&Facts::new(call, acts.target.as_ref()));
             let decision = file.rules.decide(&matching, decision);
             (decision, matching.into_iter().map(|(index, _)| index).collect())
         }
@@ -110,5 +108,5 @@ pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, is_s
     } else {
         decision
     };
-    Judged { decision, target, matching }
+    Judged { decision, acts, matching }
 }

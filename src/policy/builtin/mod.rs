@@ -9,7 +9,7 @@ use super::detector::{Element, Finding, Kind, classify};
 use super::snapshot::{Named, Snapshot};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
-use crate::record::{Call, Fields};
+use crate::record::{Call, Fields, recognise};
 use names::Class;
 use serde_json::value::RawValue;
 
@@ -32,6 +32,14 @@ pub struct Builtin {
     /// Whether the world's answers are seen.
     sees_answers: bool,
     focus: Focus,
+}
+
+/// What a call does, as far as it was found out.
+#[derive(Debug, Clone)]
+pub struct Acts {
+    /// What it acts on, where the call itself or what was seen tells.
+    pub target: Option<Target>,
+    class: Class,
 }
 
 /// A call's part that counts here.
@@ -58,75 +66,72 @@ impl Builtin {
     }
 
     /// Judges a call. `is_said_destructive` is what the server says of the tool: that may add a question, and never takes one
-    /// away. Gives what the call acts on as well, where that is known.
-    pub fn judge(&self, call: &Call<'_>, is_said_destructive: bool) -> (Decision, Option<Target>) {
+    /// away.
+    pub fn judge(&self, call: &Call<'_>, is_said_destructive: bool) -> (Decision, Acts) {
+        let class = names::class(&call.tool);
         let raw = call.arguments.map_or("{}", RawValue::get);
-        let own = call.target.and_then(|target| Target::read(target.get()));
         let Ok(arguments) = Fields::read(raw) else {
             let why = "two readers could read its arguments differently: a key is there twice, or in two spellings";
-            return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), None);
+            return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), Acts { target: None, class });
         };
-        let named = match (self.snapshot.target(&call.tool, raw), own) {
-            // Whoever sees the answers knows better than the caller.
-            (Named::Element(target), _) if self.sees_answers => Named::Element(target),
-            (named, _) if self.sees_answers => named,
-            (_, Some(own)) => Named::Element(own),
-            (named, None) => match (named, text(&arguments, "element")) {
-                (Named::Unknown(_), Some(said)) => Named::Element(Target { name: said, ..Target::default() }),
-                (named, _) => named,
-            },
-        };
+        let named = self.named(call, raw, &arguments);
         let asked = Asked { tool: &call.tool, arguments, named };
-        let mut decision = self.judge_class(&asked, is_said_destructive);
-        // What the caller says of it may add a question.
-        for said in ["element", "description"] {
-            if let Some(finding) =
-                text(&asked.arguments, said).and_then(|said| find(&Target { name: said, ..Target::default() }))
-                && decision.kind.is_none()
-                && matches!(names::class(&call.tool), Class::Activate | Class::Unknown)
-            {
-                decision = decision.or_stricter(Decision::confirm("builtin.detector", finding));
-            }
+        let mut decision = self.judge_class(&class, &asked, is_said_destructive);
+        if matches!(class, Class::Activate | Class::Unknown) && decision.kind.is_none() {
+            decision = judge_description(&asked, decision);
         }
         // A call within a call (Godot's wait_for).
         if let Some(then) = asked.arguments.get("then").filter(|then| then.get().starts_with('{')) {
-            decision = decision.or_stricter(match crate::record::recognise(then.get()) {
+            let why = "it has another call within it, which can't be read";
+            decision = decision.or_stricter(match recognise(then.get()) {
                 Ok(Some(inner)) => self.judge(&inner, false).0,
-                _ => Decision::new(
-                    Verdict::Confirm,
-                    "builtin.unknown",
-                    "it has another call within it, which can't be read",
-                ),
+                _ => Decision::new(Verdict::Confirm, "builtin.unknown", why),
             });
         }
         let target = match asked.named {
             Named::Element(target) => Some(target),
             _ => None,
         };
-        (decision, target)
+        (decision, Acts { target, class })
     }
 
-    /// Takes note of a call that passes.
-    pub fn passes(&mut self, call: &Call<'_>, target: Option<&Target>) {
-        self.snapshot.passes(call.id.map(RawValue::get), &call.tool, call.arguments.map_or("{}", RawValue::get));
-        self.focus = match (names::class(&call.tool), target) {
-            (Class::Enter, Some(target)) => Focus::Text(target.clone()),
+    /// What the call acts on.
+    fn named(&self, call: &Call<'_>, raw: &str, arguments: &Fields<'_>) -> Named {
+        let seen = self.snapshot.target(&call.tool, raw);
+        // Whoever sees the answers knows better than the caller.
+        if self.sees_answers {
+            return seen;
+        }
+        if let Some(own) = call.target.and_then(|target| Target::read(target.get())) {
+            return Named::Element(own);
+        }
+        match (seen, text(arguments, "element")) {
+            (Named::Unknown(_), Some(said)) => Named::Element(Target { name: said, ..Target::default() }),
+            (seen, _) => seen,
+        }
+    }
+
+    /// Takes note of a call that passes, which was judged.
+    pub fn passes(&mut self, call: &Call<'_>, acts: &Acts) {
+        if self.sees_answers {
+            let arguments = call.arguments.map_or("{}", RawValue::get);
+            self.snapshot.passes(call.id.map(RawValue::get), &call.tool, arguments);
+        }
+        match (&acts.class, &acts.target) {
+            (Class::Observe, _) => {}
+            (Class::Enter, Some(target)) => self.focus = Focus::Text(target.clone()),
             (Class::Press, _) => {
                 let key = call.arguments.and_then(|arguments| key_of(&Fields::read(arguments.get()).ok()?));
-                match key.as_deref() {
-                    Some(key) if is_key(key, &["tab", "arrowdown", "arrowup", "arrowleft", "arrowright"]) => {
-                        Focus::Moved
-                    }
-                    _ => std::mem::take(&mut self.focus),
+                if key.is_some_and(|key| is_key(&key, &["tab", "arrowdown", "arrowup", "arrowleft", "arrowright"])) {
+                    self.focus = Focus::Moved;
                 }
             }
-            (Class::Observe, _) => std::mem::take(&mut self.focus),
-            _ => Focus::Unknown,
-        };
+            _ => self.focus = Focus::Unknown,
+        }
     }
 
-    fn judge_class(&self, asked: &Asked<'_>, is_said_destructive: bool) -> Decision {
-        match names::class(asked.tool) {
+    fn judge_class(&self, class: &Class, asked: &Asked<'_>, is_said_destructive: bool) -> Decision {
+        match class {
             Class::Observe if is_said_destructive => {
                 Decision::new(Verdict::Confirm, "builtin.annotation", "its server says that it is destructive")
             }
@@ -141,7 +146,7 @@ impl Builtin {
             Class::Press => self.judge_key(asked),
             Class::Dialog => judge_dialog(asked),
             Class::Run => judge_run(asked),
-            Class::Destroy(kind, word) => found(kind, "builtin.tool", format!("the tool's name says {word:?}")),
+            Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
             Class::Unknown => {
                 let why = format!("what {} does isn't known", asked.tool);
                 let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);
@@ -181,6 +186,17 @@ impl Builtin {
             }
             () => allow("the key submits nothing"),
         }
+    }
+}
+
+/// What the caller says of it may add a question.
+fn judge_description(asked: &Asked<'_>, decision: Decision) -> Decision {
+    let is_judged = |said: &str| matches!(&asked.named, Named::Element(target) if target.name == said);
+    let said = ["element", "description"].into_iter().filter_map(|key| text(&asked.arguments, key));
+    let found = said.filter(|said| !is_judged(said)).find_map(|name| find(&Target { name, ..Target::default() }));
+    match found {
+        Some(found) => decision.or_stricter(Decision::confirm("builtin.detector", found)),
+        None => decision,
     }
 }
 
