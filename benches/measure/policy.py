@@ -63,7 +63,7 @@ def calls(length):
         call = {"type": "tool_call", "call_id": f"c{number}", "tool_name": tools[number % len(tools)], "arguments": arguments}
         call |= {"session_id": "s-2026-11-22", "step_id": number}
         arguments["text"] = "x" * max(0, length - len(json.dumps(call, separators=SEPARATORS)) - 1)
-        yield json.dumps(call) + "\n"
+        yield json.dumps(call, separators=SEPARATORS) + "\n"
 
 
 def written(bench, name, length, count):

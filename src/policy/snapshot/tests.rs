@@ -329,9 +329,9 @@ fn hostile_snapshots_cost_little() {
 }
 
 proptest! {
-    /// Whatever is heard, a reference only means what the last snapshot has.
+    /// Whatever is heard, a reference only means what the last snapshot has. (None of these names is some language's OK.)
     #[test]
-    fn a_reference_is_of_the_last_snapshot(pages in prop::collection::vec(prop::collection::vec((0..9u8, "[a-z]{3,5}"), 0..9), 1..5), noise in ".*") {
+    fn a_reference_is_of_the_last_snapshot(pages in prop::collection::vec(prop::collection::vec((0..9u8, "x[0-9]{3,5}"), 0..9), 1..5), noise in ".*") {
         let mut snapshot = Snapshot::default();
         for page in &pages {
             let lines: String = page.iter().map(|(at, name)| format!("- button \"{name}\" [ref=e{at}]\n")).collect();
