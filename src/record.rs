@@ -18,9 +18,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 mod answer;
+mod approval;
 mod input;
 
 pub use answer::{Outcome, refuse_unreadable};
+pub use approval::{Action, HitlResponse};
 pub use input::{InputRequest, InputResponse};
 
 /// Why a call was not carried out, or failed; one list for all commands.

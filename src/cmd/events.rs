@@ -5,6 +5,7 @@ use crate::io::stage::{Out, Side};
 use serde_json::value::RawValue;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
@@ -40,6 +41,19 @@ impl Events {
         Ok(Events { to, report: Arc::clone(report) })
     }
 
+    /// The same for who doesn't hear the child's stderr: ours is written to as a file is.
+    ///
+    /// # Errors
+    /// As [`Events::open`].
+    pub fn open_beside(to: &str, report: &Arc<Report>) -> Result<Events, Failure> {
+        if to != "stderr" {
+            return Events::open(to, report);
+        }
+        let stderr = std::io::stderr().as_fd().try_clone_to_owned();
+        let stderr = stderr.map_err(|error| Failure::new(Status::Usage, format_args!("--events: stderr: {error}")))?;
+        Ok(Events { to: Target::File(File::from(stderr), to.to_owned()), report: Arc::clone(report) })
+    }
+
     /// Gives on a JSON array of events.
     pub fn take_all(&mut self, source: &str, events: &str, out: &mut Out) {
         match serde_json::from_str::<Vec<&RawValue>>(events) {
@@ -48,19 +62,15 @@ impl Events {
         }
     }
 
-    /// Gives on a record of its own type, a whole line.
-    #[cfg_attr(not(feature = "jq"), allow(dead_code))]
-    pub fn record(&mut self, line: &str, out: &mut Out) {
-        self.give(line.as_bytes().to_vec(), out);
-    }
-
     /// Gives on one event, which is JSON text, as an observation of `source`, a plain name.
     pub fn take(&mut self, source: &str, event: &str, out: &mut Out) {
-        let line = format!("{{\"type\":\"observation\",\"source\":\"{source}\",\"data\":{event}}}\n");
-        self.give(line.into_bytes(), out);
+        let record = format!("{{\"type\":\"observation\",\"source\":\"{source}\",\"data\":{event}}}");
+        self.take_record(&record, out);
     }
 
-    fn give(&mut self, mut lines: Vec<u8>, out: &mut Out) {
+    /// Gives on a record as it is: JSON text.
+    pub fn take_record(&mut self, record: &str, out: &mut Out) {
+        let mut lines = format!("{record}\n").into_bytes();
         match &mut self.to {
             Target::Stdout => out.to(Side::Near).append(&mut lines),
             Target::Stderr => out.to(Side::FarError).append(&mut lines),

@@ -6,6 +6,7 @@ mod events;
 #[cfg(feature = "jq")]
 pub mod filter;
 pub mod godot_bridge;
+pub mod hitl_gate;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
 #[cfg(feature = "jq")]
@@ -63,6 +64,7 @@ pub struct Contract {
 /// Every command.
 pub const ALL: &[Command] = &[
     godot_bridge::COMMAND,
+    hitl_gate::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_log::COMMAND,
     #[cfg(feature = "jq")]

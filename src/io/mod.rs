@@ -6,6 +6,7 @@
 //! kernel, and [`report`] speaks on stderr and chooses the exit status.
 
 pub mod append;
+pub mod asking;
 pub mod between;
 pub mod child;
 pub mod descriptor;

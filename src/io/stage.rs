@@ -19,6 +19,8 @@ pub enum Side {
     FarError,
     /// The person at the terminal.
     Person,
+    /// Whoever answers on a channel of their own ([`Ends::answers`](super::between::Ends::answers)); nothing can be sent there.
+    Answers,
 }
 
 /// What a stage is told, one thing at a time.
@@ -72,7 +74,7 @@ const FULL: usize = 1 << 20;
 /// What a stage wants done.
 #[derive(Debug, Default)]
 pub struct Out {
-    bytes: [Vec<u8>; 4],
+    bytes: [Vec<u8>; 5],
     /// What was said before, and hasn't been written yet, to the near and the far side.
     pub(super) unsent: [usize; 2],
     /// What the far side has said still waits for whoever reads us.
@@ -108,7 +110,7 @@ impl Out {
         let earlier = match side {
             Side::Far if !self.joined => self.unsent[1],
             Side::Near | Side::Far => self.unsent[0],
-            Side::FarError | Side::Person => 0,
+            Side::FarError | Side::Person | Side::Answers => 0,
         };
         earlier + self.bytes[if self.joined { 0 } else { side as usize }].len()
     }
@@ -123,7 +125,7 @@ impl Out {
     pub fn onward(&mut self, from: Side) -> &mut Vec<u8> {
         self.to(match from {
             Side::Near => Side::Far,
-            Side::Far | Side::Person => Side::Near,
+            Side::Far | Side::Person | Side::Answers => Side::Near,
             Side::FarError => Side::FarError,
         })
     }

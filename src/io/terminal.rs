@@ -81,6 +81,11 @@ impl Terminal {
         Ok(OwnedFd::from(self.file.try_clone()?).into())
     }
 
+    /// For the streams of a program that is started at this terminal.
+    pub(super) fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     /// Takes the foreground where a wrapper around us has it (see the module). Call it before other threads
     /// are started: it holds back SIGTTIN; and where it borrows, SIGTTOU, and SIGTSTP, which would stop us alone
     /// while the shell that waits for the wrapper would never know.
@@ -124,6 +129,22 @@ impl Terminal {
         }
     }
 
+    /// Lends the foreground to a group that we have started; nothing where it isn't ours to lend. [`Terminal::take_back`] is to follow.
+    pub(super) fn lend(&self, to: Pid) {
+        if tcgetpgrp(&self.file) == Ok(getpgrp()) {
+            hold(&[Signal::SIGTTOU]);
+            // It fails where that group has ended already.
+            let _ = tcsetpgrp(&self.file, to);
+        }
+    }
+
+    /// Takes the foreground back from a group that it was lent to.
+    pub(super) fn take_back(&self, from: Pid) {
+        if tcgetpgrp(&self.file) == Ok(from) {
+            let _ = tcsetpgrp(&self.file, getpgrp());
+        }
+    }
+
     /// Forgets what was typed and not yet read.
     pub fn forget_input(&self) {
         // A terminal that refuses has gone, which its reader finds out.
@@ -142,6 +163,14 @@ impl Terminal {
 fn hold(signals: &[Signal]) {
     // It fails only for a wrong `how`, which is nix's.
     let _ = signal::hold(&signals.iter().copied().collect());
+}
+
+/// Where a wrapper around us may lend us the foreground: holds back SIGTSTP, as [`Terminal::borrow`] does, for the whole process.
+/// For who borrows later, on a thread of its own; call it before other threads are started.
+pub fn expect_to_borrow() {
+    if std::env::var_os(LENDERS).is_some_and(|lenders| !lenders.is_empty()) {
+        hold(&[Signal::SIGTSTP]);
+    }
 }
 
 /// Takes the foreground from a child's group that has ended without giving it back (it was killed), so that whoever
@@ -178,8 +207,9 @@ impl Color {
     }
 }
 
-/// Text from elsewhere as it may be shown: control characters (they steer terminals) and the marks that turn
-/// writing direction become `?`; a line break too, so that nobody else's text begins a line.
+/// Text from elsewhere as it may be shown: control characters (they steer terminals), the marks that turn writing direction,
+/// and whatever else isn't seen (zero-width characters, tags, fillers: two texts that differ in them look alike) become `?`; a
+/// line break too, so that nobody else's text begins a line.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {
         return Cow::Borrowed(text);
@@ -191,9 +221,19 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 fn is_printable(character: char) -> bool {
     match character {
         '\t' => true,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
-        _ => !character.is_control(),
+        // Line and paragraph separators, and marks around annotations.
+        '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}' => false,
+        _ => !character.is_control() && !is_ignorable(character),
     }
+}
+
+/// Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt), all of what turns writing direction among them.
+fn is_ignorable(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -205,6 +245,9 @@ mod tests {
         assert_eq!(printable("Strike+ (1) 打击"), "Strike+ (1) 打击");
         assert_eq!(printable("a\x1b[2Jb\x07\u{9b}1m"), "a?[2Jb??1m");
         assert_eq!(printable("x\u{202e}y\r\nz"), "x?y??z");
+        assert_eq!(printable("\u{feff}a\u{200b}b\u{ad}c\u{61c}d\u{2066}e\u{2028}f"), "?a?b?c?d?e?f");
+        assert_eq!(printable("a\u{e0041}b\u{3164}c\u{180e}d\u{fe0f}e\u{fffa}"), "a?b?c?d?e?");
+        assert_eq!(printable("Löschen, удалить, 삭제, حذف, é"), "Löschen, удалить, 삭제, حذف, é");
     }
 
     #[test]

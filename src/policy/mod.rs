@@ -1,6 +1,7 @@
 //! What a person must be asked about first. Pure: no stream, file or clock.
 
 pub mod annotations;
+pub mod arguments;
 pub mod audit;
 pub mod builtin;
 pub mod detector;

@@ -153,7 +153,7 @@ struct Recorder {
 impl Recorder {
     fn record(&mut self, side: Side, piece: &Piece<'_>) -> Result<(), Failure> {
         let direction = match side {
-            Side::Near | Side::Person => Direction::In,
+            Side::Near | Side::Person | Side::Answers => Direction::In,
             Side::Far => Direction::Out,
             Side::FarError => Direction::Err,
         };

@@ -210,11 +210,11 @@ impl Gate {
         let policy = decision.json();
         let mut more = vec![("policy", policy.as_str())];
         more.extend(target.as_deref().map(|target| ("target", target)));
-        let record = call.tell("policy_request", &more) + "\n";
+        let record = call.tell("policy_request", &more);
         if !self.settings.wraps {
-            out.to(Side::Near).extend_from_slice(record.as_bytes());
+            out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
         } else if let Some(events) = &mut self.events {
-            events.record(&record, out);
+            events.take_record(&record, out);
         }
     }
 

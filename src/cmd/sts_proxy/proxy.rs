@@ -336,7 +336,7 @@ impl Proxy {
                 self.give_up_waiting();
                 Ok(())
             }
-            Event::Broken(Side::FarError, _) | Event::Reopen => Ok(()),
+            Event::Broken(Side::FarError | Side::Answers, _) | Event::Reopen => Ok(()),
         }
     }
 }

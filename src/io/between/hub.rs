@@ -40,8 +40,10 @@ pub(super) struct Manners {
     pub(super) far_limits: Limits,
     pub(super) around: Surroundings,
     pub(super) manner: Manner,
-    /// It stands in a plain pipe, and ends with its stdin.
+    /// It stands in a plain pipe, and ends with its stdin, unless it `stays`.
     pub(super) is_pipe: bool,
+    /// It ends when the stage says so.
+    pub(super) stays: bool,
     pub(super) prompt: bool,
     pub(super) reopens: bool,
 }

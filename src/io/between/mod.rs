@@ -59,6 +59,11 @@ pub struct Ends {
     pub reopens: bool,
     /// The terminal of a person; the foreground is borrowed for the whole run.
     pub person: Option<Terminal>,
+    /// Where answers come from that nobody but who is asked may give ([`Side::Answers`]); each is read on a thread of its own,
+    /// and its end ends nothing.
+    pub answers: Vec<Descriptor>,
+    /// Whether a plain pipe goes on when stdin has ended, until the stage stops it: somebody has yet to answer.
+    pub stays: bool,
     /// What is believed of every side's lines.
     pub limits: Limits,
     /// What is believed of the far side's, where that is something else.
@@ -109,7 +114,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = Signals::hold().map_err(|error| system(error.into()))?;
     let Ends { far, around, mut link, mut dial, hears_errors, without_near, prompt, .. } = ends;
-    let Ends { reopens, mut person, limits, far_limits, manner, .. } = ends;
+    let Ends { reopens, mut person, answers, stays, limits, far_limits, manner, .. } = ends;
     let near = stdin().map_err(system)?;
     let mut person_input = None;
     let mut person_output = None;
@@ -125,7 +130,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
     };
     let is_pipe = far.is_none() && link.is_none() && dial.is_none() && person.is_none();
     let far_limits = far_limits.unwrap_or(limits);
-    let manners = Manners { limits, far_limits, around, manner, is_pipe, prompt, reopens };
+    let manners = Manners { limits, far_limits, around, manner, is_pipe, stays, prompt, reopens };
     let hub = Arc::new(Hub::new(stage, sinks, Arc::clone(report), manners));
     let mut start = || match (&far, link.take(), &mut dial) {
         (command, Some(link), _) => hub.join(command.as_deref(), link),
@@ -140,6 +145,9 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
     if !without_near {
         hub.watch_near().map_err(system)?;
         hub.read(Side::Near, None, near);
+    }
+    for input in answers {
+        hub.read(Side::Answers, None, input);
     }
     if let Some(input) = person_input {
         hub.read(Side::Person, None, input);

@@ -84,7 +84,7 @@ impl Hub {
                 }
             }
             hub.deliver(epoch, |stage, out| stage.on(Event::Closed(side), out));
-            if hub.manners.is_pipe {
+            if hub.manners.is_pipe && side == Side::Near && !hub.manners.stays {
                 hub.end(Ok(hub.report.finish()));
             }
             hub.said_all(side, epoch);
@@ -108,7 +108,7 @@ impl Hub {
             };
             match side {
                 Side::Far | Side::FarError => self.deliver_from_far(epoch, act),
-                Side::Near | Side::Person => self.deliver(epoch, act),
+                Side::Near | Side::Person | Side::Answers => self.deliver(epoch, act),
             }
         }
     }

@@ -15,8 +15,7 @@ pub enum Change<'a> {
     Remove,
 }
 
-/// Changes several top-level fields of an object's text at once; all else stays as it was. Keys are plain names that need no
-/// escapes.
+/// Changes several top-level fields of an object's text at once; all else stays as it was.
 ///
 /// ```
 /// use pipewright::io::lines::{Change, change};
@@ -69,7 +68,9 @@ pub fn change(text: &str, changes: &[(&str, Change<'_>)], out: &mut Vec<u8>) -> 
             if std::mem::replace(&mut any, true) {
                 out.push(b',');
             }
-            out.extend_from_slice(format!("\"{key}\":").as_bytes());
+            // A text always becomes JSON.
+            out.extend_from_slice(serde_json::to_string(key).unwrap_or_default().as_bytes());
+            out.push(b':');
             out.extend_from_slice(value);
         }
     }
@@ -134,6 +135,9 @@ mod tests {
             assert_eq!(change_ab(text), changed, "{text}");
             assert!(serde_json::from_str::<serde_json::Value>(&change_ab(text)).is_ok());
         }
+        let mut out = Vec::new();
+        change("{}", &[("a\"b", Change::Set(b"1"))], &mut out).unwrap();
+        assert_eq!(out, br#"{"a\"b":1}"#);
         let twice = change(r#"{"a":1,"\u0061":2}"#, &[("a", Change::Remove)], &mut Vec::new());
         assert!(matches!(twice, Err(FieldError::Twice)));
         assert!(change("[1]", &[], &mut Vec::new()).is_err() && change("{\"a\"", &[], &mut Vec::new()).is_err());

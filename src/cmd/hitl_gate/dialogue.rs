@@ -1,0 +1,179 @@
+//! What is said between a person and the gate about one call.
+
+use super::asker::Question;
+use super::editor::{self, Edited};
+use super::screen::Screen;
+use super::waiting::arguments;
+use crate::io::asking::Asking;
+use crate::io::lines::Limits;
+use crate::policy::arguments::{self as policy, differences, with_value};
+use crate::record::recognise;
+use crate::rpc::{Object, quoted};
+use serde_json::value::RawValue;
+
+/// What is to happen next.
+pub enum Next {
+    /// To show this, and to hear.
+    Say(String),
+    /// To show this, forget what was typed before it stood there, and to hear: whoever answers has seen it.
+    AskAnew(String),
+    /// To let the person edit in their editor.
+    Edit,
+    /// To give this record, a line, to the stage.
+    Answer(String),
+}
+
+pub struct Dialogue {
+    question: Question,
+    screen: Screen,
+    limits: Limits,
+    /// The call's arguments as they came, and what they have been edited to.
+    original: String,
+    edited: Option<String>,
+    /// What stood in the editor last, where it can't be taken.
+    draft: Option<String>,
+}
+
+const PROMPT: &str = "approve [y], edit [e], reject [n], everything [v], help [?]\n> ";
+const EDITED_PROMPT: &str = "approve this [y], edit again [e], reject [n], everything [v], help [?]\n> ";
+const HELP: &str = "\
+  y, yes, /yes [TEXT]   let it pass; TEXT goes into the record
+  n, no, /no [TEXT]     reject it; TEXT is told to whoever made the call
+  e                     edit the arguments in your editor ($VISUAL, $EDITOR)
+  e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else a text
+  v                     show everything, at full length
+  Ctrl-D                reject it
+";
+
+impl Dialogue {
+    pub fn new(question: Question, color: bool, width: usize, limits: Limits) -> Dialogue {
+        let original = match recognise(&question.call) {
+            Ok(Some(call)) => arguments(&call).to_owned(),
+            _ => "{}".to_owned(), // it was a call when it came
+        };
+        Dialogue { question, screen: Screen::new(color, width), limits, original, edited: None, draft: None }
+    }
+
+    pub fn prompt(&self) -> &'static str {
+        if self.edited.is_some() { EDITED_PROMPT } else { PROMPT }
+    }
+
+    pub fn begin(&self) -> Next {
+        let Ok(Some(call)) = recognise(&self.question.call) else { return Next::AskAnew(String::new()) };
+        let mut shown = self.screen.question(&call);
+        if let Some(timeout) = self.question.timeout {
+            shown += &format!("without an answer it is rejected in {} s\n", timeout.as_secs_f64());
+        }
+        Next::AskAnew(shown)
+    }
+
+    fn again(&self, text: &str) -> Next {
+        Next::Say(format!("{text}{}", self.prompt()))
+    }
+
+    pub fn hear(&mut self, line: &str) -> Next {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match word.to_lowercase().as_str() {
+            "y" | "yes" | "/yes" => self.approve(rest),
+            "n" | "no" | "/no" => self.reject(rest),
+            "e" | "edit" | "/edit" if rest.is_empty() => Next::Edit,
+            "e" | "edit" | "/edit" => match rest.split_once('=') {
+                Some((path, value)) => {
+                    let from = self.edited.as_deref().unwrap_or(&self.original);
+                    let set = with_value(from, path.trim(), value.trim()).and_then(|json| self.read(&json));
+                    self.take_edit(set)
+                }
+                None => self.again("e NAME=VALUE sets an argument, e alone opens your editor\n"),
+            },
+            "v" if rest.is_empty() => {
+                let Ok(Some(call)) = recognise(&self.question.call) else { return self.again("") };
+                self.again(&self.screen.everything(&call, self.edited.as_deref()))
+            }
+            "?" | "h" | "help" => self.again(HELP),
+            "" => self.again(""),
+            _ => self.again("that is not understood; y lets the call pass, n rejects it\n"),
+        }
+    }
+
+    /// Ctrl-D.
+    pub fn ended(&self) -> Next {
+        self.reject("")
+    }
+
+    /// What was edited doesn't pass.
+    pub fn refused(&mut self, why: &str) -> Next {
+        Next::AskAnew(self.screen.warning(&format!("that doesn't pass: {why}")))
+    }
+
+    /// Has the person edit, until `stop` says that the question is settled already.
+    pub fn edit(&mut self, terminal: &mut Asking, stop: impl Fn() -> bool) -> Next {
+        let before = self.edited.as_deref().unwrap_or(&self.original);
+        let text = self.draft.take().unwrap_or_else(|| policy::pretty(before) + "\n");
+        match editor::edit(&text, self.limits.max_line, terminal, stop) {
+            Ok(Edited::Text(after)) => {
+                let read = self.read(&after);
+                self.draft = read.is_err().then_some(after);
+                self.take_edit(read)
+            }
+            // The order that stopped it is read next.
+            Ok(Edited::Stopped) => Next::Say(String::new()),
+            Err(why) => Next::AskAnew(self.screen.warning(&why)),
+        }
+    }
+
+    fn read(&self, text: &str) -> Result<String, String> {
+        policy::read(text, self.limits.max_depth)
+    }
+
+    /// Shows what has changed: that is to be approved.
+    fn take_edit(&mut self, edited: Result<String, String>) -> Next {
+        let edited = match edited {
+            Ok(edited) => edited,
+            Err(why) => {
+                return Next::AskAnew(self.screen.warning(&format!("{why}; nothing was changed, e edits again")));
+            }
+        };
+        let changes = differences(&self.original, &edited);
+        if changes.is_empty() {
+            self.edited = None;
+            return Next::AskAnew("nothing is changed\n".to_owned());
+        }
+        self.edited = Some(edited);
+        Next::AskAnew(self.screen.changes(&changes))
+    }
+
+    fn approve(&self, feedback: &str) -> Next {
+        match &self.edited {
+            None => self.answer("approve", None, feedback),
+            Some(edited) => self.answer("edit", Some(edited), feedback),
+        }
+    }
+
+    fn reject(&self, feedback: &str) -> Next {
+        self.answer("reject", None, feedback)
+    }
+
+    fn answer(&self, action: &str, arguments: Option<&str>, feedback: &str) -> Next {
+        let mut record = Object::default().put("type", "\"hitl_response\"");
+        if let Ok(Some(call)) = recognise(&self.question.call)
+            && let Some(id) = call.id.map(RawValue::get)
+        {
+            record = record.put("call_id", id);
+        }
+        record = record.put("nonce", &quoted(&self.question.nonce)).put("action", &quoted(action));
+        record = record.put("arguments_sha256", &quoted(&self.question.sha256));
+        if let Some(arguments) = arguments {
+            record = record.put("arguments", arguments);
+        }
+        if !feedback.is_empty() {
+            record = record.put("feedback", &quoted(feedback));
+        }
+        let line = record.end() + "\n";
+        if line.len() > self.limits.max_line {
+            return self.again("that is longer than --max-line\n");
+        }
+        Next::Answer(line)
+    }
+}

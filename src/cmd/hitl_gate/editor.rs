@@ -1,0 +1,72 @@
+//! The arguments in a person's own editor.
+
+use crate::io::asking::Asking;
+use crate::io::child::describe;
+use crate::io::report::Failure;
+use crate::io::session::Session;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// What came of it.
+pub enum Edited {
+    /// The text as the editor left it.
+    Text(String),
+    /// There is no need for it any more.
+    Stopped,
+}
+
+/// Has a person edit `text` in $VISUAL or $EDITOR, or else vi, on a file of theirs alone. While `stop` says nothing.
+///
+/// # Errors
+/// Why it can't be taken, for people.
+pub fn edit(text: &str, most: usize, terminal: &mut Asking, stop: impl Fn() -> bool) -> Result<Edited, String> {
+    let failed = |error: io::Error| format!("nothing was changed: {error}");
+    let session = Session::begin("hitl-gate").map_err(failed)?;
+    let path = session.folder().join("arguments.json");
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    drop(file);
+    let status = run(&path, terminal, stop);
+    terminal.resume();
+    match status.map_err(|failure| format!("nothing was changed: {failure}"))? {
+        None => Ok(Edited::Stopped),
+        Some(status) if !status.success() => {
+            Err(format!("nothing was changed: the editor ended with {}", describe(status)))
+        }
+        Some(_) => read(&path, most).map(Edited::Text).map_err(failed),
+    }
+}
+
+fn run(path: &Path, terminal: &mut Asking, stop: impl Fn() -> bool) -> Result<Option<ExitStatus>, Failure> {
+    let set = |name| std::env::var_os(name).filter(|editor| !editor.is_empty());
+    let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".into());
+    // It may have arguments of its own (`code --wait`): a shell reads it, as everywhere.
+    let mut script = editor;
+    script.push(" \"$@\"");
+    let command = ["sh".into(), "-c".into(), script, OsString::from("sh"), path.into()];
+    let mut running = terminal.start(&command)?;
+    loop {
+        if let Some(status) = running.ended() {
+            return Ok(Some(status));
+        }
+        if stop() {
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn read(path: &Path, most: usize) -> io::Result<String> {
+    let mut text = String::new();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX);
+    File::open(path)?.take(limit.saturating_add(1)).read_to_string(&mut text)?;
+    if text.len() > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is longer than --max-line"));
+    }
+    Ok(text)
+}

@@ -1,0 +1,299 @@
+//! The stage: what isn't a call passes at once, a call when its turn comes, and one that is marked when somebody agrees.
+
+use super::asker::Asker;
+use super::noted::Noted;
+use super::records::{By, wants_answer};
+use super::voice::Voice;
+use super::waiting::{Held, Waiting, is_cancelled};
+use crate::cmd::events::Events;
+use crate::io::child::{describe, exit_code};
+use crate::io::lines::{Limits, Line, Piece, deeper_than};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::record::{Call, HitlResponse, Kind, Outcome, is_cancel, recognise};
+use crate::rpc::{Object, quoted};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How calls are held.
+pub struct Settings {
+    /// How long a person may take; none is for ever.
+    pub timeout: Option<Duration>,
+    pub limits: Limits,
+    /// Whether the side that makes the calls may answer.
+    pub near_answers: bool,
+}
+
+/// Says no to a call whose arguments were edited: its text, as it would be judged.
+pub type Judge = Box<dyn Fn(&str) -> Result<(), String> + Send>;
+/// Is told what happens, before it does.
+pub type Notebook = Box<dyn FnMut(Noted<'_>) -> Result<(), Failure> + Send>;
+
+/// Where status records go.
+pub enum Records {
+    /// Among everything else, to our stdout.
+    Near,
+    Events(Events),
+    Nowhere,
+}
+
+/// The question that is open: about the first call that waits.
+pub(super) struct Pending {
+    /// What an answer on the channel must say.
+    pub(super) nonce: String,
+    /// What the terminal's says; nobody else is told.
+    pub(super) terminal_nonce: String,
+    /// Of the arguments that were shown.
+    pub(super) sha256: String,
+    pub(super) until: Option<Instant>,
+}
+
+pub struct Gate {
+    pub(super) settings: Settings,
+    pub(super) report: Arc<Report>,
+    pub(super) calls: Waiting,
+    pub(super) pending: Option<Pending>,
+    pub(super) asker: Option<Asker>,
+    /// Why there is no terminal to ask at.
+    pub(super) no_terminal: String,
+    /// Whether somebody may still answer on a channel of their own.
+    pub(super) has_channel: bool,
+    records: Records,
+    judge: Judge,
+    notebook: Notebook,
+    /// What leaves to our stdout, and to the other side.
+    voices: [Voice; 2],
+    /// Whether the beginning of an over-long line looks like JSON-RPC.
+    overlong_is_json_rpc: bool,
+    near_ended: bool,
+}
+
+impl Gate {
+    pub fn new(
+        settings: Settings,
+        asker: Result<Asker, String>,
+        has_channel: bool,
+        records: Records,
+        (judge, notebook): (Judge, Notebook),
+        report: Arc<Report>,
+    ) -> Gate {
+        let (asker, no_terminal) = match asker {
+            Ok(asker) => (Some(asker), String::new()),
+            Err(why) => (None, why),
+        };
+        Gate {
+            settings,
+            report,
+            calls: Waiting::default(),
+            pending: None,
+            asker,
+            no_terminal,
+            has_channel,
+            records,
+            judge,
+            notebook,
+            voices: [Voice::default(), Voice::default()],
+            overlong_is_json_rpc: false,
+            near_ended: false,
+        }
+    }
+
+    /// Says a line of our own to whoever makes the calls (in a pipe it goes on with all else).
+    pub(super) fn say(&mut self, line: &str, out: &mut Out) {
+        self.voices[0].say(line, out.to(Side::Near));
+    }
+
+    /// Tells a record to whoever watches.
+    pub(super) fn tell(&mut self, record: &str, out: &mut Out) {
+        match &mut self.records {
+            Records::Near => self.voices[0].say(record, out.to(Side::Near)),
+            Records::Events(events) => events.take_record(record, out),
+            Records::Nowhere => {}
+        }
+    }
+
+    /// Lets bytes of the near side's go on.
+    pub(super) fn pass(&mut self, bytes: &[u8], out: &mut Out) {
+        let voice = usize::from(!out.is_pipe());
+        self.voices[voice].pass(bytes, true, out.to(Side::Far));
+    }
+
+    /// The one place where whoever keeps an account is told, before any byte leaves. An error refuses the call.
+    pub(super) fn note(&mut self, event: Noted<'_>) -> Result<(), Failure> {
+        (self.notebook)(event)
+    }
+
+    /// Whether the rules let a call pass whose arguments a person has edited.
+    pub(super) fn judge_edited(&self, call_text: &str) -> Result<(), String> {
+        (self.judge)(call_text)
+    }
+
+    /// Takes a line of the near side's.
+    fn take(&mut self, line: &Line<'_>, out: &mut Out) {
+        if line.is_blank() {
+            return self.pass(line.raw(), out);
+        }
+        let read = match std::str::from_utf8(line.body()) {
+            _ if deeper_than(line.body(), self.settings.limits.max_depth) => {
+                Err("nested deeper than --max-depth".into())
+            }
+            Ok(body) => recognise(body).map(|call| (body, call)).map_err(|error| error.to_string()),
+            Err(_) => Err("it is no UTF-8".into()),
+        };
+        match read {
+            Err(why) => {
+                let is_json_rpc = names_json_rpc(line.body());
+                self.refuse_line(line.number(), Kind::BadInput, &why, is_json_rpc, out);
+            }
+            Ok((body, None)) => self.take_other(body, line, out),
+            Ok((_, Some(call))) if self.calls.is_empty() && !call.requires_approval => self.pass_call(&call, line, out),
+            Ok((_, Some(call))) => self.calls.push(Held::new(line, call.requires_approval)),
+        }
+    }
+
+    /// Lets a call pass that nobody has to be asked about.
+    pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
+        match self.note(Noted::Passed { call }) {
+            Ok(()) => self.pass(line.raw(), out),
+            Err(failure) => {
+                self.report.fault(format_args!("stdin:{}", line.number()), &failure);
+                self.answer(call, Kind::Denied, &unnoted(&failure), out);
+            }
+        }
+    }
+
+    /// Takes a record that is no call.
+    fn take_other(&mut self, body: &str, line: &Line<'_>, out: &mut Out) {
+        let place = format!("stdin:{}", line.number());
+        match HitlResponse::read(body) {
+            Ok(None) => {}
+            answer if self.settings.near_answers => return self.take_answer(&place, answer, out),
+            answer => {
+                let why = "the side that makes the calls may not answer for a person (--answers stdin would let it)";
+                self.report.fault(&place, why);
+                let id = answer.ok().flatten().and_then(|answer| answer.call_id);
+                let context = id.into_iter().fold(Object::default(), |context, id| context.put("call_id", id.get()));
+                let error = Object::default().put("type", "\"error\"").put("context", &context.end());
+                return self.say(&error.put("content", &quoted(why)).end(), out);
+            }
+        }
+        let cancelled = is_cancel(body).map(|id| id.get().to_owned()).or_else(|| is_cancelled(body));
+        match cancelled.and_then(|id| self.calls.position(&id)) {
+            Some(index) => self.cancel(index, out),
+            None => self.pass(line.raw(), out),
+        }
+    }
+
+    /// A line that can't be read is told, and answered like a call.
+    fn refuse_line(&mut self, number: u64, kind: Kind, why: &str, is_json_rpc: bool, out: &mut Out) {
+        self.report.fault(format_args!("stdin:{number}"), why);
+        let line = if is_json_rpc {
+            r#"{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":""}}"#
+        } else {
+            r#"{"type":"tool_call","tool_name":""}"#
+        };
+        if let Ok(Some(call)) = recognise(line) {
+            self.answer(&call, kind, &format!("line {number}: {why}"), out);
+        }
+    }
+
+    /// Answers a call that doesn't pass.
+    pub(super) fn answer(&mut self, call: &Call<'_>, kind: Kind, message: &str, out: &mut Out) {
+        self.report.fail();
+        if wants_answer(call) {
+            let answer = call.answer(Outcome::Error { kind, message, code: None, data: None });
+            self.say(&answer, out);
+        }
+    }
+
+    fn overlong(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
+        self.overlong_is_json_rpc |= names_json_rpc(bytes);
+        if last {
+            let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
+            self.refuse_line(number, Kind::TooLarge, "longer than --max-line", is_json_rpc, out);
+        }
+    }
+
+    /// What the other side says, byte for byte.
+    fn hear(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        let last = !matches!(piece, Piece::Part { last: false, .. });
+        self.voices[0].pass(piece.raw(), last, out.to(Side::Near));
+    }
+
+    fn near_closed(&mut self, out: &mut Out) {
+        self.near_ended = true;
+        if !out.is_pipe() {
+            self.refuse_all(Kind::Rejected, "stdin has ended: nobody waits for the answer any more", out);
+            out.close_far();
+        } else if self.settings.near_answers && self.asker.is_none() {
+            self.refuse_all(Kind::Rejected, "stdin has ended, where the answer was to come from", out);
+        }
+    }
+
+    /// What follows from every event.
+    fn go_on(&mut self, out: &mut Out) {
+        self.advance(out);
+        if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && self.asker.is_none() {
+            let why = "a thousand more lines came before the answer, which would have to stand behind them";
+            self.reject_first(By::Nobody, why, out);
+            self.advance(out);
+        }
+        out.hold_near(self.calls.is_full() || self.voices[0].waiting() > MUCH);
+        if self.near_ended && out.is_pipe() && self.calls.is_empty() {
+            out.stop(self.report.finish());
+        }
+    }
+}
+
+/// So much of our own may wait for the end of a line of the other side's.
+const MUCH: usize = 8 << 20;
+
+fn names_json_rpc(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"\"jsonrpc\"").is_some()
+}
+
+/// What a caller is told whose call could not be noted down.
+pub(super) fn unnoted(failure: &Failure) -> String {
+    format!("it doesn't pass, since that could not be noted down: {failure}")
+}
+
+impl Stage for Gate {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
+            Event::Piece(Side::Near, Piece::Part { bytes, number, last }) => self.overlong(bytes, number, last, out),
+            Event::Piece(Side::Answers, piece) => self.take_answer_line(&piece, out),
+            Event::Piece(_, piece) => self.hear(&piece, out),
+            Event::Closed(Side::Near) => self.near_closed(out),
+            // The terminal's own ends with us; this was the other.
+            Event::Closed(Side::Answers) => self.channel_closed(out),
+            Event::Due => self.due(out),
+            Event::Exited(status) => {
+                self.voices[0].give_up_waiting(out.to(Side::Near));
+                let why = format!("the other side has ended ({})", describe(status));
+                self.refuse_all(Kind::Lost, &why, out);
+                out.stop(Status::Child(exit_code(status)));
+            }
+            Event::Broken(Side::Far, error) => {
+                self.refuse_all(Kind::Lost, &format!("the other side takes nothing any more ({error})"), out);
+                // As a pipe would: whoever goes on writing finds it closed.
+                out.close_near();
+            }
+            Event::Signal(signal) => {
+                self.refuse_all(Kind::Rejected, &format!("hitl-gate was ended ({signal})"), out);
+                return Ok(());
+            }
+            Event::Broken(Side::Near, _) => {
+                self.refuse_all(Kind::Rejected, "nobody reads the answer any more", out);
+                return Ok(());
+            }
+            Event::Started | Event::Closed(_) | Event::Broken(..) | Event::Reopen => {}
+        }
+        self.go_on(out);
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.pending.as_ref().and_then(|pending| pending.until)
+    }
+}

@@ -1,0 +1,163 @@
+//! `hitl-gate`: calls that are marked wait for a person, who approves, edits or rejects them.
+
+mod asker;
+mod channel;
+mod decide;
+mod dialogue;
+mod editor;
+mod gate;
+mod noted;
+mod records;
+mod screen;
+mod voice;
+mod waiting;
+
+use super::events::Events;
+use super::options::{LimitOptions, seconds};
+use super::{Command, Contract, needs_input};
+use crate::io::between::{Ends, between};
+use crate::io::lines::Limits;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::terminal::{Color, Terminal, expect_to_borrow};
+use asker::Asker;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use gate::{Gate, Records, Settings};
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Hold calls until a person approves them
+///
+/// Stands in a pipe of calls, or wraps the side that carries them out (-- CMD ARGS). A call that is marked "requires_approval":true waits,
+/// and so do the calls behind it; everything else passes, byte for byte. A person is asked on the terminal, one call at a time, and
+/// approves, edits its arguments, or rejects it; a rejected call is answered with an error (kind "rejected") that says why.
+///
+/// Another program may ask instead: it reads the status records (waiting_human, with a nonce), and answers on --answers with
+/// {"type":"hitl_response","call_id":...,"nonce":"...","action":"approve|edit|reject","edited_arguments"?:{},"feedback"?:"..."}. The side that makes
+/// the calls can't. Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The side that carries out calls, with its arguments; without it, calls pass from stdin to stdout
+    #[arg(last = true, value_name = "CMD ARGS")]
+    command: Vec<OsString>,
+
+    /// The person's terminal [default: /dev/tty, where there is one]
+    #[arg(long, value_name = "PATH")]
+    tty: Option<PathBuf>,
+    /// Colour on the person's terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    /// Take answers from here as well: a FIFO, or a file that is appended to; `stdin` lets the side that makes the calls answer
+    #[arg(long, value_name = "PATH|stdin")]
+    answers: Option<PathBuf>,
+    /// How long a person may take; 0 is for ever
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    timeout: Duration,
+    /// What becomes of a call when that time is over
+    #[arg(long, value_name = "WHAT", default_value = "reject")]
+    on_timeout: OnTimeout,
+    /// Where status records go: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, and nowhere with CMD,
+    /// but with --answers stdin]
+    #[arg(long, value_name = "FILE|stderr|-")]
+    events: Option<String>,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+/// What becomes of a call that nobody answers for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnTimeout {
+    /// It is rejected
+    Reject,
+}
+
+const NAME: &str = "hitl-gate";
+const AFTER_HELP: &str = "\
+Examples:
+  What policy-check has marked is asked about, and the rest goes through:
+    calls | policy-check | hitl-gate | mcp-pipe -- SERVER
+  A guard before an MCP server, for any client:
+    policy-check --confirm mark -- hitl-gate -- npx @playwright/mcp
+  Somebody else answers, in a program of theirs:
+    mkfifo answers; calls | hitl-gate --answers answers --events questions.jsonl | mcp-pipe -- SERVER
+
+Exit status:
+  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD can't be started, or --tty is no terminal; else CMD's own; 129, 130, 143
+  ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        arguments: &[],
+        sample: r#"{"tool":"browser_click","args":{"ref":"e12"},"id":1}"#,
+        is_filter: false,
+        takes_any_line: false,
+        reopens: false,
+    },
+};
+
+fn usage(message: impl std::fmt::Display) -> Failure {
+    Failure::new(Status::Usage, message)
+}
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
+    needs_input("calls")?;
+    let report = Arc::new(Report::new(NAME, false));
+    let limits = Limits::from(arguments.limits);
+    let is_wrap = !arguments.command.is_empty();
+    let OnTimeout::Reject = arguments.on_timeout;
+    let near_answers = arguments.answers.as_deref() == Some(Path::new("stdin"));
+    let settings =
+        Settings { timeout: Some(arguments.timeout).filter(|timeout| !timeout.is_zero()), limits, near_answers };
+    let records = match arguments.events.as_deref() {
+        Some("-") => Records::Near,
+        Some(to) => Records::Events(Events::open_beside(to, &report)?),
+        None if is_wrap && !near_answers => Records::Nowhere,
+        None => Records::Near,
+    };
+    let mut answers = Vec::new();
+    if let (Some(path), false) = (&arguments.answers, near_answers) {
+        let opened = channel::open(path);
+        answers.push(opened.map_err(|error| usage(format_args!("--answers: {}: {error}", path.display())))?);
+    }
+    let has_channel = !answers.is_empty();
+    let mut farewell = None;
+    let asker = match terminal_path(arguments.tty.as_deref())? {
+        Ok(tty) => {
+            expect_to_borrow();
+            let system = |error: std::io::Error| Failure::new(Status::NotStarted, error);
+            let (asker, typed, goodbye) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
+            answers.push(OwnedFd::from(typed).into());
+            farewell = Some(goodbye);
+            Ok(asker)
+        }
+        Err(why) => Err(why),
+    };
+    // Rules for what was edited, and an account of what happens, come with policy-check.
+    let friends: (gate::Judge, gate::Notebook) = (Box::new(|_| Ok(())), Box::new(|_| Ok(())));
+    let gate = Gate::new(settings, asker, has_channel, records, friends, Arc::clone(&report));
+    let far = Some(arguments.command).filter(|command| !command.is_empty());
+    let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
+    let ended = between(Box::new(gate), ends, &report);
+    if let Some(farewell) = farewell {
+        farewell.wait();
+    }
+    ended
+}
+
+/// Where the person sits; else why nobody does. One that was named must be there.
+fn terminal_path(named: Option<&Path>) -> Result<Result<PathBuf, String>, Failure> {
+    let path = named.unwrap_or(Path::new("/dev/tty"));
+    match Terminal::open(path) {
+        Ok(_) => Ok(Ok(path.to_owned())),
+        Err(failure) if named.is_some() => Err(failure),
+        Err(failure) => Ok(Err(failure.to_string())),
+    }
+}

@@ -1,0 +1,264 @@
+//! What a person sees of a call. Everything foreign is made printable, and none of it begins a line.
+
+use super::waiting::arguments;
+use crate::io::lines::plain_text;
+use crate::io::terminal::printable;
+use crate::policy::arguments::{Difference, Row, pretty, rows};
+use crate::record::{Call, Fields};
+use serde_json::value::RawValue;
+use std::fmt::Write;
+use unicode_width::UnicodeWidthChar;
+
+/// So many arguments are shown at once, and so many columns of a path.
+const ROWS: usize = 20;
+const PATH: usize = 28;
+
+const PLAIN: &str = "";
+const STRONG: &str = "1;31";
+const BOLD: &str = "1";
+const DIM: &str = "2";
+const TITLE: &str = "36";
+const OLD: &str = "31";
+const NEW: &str = "32";
+
+pub struct Screen {
+    color: bool,
+    width: usize,
+}
+
+impl Screen {
+    pub fn new(color: bool, width: usize) -> Screen {
+        Screen { color, width: width.clamp(40, 200) }
+    }
+
+    /// `text` is printable already.
+    fn styled(&self, style: &str, text: &str) -> String {
+        if self.color && !style.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Whether this call may pass?
+    pub fn question(&self, call: &Call<'_>) -> String {
+        let mut screen = self.styled(DIM, &"-".repeat(self.width.min(60))) + "\n";
+        screen += &self.styled(BOLD, "hitl-gate: may this call pass?");
+        screen.push('\n');
+        self.line(&mut screen, "tool", &name(&call.tool), BOLD);
+        if let Some(target) = call.target {
+            self.line(&mut screen, "target", &described(target), BOLD);
+        }
+        if let Some(policy) = call.policy {
+            self.policy(&mut screen, policy);
+        }
+        let rows = rows(arguments(call));
+        let _ = writeln!(screen, "{}", if rows.is_empty() { "no arguments" } else { "arguments" });
+        self.table(&mut screen, rows.iter().map(|row| ("  ", PLAIN, row)), rows.len());
+        screen
+    }
+
+    fn policy(&self, screen: &mut String, policy: &RawValue) {
+        let Ok(fields) = Fields::read(policy.get()) else {
+            return self.line(screen, "policy", policy.get(), PLAIN);
+        };
+        let text = |key| fields.get(key).map(|value| plain_text(value.get()).into_owned());
+        if let Some(kind) = text("kind") {
+            if text("severity").as_deref() == Some("strong") {
+                self.line(screen, "kind", &warning(&kind), STRONG);
+            } else {
+                self.line(screen, "kind", &kind, BOLD);
+            }
+        }
+        for key in ["rule", "reason"] {
+            if let Some(text) = text(key) {
+                self.line(screen, key, &text, PLAIN);
+            }
+        }
+    }
+
+    fn line(&self, screen: &mut String, title: &str, text: &str, style: &str) {
+        let shown = self.styled(style, &cut(text, self.width - 12));
+        let _ = writeln!(screen, "{}  {shown}", self.styled(TITLE, &format!("{title:>8}")));
+    }
+
+    fn table<'r>(
+        &self,
+        screen: &mut String,
+        rows: impl Iterator<Item = (&'static str, &'static str, &'r Row)>,
+        all: usize,
+    ) {
+        for (sign, style, row) in rows.take(ROWS) {
+            let path = cut(&row.path, PATH);
+            let room = self.width.saturating_sub(columns(&path) + 5).max(12);
+            let line = format!("{sign}{path}: {}", cut(&row.value, room));
+            let _ = writeln!(screen, "{}", self.styled(style, &line));
+        }
+        if all > ROWS {
+            let _ = writeln!(screen, "  and {} more (v shows everything)", all - ROWS);
+        }
+    }
+
+    /// What has changed, old and new.
+    pub fn changes(&self, changes: &[Difference]) -> String {
+        let mut screen = self.styled(BOLD, "edited:") + "\n";
+        let rows = changes.iter().map(|change| match change {
+            Difference::Gone(row) => ("- ", OLD, row),
+            Difference::New(row) => ("+ ", NEW, row),
+        });
+        self.table(&mut screen, rows, changes.len());
+        screen
+    }
+
+    /// The whole call, at full length.
+    pub fn everything(&self, call: &Call<'_>, edited: Option<&str>) -> String {
+        let mut screen = String::new();
+        let id = call.id.map_or("none", RawValue::get);
+        for (title, json) in [
+            ("tool", Some(call.tool.as_ref())),
+            ("id", Some(id)),
+            ("target", call.target.map(RawValue::get)),
+            ("policy", call.policy.map(RawValue::get)),
+            ("arguments", Some(arguments(call))),
+            ("edited", edited),
+        ] {
+            let Some(json) = json else { continue };
+            let _ = writeln!(screen, "{}", self.styled(TITLE, title));
+            let laid_out = if json.starts_with('{') { pretty(json) } else { json.to_owned() };
+            laid_out.lines().for_each(|line| self.wrap(&mut screen, line));
+        }
+        screen
+    }
+
+    /// Every row of a long line begins as ours do.
+    fn wrap(&self, screen: &mut String, line: &str) {
+        let line = shown(line);
+        let (mut row, mut used) = (String::new(), 0);
+        for character in line.chars() {
+            let wide = character.width().unwrap_or(0);
+            if used + wide > self.width - 4 {
+                let _ = writeln!(screen, "  | {row}");
+                (row, used) = (String::new(), 0);
+            }
+            row.push(character);
+            used += wide;
+        }
+        let _ = writeln!(screen, "  | {row}");
+    }
+
+    pub fn warning(&self, text: &str) -> String {
+        self.styled(STRONG, &cut(text, 400)) + "\n"
+    }
+}
+
+/// What is known of what such a call does, and no more.
+fn warning(kind: &str) -> String {
+    let what = match kind {
+        "pay" => "it may spend money",
+        "install" => "it may put a program on a machine",
+        "run" => "it may run a program or a command",
+        _ => "look at it twice",
+    };
+    format!("{}: {what}", kind.to_uppercase())
+}
+
+/// A name as it is, where it is one; anything else in quotes.
+fn name(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { crate::rpc::quoted(text) }
+}
+
+/// A target in words: button "Delete", value "7", in "Settings".
+fn described(target: &RawValue) -> String {
+    let Ok(fields) = Fields::read(target.get()) else { return target.get().to_owned() };
+    let text = |key| fields.get(key).map(|value| plain_text(value.get()).into_owned()).filter(|text| !text.is_empty());
+    let mut words = text("role").unwrap_or_else(|| "something".to_owned());
+    let quoted = |text: String| crate::rpc::quoted(&text);
+    words += &text("name").map_or(String::new(), |name| format!(" {}", quoted(name)));
+    words += &text("value").map_or(String::new(), |value| format!(", value {}", quoted(value)));
+    words + &text("context").map_or(String::new(), |context| format!(", in {}", quoted(context)))
+}
+
+/// Printable, and of one width.
+fn shown(text: &str) -> String {
+    printable(text).replace('\t', " ")
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(|character| character.width().unwrap_or(0)).sum()
+}
+
+/// As much as has room; of what is longer, how long it is.
+fn cut(text: &str, room: usize) -> String {
+    // Marks that stand on other characters have no width: nobody piles up a thousand of them.
+    let head: String = text.chars().take(room + 1).collect();
+    let head = shown(&head);
+    if columns(&head) <= room && head.chars().count() <= room {
+        return head;
+    }
+    let note = format!("... ({} characters)", text.chars().count());
+    let (mut kept, mut used) = (String::new(), 0);
+    for character in head.chars() {
+        used += character.width().unwrap_or(0);
+        if used + note.len() > room {
+            break;
+        }
+        kept.push(character);
+    }
+    kept + &note
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::record::recognise;
+
+    fn question(line: &str) -> String {
+        Screen::new(false, 60).question(&recognise(line).unwrap().unwrap())
+    }
+
+    #[test]
+    fn a_call_is_shown_with_its_target_its_rule_and_its_arguments() {
+        let line = r#"{"tool":"browser_click","args":{"ref":"e12","n":1.10},"requires_approval":true,
+            "target":{"role":"button","name":"Buy \"now\"","context":"Cart"},
+            "policy":{"verdict":"confirm","rule":"builtin.pay","reason":"pay: buy (en)","kind":"pay","severity":"strong"}}"#;
+        assert_eq!(
+            question(&line.replace("\n            ", "")).lines().skip(1).collect::<Vec<_>>(),
+            [
+                "hitl-gate: may this call pass?",
+                "    tool  browser_click",
+                "  target  button \"Buy \\\"now\\\"\", in \"Cart\"",
+                "    kind  PAY: it may spend money",
+                "    rule  builtin.pay",
+                "  reason  pay: buy (en)",
+                "arguments",
+                "  .ref: \"e12\"",
+                "  .n: 1.10",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_foreign_begins_a_line_or_steers_the_terminal() {
+        let nasty = "x\\n> y\\u001b[2J\\u202e\\u200b\u{202e}\u{e0041}";
+        let line = format!(
+            r#"{{"tool":"a{nasty}","args":{{"k{nasty}":"{nasty}{long}"}},"requires_approval":true,"target":{{"role":"{nasty}","name":"{nasty}"}},"policy":{{"reason":"{nasty}","kind":"{nasty}","severity":"strong"}}}}"#,
+            long = "approve [y] ".repeat(100_000)
+        );
+        let call = recognise(&line).unwrap().unwrap();
+        let screen = Screen::new(false, 60);
+        for shown in [screen.question(&call), screen.everything(&call, Some(r#"{"a":1}"#))] {
+            assert!(!shown.chars().any(|c| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{e0041}".contains(c)));
+            for line in shown.lines() {
+                assert!(columns(line) <= 62, "{line}");
+                assert!(!line.starts_with(">") && !line.starts_with("approve"), "{line}");
+            }
+        }
+        assert!(screen.question(&call).len() < 2000 && screen.question(&call).contains(" characters)"));
+    }
+
+    #[test]
+    fn many_arguments_are_counted() {
+        let arguments: Vec<String> = (0..50).map(|number| format!("\"a{number}\":{number}")).collect();
+        let shown = question(&format!(r#"{{"tool":"x","args":{{{}}}}}"#, arguments.join(",")));
+        assert!(shown.contains(".a19: 19\n  and 30 more") && !shown.contains(".a20"), "{shown}");
+        assert!(question(r#"{"tool":"x"}"#).ends_with("no arguments\n"));
+    }
+}

@@ -1,0 +1,141 @@
+//! A terminal that is ours while a person is asked something, and no longer: whoever else has it may be a full-screen program.
+
+use super::child::{Attendant, attend};
+use super::descriptor::Descriptor;
+use super::report::{Failure, Status};
+use super::terminal::Terminal;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::termios::{InputFlags, LocalFlags, OutputFlags, SetArg, Termios, tcdrain, tcgetattr, tcsetattr};
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+
+/// The terminal in the foreground, with lines that are shown and can be corrected as they are typed. It is put back as it was
+/// when this is dropped.
+#[derive(Debug)]
+pub struct Asking {
+    terminal: Terminal,
+    tty: Descriptor,
+    before: Termios,
+    while_asking: Termios,
+    /// What has come of a line.
+    typed: Vec<u8>,
+}
+
+/// What came first.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// A line, without its end. What is no UTF-8 is `?`.
+    Line(String),
+    /// Ctrl-D on an empty line.
+    End,
+    /// The terminal is there no more.
+    Gone,
+    /// There is something to read from the descriptor that was watched.
+    Woken,
+}
+
+impl Asking {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// [`Status::NotStarted`] where it isn't ours to read, see [`Terminal::borrow`].
+    pub fn begin(mut terminal: Terminal) -> Result<Asking, Failure> {
+        terminal.borrow()?;
+        match take_over(&terminal) {
+            Ok((tty, before, while_asking)) => Ok(Asking { terminal, tty, before, while_asking, typed: Vec::new() }),
+            Err(error) => {
+                terminal.restore();
+                Err(Failure::new(Status::NotStarted, format_args!("{}: {error}", terminal.path().display())))
+            }
+        }
+    }
+
+    /// Shows text, which must be printable.
+    ///
+    /// # Errors
+    /// Where the terminal has gone.
+    pub fn say(&mut self, text: &str) -> io::Result<()> {
+        self.tty.write_all(text.as_bytes())
+    }
+
+    /// Forgets what was typed so far: it can be no answer to what is asked only now. Waits until that is shown.
+    pub fn forget_input(&mut self) {
+        // A terminal that refuses has gone, which its reader finds out.
+        let _ = tcdrain(self.tty.as_fd());
+        self.terminal.forget_input();
+        self.typed.clear();
+    }
+
+    /// Its width in columns.
+    pub fn width(&self) -> usize {
+        self.terminal.width()
+    }
+
+    /// Waits for a line, or until `watched` has something to read.
+    pub fn line(&mut self, watched: &impl AsFd) -> Heard {
+        loop {
+            if let Some(end) = memchr::memchr(b'\n', &self.typed) {
+                let line = self.typed.drain(..=end).collect::<Vec<_>>();
+                return Heard::Line(String::from_utf8_lossy(&line[..end]).replace('\u{fffd}', "?"));
+            }
+            let mut fds =
+                [PollFd::new(self.tty.as_fd(), PollFlags::POLLIN), PollFd::new(watched.as_fd(), PollFlags::POLLIN)];
+            match poll(&mut fds, PollTimeout::NONE) {
+                Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+                Err(_) => return Heard::Gone,
+            }
+            let [tty, watched] = fds.map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
+            if !watched.is_empty() {
+                return Heard::Woken;
+            }
+            if tty.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) {
+                return Heard::Gone;
+            }
+            if tty.contains(PollFlags::POLLIN) {
+                let mut buffer = [0; 4096];
+                match self.tty.read(&mut buffer) {
+                    Ok(0) => return Heard::End,
+                    Ok(read) => self.typed.extend_from_slice(&buffer[..read]),
+                    Err(_) => return Heard::Gone,
+                }
+            }
+        }
+    }
+
+    /// Starts a program that has the terminal until it ends.
+    ///
+    /// # Errors
+    /// [`Status::NotStarted`] where it can't be started.
+    pub fn start(&mut self, command: &[OsString]) -> Result<Attendant<'_>, Failure> {
+        // It finds the terminal as it was.
+        let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.before);
+        attend(command, &self.terminal)
+    }
+
+    /// Has the terminal again, after a program had it.
+    pub fn resume(&mut self) {
+        let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.while_asking);
+        self.forget_input();
+    }
+}
+
+fn take_over(terminal: &Terminal) -> io::Result<(Descriptor, Termios, Termios)> {
+    let tty = terminal.descriptor()?;
+    let before = tcgetattr(tty.as_fd())?;
+    let mut lines = before.clone();
+    lines.local_flags.insert(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ECHOE | LocalFlags::ISIG);
+    lines.input_flags.insert(InputFlags::ICRNL);
+    lines.input_flags.remove(InputFlags::IGNCR | InputFlags::INLCR);
+    lines.output_flags.insert(OutputFlags::OPOST | OutputFlags::ONLCR);
+    tcsetattr(tty.as_fd(), SetArg::TCSADRAIN, &lines)?;
+    Ok((tty, before, lines))
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // A terminal that refuses has gone. Not TCSADRAIN: a terminal that is held (Ctrl-S) shows nothing more.
+        let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSANOW, &self.before);
+        self.terminal.restore();
+    }
+}

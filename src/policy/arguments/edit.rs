@@ -1,0 +1,114 @@
+//! Arguments with other values in them; every other byte stays.
+
+use super::items;
+use crate::io::lines::{Change, FieldError, Path, Place, Step, change, find, range_in};
+use crate::record::Fields;
+
+/// The arguments with the fields of `edited` over their own: an answer's `edited_arguments`.
+///
+/// # Errors
+/// Why that can't be done, for people.
+pub fn merged(own: &str, edited: &str) -> Result<String, String> {
+    let fields = Fields::read(edited).map_err(|error| format!("edited_arguments: {error}"))?;
+    let changes: Vec<(&str, Change<'_>)> =
+        fields.iter().map(|(key, value)| (key, Change::Set(value.get().as_bytes()))).collect();
+    changed(own, &changes)
+}
+
+/// The arguments with another value at a path (`.target.name`, `name`, `items[0]`): JSON, or anything else as a text.
+///
+/// # Errors
+/// Why that can't be done, for people.
+pub fn with_value(own: &str, path: &str, value: &str) -> Result<String, String> {
+    let json = match serde_json::from_str::<&serde_json::value::RawValue>(value) {
+        Ok(json) => json.get().to_owned(),
+        Err(_) => super::quoted(value),
+    };
+    let dotted = if path.starts_with(['.', '[']) { path.to_owned() } else { format!(".{path}") };
+    match Path::parse(&dotted) {
+        Some(path) if !path.steps().is_empty() => set(own, path.steps(), &json),
+        Some(_) => Err("which argument? e NAME=VALUE".to_owned()),
+        // Names may be anything, and this one is of no other sort.
+        None => set(own, &[Step::Field(path.to_owned())], &json),
+    }
+}
+
+fn set(own: &str, steps: &[Step], value: &str) -> Result<String, String> {
+    let Some((step, deeper)) = steps.split_first() else { return Ok(value.to_owned()) };
+    match step {
+        Step::Field(key) => {
+            let inner = match find(own.as_bytes(), key) {
+                Ok(Place::Present(range)) => set(&own[range], deeper, value)?,
+                Ok(Place::Absent) => set(empty_for(deeper), deeper, value)?,
+                Err(error) => return Err(told(&error)),
+            };
+            changed(own, &[(key, Change::Set(inner.as_bytes()))])
+        }
+        Step::Item(index) => {
+            let items = items(own).map_err(|_| "there is no list".to_owned())?;
+            let Some(item) = items.get(*index) else { return Err(format!("the list has {} items", items.len())) };
+            let range = range_in(own, item.get());
+            Ok([&own[..range.start], &set(item.get(), deeper, value)?, &own[range.end..]].concat())
+        }
+        Step::Each => Err("which item? items[0]".to_owned()),
+    }
+}
+
+/// What a field holds that isn't there yet.
+fn empty_for(deeper: &[Step]) -> &'static str {
+    if matches!(deeper.first(), Some(Step::Item(_) | Step::Each)) { "[]" } else { "{}" }
+}
+
+fn changed(own: &str, changes: &[(&str, Change<'_>)]) -> Result<String, String> {
+    let mut out = Vec::with_capacity(own.len() + 64);
+    change(own, changes, &mut out).map_err(|error| told(&error))?;
+    // Text of which whole values were replaced by text.
+    String::from_utf8(out).map_err(|error| error.to_string())
+}
+
+fn told(error: &FieldError) -> String {
+    match error {
+        FieldError::NotAnObject => "there is no object that could have such a field".to_owned(),
+        error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_go_over_the_calls_own_and_all_else_stays() {
+        let own = r#"{ "path":"main.py", "n":1.10 ,"big":12345678901234567890123}"#;
+        assert_eq!(
+            merged(own, r#"{"path":"x","new \"key\"":[1]}"#),
+            Ok(r#"{ "path":"x", "n":1.10 ,"big":12345678901234567890123,"new \"key\"":[1]}"#.to_owned())
+        );
+        assert_eq!(merged(own, "{}"), Ok(own.to_owned()));
+        assert!(merged(own, r#"{"a":1,"A":2}"#).is_err() && merged(own, "[]").is_err());
+    }
+
+    #[test]
+    fn a_value_is_set_at_a_path() {
+        let own = r#"{"a":{"b":[1, 2.0,{"c":3}]},"odd key":1}"#;
+        for (path, value, edited) in [
+            ("a.b[1]", "7", r#"{"a":{"b":[1, 7,{"c":3}]},"odd key":1}"#),
+            (".a.b[2].c", "\"x\"", r#"{"a":{"b":[1, 2.0,{"c":"x"}]},"odd key":1}"#),
+            ("a", "hello you", r#"{"a":"hello you","odd key":1}"#),
+            ("odd key", "true", r#"{"a":{"b":[1, 2.0,{"c":3}]},"odd key":true}"#),
+            (".\"odd key\"", "", r#"{"a":{"b":[1, 2.0,{"c":3}]},"odd key":""}"#),
+            ("new.deep", "1e2", r#"{"a":{"b":[1, 2.0,{"c":3}]},"odd key":1,"new":{"deep":1e2}}"#),
+        ] {
+            assert_eq!(with_value(own, path, value).as_deref(), Ok(edited), "{path}");
+        }
+        for (path, why) in
+            [("a.b[9]", "3 items"), ("a.b.c", "no object"), ("a[0]", "no list"), ("a.b[]", "which"), (".", "which")]
+        {
+            assert!(
+                with_value(own, path, "1").is_err_and(|told| told.contains(why)),
+                "{path}: {:?}",
+                with_value(own, path, "1")
+            );
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a person has said about a call that was held: `hitl_response`.
+
+use super::{Fields, Unreadable, unreadable};
+use serde_json::value::RawValue;
+
+/// What is to become of the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It passes as it is.
+    Approve,
+    /// It passes with other arguments.
+    Edit,
+    /// It doesn't pass.
+    Reject,
+}
+
+/// `{"type":"hitl_response","call_id","nonce","action":"approve|edit|reject","edited_arguments"?,"arguments_sha256"?,"feedback"?}`.
+#[derive(Debug, Clone)]
+pub struct HitlResponse<'a> {
+    /// That of the call, as it was written.
+    pub call_id: Option<&'a RawValue>,
+    /// That of the question: who wasn't asked doesn't know it.
+    pub nonce: String,
+    /// What is to become of the call.
+    pub action: Action,
+    /// JSON text: fields that go over the call's own; there where the action is to edit, unless `arguments` is.
+    pub edited_arguments: Option<&'a str>,
+    /// JSON text: what takes the place of all the call's arguments. Only who edits them as a whole says it.
+    pub arguments: Option<&'a str>,
+    /// Of which arguments it speaks, where it says so.
+    pub arguments_sha256: Option<String>,
+    /// For whoever made the call.
+    pub feedback: Option<String>,
+}
+
+impl<'a> HitlResponse<'a> {
+    /// Reads a line; `None` is another record.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(line: &'a str) -> Result<Option<HitlResponse<'a>>, Unreadable> {
+        let fields = Fields::read(line)?;
+        let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+        if text("type").is_none_or(|kind| kind != "hitl_response") {
+            return Ok(None);
+        }
+        let optional = |key| match fields.get(key).map(RawValue::get) {
+            None | Some("null") => Ok(None),
+            Some(_) => text(key).map(Some).ok_or(()).or_else(|()| unreadable(format_args!("its {key} is no text"))),
+        };
+        let object = |key| match fields.get(key).map(RawValue::get) {
+            None | Some("null") => Ok(None),
+            Some(json) if json.starts_with('{') => Ok(Some(json)),
+            Some(_) => unreadable(format_args!("its {key} is no object")),
+        };
+        let action = match text("action").as_deref() {
+            Some("approve") => Action::Approve,
+            Some("edit") => Action::Edit,
+            Some("reject") => Action::Reject,
+            _ => return unreadable("a hitl_response whose action is none of approve, edit and reject"),
+        };
+        let response = HitlResponse {
+            call_id: fields.get("call_id"),
+            nonce: optional("nonce")?.unwrap_or_default(),
+            action,
+            edited_arguments: object("edited_arguments")?,
+            arguments: object("arguments")?,
+            arguments_sha256: optional("arguments_sha256")?,
+            feedback: optional("feedback")?,
+        };
+        let edits = response.edited_arguments.is_some() || response.arguments.is_some();
+        match response.action {
+            Action::Edit if !edits => unreadable("a hitl_response that edits, without edited_arguments"),
+            Action::Approve if edits => unreadable("a hitl_response that approves, and has edited_arguments: say edit"),
+            _ => Ok(Some(response)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_or_told_what_is_wrong_with_it() {
+        let line = r#"{"type":"hitl\u005fresponse","call_id":7.10,"nonce":"n","action":"edit","edited_arguments":{"n":1.10},"feedback":null}"#;
+        let read = HitlResponse::read(line).unwrap().unwrap();
+        assert_eq!((read.call_id.unwrap().get(), read.nonce.as_str(), read.action), ("7.10", "n", Action::Edit));
+        assert_eq!((read.edited_arguments, read.feedback), (Some(r#"{"n":1.10}"#), None));
+        assert!(HitlResponse::read(r#"{"type":"tool_call"}"#).unwrap().is_none());
+        for bad in [
+            r#"{"type":"hitl_response","nonce":"n"}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"Approve"}"#,
+            r#"{"type":"hitl_response","nonce":1,"action":"approve"}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"edit"}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"edit","edited_arguments":[]}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"approve","edited_arguments":{}}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"approve","Action":"reject"}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"reject","feedback":7}"#,
+        ] {
+            assert!(HitlResponse::read(bad).is_err(), "{bad}");
+        }
+    }
+}

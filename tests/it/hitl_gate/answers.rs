@@ -1,0 +1,218 @@
+//! Answers that come from a program.
+
+use super::{Desktop, MARKED, SETTLED, gate, json, marked};
+use crate::process::Talk;
+use std::io::Write;
+
+#[test]
+fn a_program_asks_and_answers() {
+    let mut desk = Desktop::start(&[]);
+    let held = r#"{"type":"tool_call","call_id":"c1","tool_name":"x","arguments":{"n":1.10,  "big":12345678901234567890123},"step_id":3,"target":{"name":"Pay"},"requires_approval":true,"policy":{"rule":"r"}}"#;
+    let line = desk.talk.ask(held);
+    let asked = json(&line);
+    assert!(line.contains(r#""arguments":{"n":1.10,  "big":12345678901234567890123}"#), "as they stand there: {line}");
+    for (key, value) in [
+        ("type", json("\"status\"")),
+        ("status", json("\"waiting_human\"")),
+        ("call_id", json("\"c1\"")),
+        ("step_id", json("3")),
+        ("tool_name", json("\"x\"")),
+        ("target", json(r#"{"name":"Pay"}"#)),
+        ("policy", json(r#"{"rule":"r"}"#)),
+        ("arguments_sha256", sha256(r#"{"n":1.10,  "big":12345678901234567890123}"#).into()),
+    ] {
+        assert_eq!(asked[key], value, "{key}");
+    }
+    assert!(asked["nonce"].as_str().unwrap().len() >= 24, "96 bits at least");
+    desk.answer_to(&asked, r#""action":"approve","feedback":"fine""#);
+    assert_eq!(desk.hear()["status"], "approved");
+    let result = desk.hear();
+    assert_eq!((&result["by"], &result["feedback"]), (&"answers".into(), &"fine".into()));
+    assert_eq!(desk.talk.hear(), held.replace(r#","requires_approval":true"#, ""));
+    desk.talk.close();
+    assert_eq!(desk.talk.end().status.code(), Some(0));
+}
+
+/// By somebody else's hand.
+fn sha256(text: &str) -> String {
+    let output = crate::process::pipe(&mut std::process::Command::new("sha256sum"), text.as_bytes());
+    crate::process::text(&output.stdout).split(' ').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_wrong_answer_is_told_and_changes_nothing() {
+    let mut desk = Desktop::start(&[]);
+    let first = desk.hold(MARKED);
+    let sha = first["arguments_sha256"].as_str().unwrap().replace(|c: char| c.is_ascii_digit(), "f");
+    let nonce = &first["nonce"];
+    let wrong = [
+        (r#"{"type":"hitl_response","call_id":1,"nonce":"0000","action":"approve"}"#.to_owned(), "its nonce isn't"),
+        (r#"{"type":"hitl_response","call_id":1,"action":"approve"}"#.to_owned(), "no nonce"),
+        (r#"{"type":"hitl_response","call_id":1,"nonce":"","action":"approve"}"#.to_owned(), "no nonce"),
+        (format!(r#"{{"type":"hitl_response","call_id":"1","nonce":{nonce},"action":"approve"}}"#), "its call_id"),
+        (format!(r#"{{"type":"hitl_response","nonce":{nonce},"action":"approve"}}"#), "its call_id"),
+        (format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"APPROVE"}}"#), "none of"),
+        (format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit"}}"#), "edited_arguments"),
+        (
+            format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"approve","action":"reject"}}"#),
+            "twice",
+        ),
+        (
+            format!(
+                r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"approve","arguments_sha256":"{sha}"}}"#
+            ),
+            "other arguments",
+        ),
+        ("yes".to_owned(), "no JSON"),
+        (r#"{"tool":"x"}"#.to_owned(), "no hitl_response"),
+        ("[".repeat(1000), "--max-depth"),
+    ];
+    for (answer, _) in &wrong {
+        desk.answer(answer);
+    }
+    // A blank line is the terminal's sign, and says nothing where there is none.
+    desk.answer("");
+    desk.talk.hear_nothing_for(300);
+    desk.answer_to(&first, r#""action":"reject","feedback":"no""#);
+    desk.hear();
+    desk.hear();
+    assert_eq!(desk.hear()["error"], "a person rejected it: no");
+    // The nonce of a question that is over opens no other.
+    let second = desk.hold(&marked(2));
+    assert_ne!(second["nonce"], first["nonce"]);
+    desk.answer(&format!(r#"{{"type":"hitl_response","call_id":2,"nonce":{nonce},"action":"approve"}}"#));
+    desk.talk.hear_nothing_for(200);
+    desk.answer_to(&second, r#""action":"approve""#);
+    desk.hear();
+    desk.hear();
+    desk.hear();
+    desk.answer_to(&second, r#""action":"approve""#);
+    desk.talk.hear_nothing_for(200);
+    desk.talk.close();
+    let ended = desk.talk.end();
+    assert_eq!(ended.status.code(), Some(1));
+    for (answer, why) in &wrong {
+        assert!(ended.stderr.contains(why), "{answer}: {}", ended.stderr);
+    }
+    assert!(ended.stderr.starts_with("hitl-gate: answers:1: not taken for an answer: its nonce"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no question is open"), "{}", ended.stderr);
+    assert_eq!(ended.lines, [""; 0]);
+}
+
+#[test]
+fn edited_arguments_go_over_the_calls_own() {
+    let mut desk = Desktop::start(&[]);
+    for (held, edited, passes) in [
+        (
+            r#"{"id":1,"tool":"rm","args":{ "path":"a" ,"n":1.10},"requires_approval":true }"#,
+            r#"{"path":"b","new \"key\"":12345678901234567890123}"#,
+            r#"{"id":1,"tool":"rm","args":{ "path":"b" ,"n":1.10,"new \"key\"":12345678901234567890123} }"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"requires_approval":true}}}"#,
+            r#"{"a":1.0}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":1.0}}}"#,
+        ),
+    ] {
+        let asked = desk.hold(held);
+        desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{edited}"#));
+        assert_eq!(desk.hear()["status"], "edited_by_human");
+        let result = desk.hear();
+        assert_eq!(result["verdict"], "edited");
+        assert_ne!(result["arguments_sha256"], asked["arguments_sha256"], "of what passes");
+        assert_eq!(desk.talk.hear(), passes);
+    }
+    let asked = desk.hold(MARKED);
+    desk.answer_to(&asked, r#""action":"edit","edited_arguments":{"a":1,"A":2}"#);
+    assert_eq!(desk.hear()["status"], "rejected");
+    desk.hear();
+    let told = desk.hear();
+    assert!(told["error"].as_str().unwrap().contains("two spellings"), "{told}");
+    // Whoever answers may not take a field away, as the terminal does: that isn't in the vocabulary.
+    let asked = desk.hold(MARKED);
+    desk.answer_to(&asked, r#""action":"edit","edited_arguments":{},"arguments":{"all":"else"}"#);
+    desk.hear();
+    desk.hear();
+    assert_eq!(desk.talk.hear(), SETTLED);
+}
+
+#[test]
+fn the_side_that_makes_the_calls_cannot_approve_them() {
+    let mut desk = Desktop::start(&[]);
+    let asked = desk.hold(MARKED);
+    let answer =
+        |kind: &str| format!(r#"{{"type":"{kind}","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
+    for kind in ["hitl_response", "hitl\\u005fresponse"] {
+        let told = json(&desk.talk.ask(&answer(kind)));
+        assert_eq!((&told["type"], &told["context"]["call_id"]), (&"error".into(), &1.into()), "{told}");
+    }
+    desk.talk.hear_nothing_for(200);
+    desk.answer_to(&asked, r#""action":"reject""#);
+    desk.hear();
+    desk.talk.close();
+    let ended = desk.talk.end();
+    assert!(ended.stderr.contains("stdin:2: the side that makes the calls may not answer"), "{}", ended.stderr);
+    assert_eq!(ended.status.code(), Some(1));
+}
+
+#[test]
+fn unless_it_is_told_that_it_may() {
+    let mut talk = Talk::start(&mut gate(&["--answers", "stdin"]));
+    let asked = json(&talk.ask(MARKED));
+    talk.say(r#"{"tool":"look"}"#);
+    talk.say(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]));
+    assert_eq!(json(&talk.hear())["status"], "approved");
+    talk.hear();
+    assert_eq!((talk.hear().as_str(), talk.hear().as_str()), (SETTLED, r#"{"tool":"look"}"#));
+    assert_eq!(talk.end_after_close().status.code(), Some(0));
+    // Wrapped, the questions come back to the side that may answer.
+    let mut talk = Talk::start(&mut gate(&["--answers", "stdin", "--", "cat"]));
+    let asked = json(&talk.ask(MARKED));
+    talk.say(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]));
+    assert_eq!(json(&talk.hear())["status"], "approved");
+    talk.hear();
+    assert_eq!(talk.hear(), SETTLED);
+    assert_eq!(talk.end_after_close().status.code(), Some(0));
+}
+
+#[test]
+fn answers_are_read_from_what_is_added_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("answers");
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&path).unwrap();
+    file.write_all(b"{\"of\":\"an earlier run\"}\n").unwrap();
+    let mut talk = Talk::start(&mut gate(&["--answers", path.to_str().unwrap()]));
+    let asked = json(&talk.ask(MARKED));
+    let answer = format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
+    file.write_all(format!("{answer}\n").as_bytes()).unwrap();
+    assert_eq!(json(&talk.hear())["status"], "approved");
+    let ended = talk.end_after_close();
+    assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_channel_that_is_not_there_is_told_at_once() {
+    let (status, lines, stderr) = super::ran(&mut gate(&["--answers", "/nowhere/at/all"]), "");
+    assert_eq!((status, lines.len()), (Some(2), 0));
+    assert!(stderr.contains("--answers: /nowhere/at/all: No such file"), "{stderr}");
+}
+
+#[test]
+fn whoever_answers_first_decides_and_the_other_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("answers");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut desk = super::Desk::lay_in(folder, "", &format!("--answers {}", fifo.display()), "");
+    desk.call(MARKED);
+    let asked = desk.hear_json();
+    desk.question();
+    let mut answers = std::fs::OpenOptions::new().write(true).open(&fifo).unwrap();
+    let answer = format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
+    answers.write_all(format!("{answer}\n").as_bytes()).unwrap();
+    assert_eq!(desk.hear_decision(), ("approved".into(), "answers".into()));
+    desk.person.exp_string("approved").unwrap();
+    desk.hear();
+    desk.hold(&marked(2));
+    desk.types("y");
+    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
+}

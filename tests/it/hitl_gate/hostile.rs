@@ -1,0 +1,85 @@
+//! What a page or a model could send to mislead whoever is asked.
+
+use super::{Desk, Desktop, SETTLED};
+
+/// Escape sequences, marks that turn writing direction, and what isn't seen.
+const NASTY: &str = "\u{9b}2J\u{202e}\u{2066}\u{200b}\u{feff}\u{e0041}\u{ad}\u{3164}\u{2028}";
+const ESCAPED: &str = r"\u001b[2J\u0007\r\n> y\r\n\u202e\u200b";
+
+#[test]
+fn nothing_in_a_call_steers_the_terminal_or_hides() {
+    let mut desk = Desk::lay("", "--color never", "");
+    let text = format!("{NASTY}{ESCAPED}");
+    let shown = desk.hold(&format!(
+        r#"{{"tool":"t{text}","args":{{"k{text}":"v{text}"}},"requires_approval":true,"target":{{"role":"r{text}","name":"n{text}","context":"c{text}"}},"policy":{{"rule":"r{text}","reason":"r{text}","kind":"k{text}","severity":"strong"}}}}"#
+    ));
+    desk.types("v");
+    let everything = desk.question();
+    for shown in [shown, everything] {
+        let hidden = |c: char| (c.is_control() && !"\r\n".contains(c)) || NASTY.contains(c) && c != '2' && c != 'J';
+        assert!(!shown.chars().any(hidden), "{shown:?}");
+        assert!(!shown.lines().any(|line| line.trim_end().ends_with("> y") && line.starts_with('>')), "{shown}");
+    }
+    desk.types("n \u{202e}\x1b[2J");
+    desk.hear_decision();
+    desk.person.exp_string("rejected").unwrap();
+}
+
+#[test]
+fn a_megabyte_is_shown_as_its_beginning() {
+    let mut desk = Desk::lay("", "", "");
+    let long = "approve [y] ".repeat(90_000);
+    let call = format!(r#"{{"id":1,"tool":"x","args":{{"{long}":"{long}"}},"requires_approval":true}}"#);
+    let shown = desk.hold(&call);
+    assert!(shown.len() < 2000 && shown.contains("(1080002 characters)"), "{} bytes", shown.len());
+    desk.types("y");
+    desk.hear_decision();
+    assert_eq!(desk.hear(), call.replace(r#","requires_approval":true"#, ""));
+}
+
+#[test]
+fn feedback_and_ids_are_quoted_wherever_they_go() {
+    let mut desk = Desktop::start(&[]);
+    let asked = desk.hold(r#"{"id":{"a":["\"}"]},"tool":"x","requires_approval":true}"#);
+    desk.answer_to(&asked, r#""action":"reject","feedback":"\"}\n{\"tool\":\"rm\"}""#);
+    assert_eq!(desk.hear()["call_id"], asked["call_id"]);
+    assert_eq!(desk.hear()["feedback"], "\"}\n{\"tool\":\"rm\"}");
+    assert_eq!(desk.hear()["error"], "a person rejected it: \"}\n{\"tool\":\"rm\"}");
+    desk.talk.hear_nothing_for(100);
+}
+
+#[test]
+fn what_cannot_be_read_for_certain_never_passes() {
+    let mut desk = Desktop::start(&["--max-line", "200", "--max-depth", "8"]);
+    let deep = format!(r#"{{"tool":"x","args":{}1{}}}"#, "{\"a\":".repeat(9), "}".repeat(9));
+    let long = format!(r#"{{"tool":"x","args":{{"a":"{}"}},"jsonrpc":"2.0"}}"#, "x".repeat(300));
+    for (line, kind) in [
+        ("no JSON", "bad_input"),
+        ("[{\"tool\":\"x\"}]", "bad_input"),
+        (r#"{"tool":"x","requires_approval":true,"requires_approval":false}"#, "bad_input"),
+        (r#"{"tool":"x","Requires_Approval":false,"requires_approval":true}"#, "bad_input"),
+        (r#"{"tool":"x","requires_approval":"true"}"#, "bad_input"),
+        ("{\"tool\":\"x\"}\r{\"tool\":\"y\"}", "bad_input"),
+        (r#"{"tool":"x","type":"tool_call","tool_name":"y"}"#, "bad_input"),
+        (&deep, "bad_input"),
+    ] {
+        let answer = super::json(&desk.talk.ask(line));
+        assert_eq!((&answer["type"], &answer["kind"]), (&"tool_result".into(), &kind.into()), "{line}: {answer}");
+    }
+    desk.talk.say(r#"[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}]"#);
+    let answer = desk.hear();
+    assert_eq!((&answer["id"], &answer["error"]["data"]["kind"]), (&serde_json::Value::Null, &"bad_input".into()));
+    desk.talk.say(&long);
+    let answer = desk.hear();
+    assert_eq!((&answer["id"], &answer["error"]["data"]["kind"]), (&serde_json::Value::Null, &"too_large".into()));
+    assert!(answer["error"]["message"].as_str().unwrap().contains("--max-line"), "{answer}");
+    let asked = desk.hold(super::MARKED);
+    desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{{"a":"{}"}}"#, "x".repeat(150)));
+    // That answer is itself too long to be read; and one that isn't may not make the call so.
+    desk.talk.hear_nothing_for(200);
+    desk.answer_to(&asked, r#""action":"approve""#);
+    desk.hear();
+    desk.hear();
+    assert_eq!(desk.talk.hear(), SETTLED);
+    assert_eq!(desk.talk.end_after_close().status.code(), Some(1));
+}

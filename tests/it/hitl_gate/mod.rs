@@ -1,0 +1,180 @@
+//! `hitl-gate` with a person at a real pseudo-terminal, with a program that answers on a FIFO, and with nobody.
+
+mod answers;
+mod editor;
+mod ends;
+mod hostile;
+mod nobody;
+mod person;
+mod pipe;
+mod wrapped;
+
+use crate::process::{Talk, binary, text};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use rexpect::session::{PtySession, spawn_command};
+use serde_json::Value;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Command;
+use tempfile::TempDir;
+
+const PROMPT: &str = "help [?]\r\n> ";
+const MARKED: &str = r#"{"id":1,"tool":"rm","args":{"path":"a.txt","n":1.10},"requires_approval":true}"#;
+/// The same once a person has agreed.
+const SETTLED: &str = r#"{"id":1,"tool":"rm","args":{"path":"a.txt","n":1.10}}"#;
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+/// A call that waits for a person.
+fn marked(id: u32) -> String {
+    MARKED.replacen('1', &id.to_string(), 1)
+}
+
+/// `hitl-gate OPTIONS` in a session of its own: nobody sits at its terminal.
+fn gate(options: &[&str]) -> Command {
+    let mut gate = Command::new("setsid");
+    gate.arg(binary("hitl-gate")).args(options).env_remove("PIPEWRIGHT_FOREGROUND").env_remove("NO_COLOR");
+    gate
+}
+
+/// A person at a terminal from which the gate was started, and the side that makes the calls.
+struct Desk {
+    person: PtySession,
+    calls: Option<File>,
+    said: BufReader<File>,
+    folder: TempDir,
+}
+
+impl Desk {
+    /// `before` stands before the gate in the command, `options` behind it, and `after` is what the shell does then.
+    fn lay(before: &str, options: &str, after: &str) -> Desk {
+        Desk::lay_in(tempfile::tempdir().unwrap(), before, options, after)
+    }
+
+    fn lay_in(folder: TempDir, before: &str, options: &str, after: &str) -> Desk {
+        let at = |name: &str| folder.path().join(name);
+        for name in ["calls", "said"] {
+            mkfifo(&at(name), Mode::S_IRWXU).unwrap();
+        }
+        let script = format!(
+            "{before} {} {options} <{} >{} 2>{}; {after}",
+            binary("hitl-gate").display(),
+            at("calls").display(),
+            at("said").display(),
+            at("stderr").display(),
+        );
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).env("TERM", "xterm").env("COLUMNS", "80");
+        shell.env("FOLDER", folder.path()).env("XDG_RUNTIME_DIR", folder.path());
+        for variable in ["NO_COLOR", "PIPEWRIGHT_FOREGROUND", "VISUAL", "EDITOR"] {
+            shell.env_remove(variable);
+        }
+        let person = spawn_command(shell, Some(20_000)).unwrap();
+        // In the order in which the shell opens them: each waits for the other end.
+        let calls = OpenOptions::new().write(true).open(at("calls")).unwrap();
+        let said = BufReader::new(File::open(at("said")).unwrap());
+        Desk { person, calls: Some(calls), said, folder }
+    }
+
+    fn call(&mut self, line: &str) {
+        self.calls.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// The next line that the gate says or passes; empty where it has ended.
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        line.trim_end_matches('\n').to_owned()
+    }
+
+    fn hear_json(&mut self) -> Value {
+        json(&self.hear())
+    }
+
+    /// The records about a decision: the status, and by whom it is.
+    fn hear_decision(&mut self) -> (String, String) {
+        let (status, result) = (self.hear_json(), self.hear_json());
+        assert_eq!(
+            (&status["type"], &result["type"]),
+            (&"status".into(), &"policy_result".into()),
+            "{status} {result}"
+        );
+        (word(&status["status"]), word(&result["by"]))
+    }
+
+    /// What stands on the terminal up to the next prompt.
+    fn question(&mut self) -> String {
+        self.person.exp_string(PROMPT).unwrap()
+    }
+
+    fn types(&mut self, line: &str) {
+        self.person.send_line(line).unwrap();
+    }
+
+    /// Makes a call that is held, and waits until the person is asked.
+    fn hold(&mut self, line: &str) -> String {
+        self.call(line);
+        assert_eq!(self.hear_json()["status"], "waiting_human");
+        self.question()
+    }
+
+    fn stderr(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stderr")).unwrap()
+    }
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// A gate that is answered on a FIFO, without a terminal.
+struct Desktop {
+    talk: Talk,
+    answers: File,
+    folder: TempDir,
+}
+
+impl Desktop {
+    fn start(options: &[&str]) -> Desktop {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("answers");
+        mkfifo(&fifo, Mode::S_IRWXU).unwrap();
+        let mut command = gate(&["--answers", fifo.to_str().unwrap()]);
+        let talk = Talk::start(command.args(options));
+        // Read and written: opening it waits for nobody.
+        let answers = OpenOptions::new().read(true).write(true).open(&fifo).unwrap();
+        Desktop { talk, answers, folder }
+    }
+
+    /// Makes a call that is held, and gives the question.
+    fn hold(&mut self, line: &str) -> Value {
+        let asked = json(&self.talk.ask(line));
+        assert_eq!(asked["status"], "waiting_human", "{asked}");
+        asked
+    }
+
+    fn answer(&mut self, line: &str) {
+        self.answers.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// Answers a question, with `rest` behind what every answer has.
+    fn answer_to(&mut self, asked: &Value, rest: &str) {
+        let answer =
+            format!(r#"{{"type":"hitl_response","call_id":{},"nonce":{},{rest}}}"#, asked["call_id"], asked["nonce"]);
+        self.answer(&answer);
+    }
+
+    fn hear(&mut self) -> Value {
+        json(&self.talk.hear())
+    }
+}
+
+/// What a run over a whole input came to.
+fn ran(command: &mut Command, input: &str) -> (Option<i32>, Vec<String>, String) {
+    let output = crate::process::pipe(command, input.as_bytes());
+    let lines = text(&output.stdout).lines().map(str::to_owned).collect();
+    (output.status.code(), lines, text(&output.stderr))
+}

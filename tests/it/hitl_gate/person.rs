@@ -1,0 +1,308 @@
+//! A person at the terminal.
+
+use super::{Desk, MARKED, SETTLED, marked};
+use crate::process::{binary, example};
+
+#[test]
+fn a_person_sees_the_call_and_approves() {
+    let mut desk = Desk::lay("", "--color never", "echo status $?");
+    let shown = desk.hold(
+        r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_click","arguments":{"ref":"e12"},"session_id":"s","target":{"role":"button","name":"Delete account","context":"Settings"},"requires_approval":true,"policy":{"verdict":"confirm","rule":"builtin.delete","reason":"delete: \"Delete\" (en)","kind":"delete","severity":"ordinary"}}"#,
+    );
+    for part in [
+        "tool  browser_click",
+        "target  button \"Delete account\", in \"Settings\"",
+        "kind  delete",
+        "rule  builtin.delete",
+        "reason  delete: \"Delete\" (en)",
+        ".ref: \"e12\"",
+        "rejected in 300 s",
+    ] {
+        assert!(shown.contains(part), "{part} is missing from\n{shown}");
+    }
+    desk.types("y");
+    let status = desk.hear_json();
+    assert_eq!(status, super::json(r#"{"type":"status","status":"approved","call_id":"c1","session_id":"s"}"#));
+    let result = desk.hear_json();
+    assert_eq!((&result["verdict"], &result["by"]), (&"approved".into(), &"terminal".into()));
+    assert_eq!(
+        desk.hear(),
+        r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_click","arguments":{"ref":"e12"},"session_id":"s","target":{"role":"button","name":"Delete account","context":"Settings"},"policy":{"verdict":"confirm","rule":"builtin.delete","reason":"delete: \"Delete\" (en)","kind":"delete","severity":"ordinary"}}"#
+    );
+    desk.person.exp_string("approved").unwrap();
+    desk.calls = None;
+    desk.person.exp_string("status 0").unwrap();
+    assert_eq!(desk.stderr(), "");
+}
+
+#[test]
+fn a_rejection_is_an_answer_with_the_persons_words() {
+    for (typed, told) in [
+        ("n not this one", "a person rejected it: not this one"),
+        ("/no", "a person rejected it"),
+        ("NO  \"quoted\\\"", "a person rejected it: \"quoted\\\""),
+    ] {
+        let mut desk = Desk::lay("", "", "echo status $?");
+        desk.hold(MARKED);
+        desk.types(typed);
+        assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+        let answer = desk.hear_json();
+        assert_eq!((&answer["kind"], &answer["error"], &answer["id"]), (&"rejected".into(), &told.into(), &1.into()));
+        desk.calls = None;
+        desk.person.exp_string("status 1").unwrap();
+    }
+}
+
+#[test]
+fn every_way_to_say_yes() {
+    let mut desk = Desk::lay("", "", "");
+    for typed in ["y", "yes", "/yes", " Y ", "/yes go on"] {
+        desk.hold(MARKED);
+        desk.types(typed);
+        assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()), "{typed}");
+        assert_eq!(desk.hear(), SETTLED);
+    }
+}
+
+#[test]
+fn nothing_but_a_clear_yes_approves() {
+    let mut desk = Desk::lay("", "", "");
+    desk.hold(MARKED);
+    for (typed, told) in [
+        ("", ""),
+        ("yep", "not understood"),
+        ("yes!", "not understood"),
+        ("ye", "not understood"),
+        ("1", "not understood"),
+        ("?", "Ctrl-D"),
+        ("e x", "e NAME=VALUE"),
+        ("v", "  |   \"n\": 1.10"),
+    ] {
+        desk.types(typed);
+        let shown = desk.question();
+        assert!(shown.contains(told), "{typed}: {shown}");
+    }
+    desk.person.send_control('d').unwrap();
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+}
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer_to_it() {
+    let mut desk = Desk::lay("", "", "");
+    desk.person.send_line("y").unwrap();
+    desk.person.send("y").unwrap();
+    desk.person.flush().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    desk.hold(MARKED);
+    // Neither the line nor the half of one.
+    desk.types("n");
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+    desk.hear();
+    desk.hold(&marked(2));
+    // Two lines at once: the second is an answer to what nobody has seen yet.
+    desk.person.send("e path=b\ny\n").unwrap();
+    desk.person.flush().unwrap();
+    assert!(desk.question().contains("+ .path: \"b\""));
+    desk.types("n");
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+}
+
+#[test]
+fn arguments_are_edited_shown_and_approved() {
+    let mut desk = Desk::lay("", "", "echo status $?");
+    desk.hold(r#"{"id":1,"tool":"rm","args":{ "path":"a.txt" ,"n":12345678901234567890123,"deep":[{"x":1.10}]},"requires_approval":true}"#);
+    desk.types("e path=b c.txt");
+    let shown = desk.question();
+    assert!(shown.contains("- .path: \"a.txt\"") && shown.contains("+ .path: \"b c.txt\""), "{shown}");
+    desk.types("e deep[0].x=[true]");
+    let shown = desk.question();
+    assert!(shown.contains("+ .path: ") && shown.contains("- .deep[0].x: 1.10"), "{shown}");
+    desk.types("e deep[7]=1");
+    assert!(desk.question().contains("the list has 1 items"));
+    desk.types("y");
+    assert_eq!(desk.hear_decision(), ("edited_by_human".into(), "terminal".into()));
+    assert_eq!(
+        desk.hear(),
+        r#"{"id":1,"tool":"rm","args":{"path":"b c.txt","n":12345678901234567890123,"deep":[{"x":[true]}]}}"#
+    );
+    desk.calls = None;
+    desk.person.exp_string("status 0").unwrap();
+}
+
+#[test]
+fn one_is_asked_about_and_the_calls_behind_it_wait_in_order() {
+    let mut desk = Desk::lay("", "", "");
+    desk.hold(MARKED);
+    desk.call(r#"{"tool":"look","id":2}"#);
+    desk.call(r#"{"type":"observation","n":1.10}"#);
+    assert_eq!(desk.hear(), r#"{"type":"observation","n":1.10}"#, "no call: it doesn't wait");
+    desk.call(&marked(3));
+    desk.call(r#"{"tool":"look","id":4}"#);
+    desk.types("y");
+    assert_eq!(desk.hear_decision().0, "approved");
+    assert_eq!(desk.hear(), SETTLED);
+    assert_eq!(desk.hear(), r#"{"tool":"look","id":2}"#);
+    assert_eq!(desk.hear_json()["call_id"], 3);
+    desk.question();
+    desk.types("n");
+    desk.hear_decision();
+    assert_eq!(desk.hear_json()["id"], 3);
+    assert_eq!(desk.hear(), r#"{"tool":"look","id":4}"#);
+}
+
+#[test]
+fn nobody_is_waited_for_beyond_the_timeout() {
+    let mut desk = Desk::lay("", "--timeout 0.5", "echo status $?");
+    desk.hold(MARKED);
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "timeout".into()));
+    let answer = desk.hear_json();
+    assert_eq!((&answer["kind"], &answer["id"]), (&"rejected".into(), &1.into()));
+    assert!(answer["error"].as_str().unwrap().contains("0.5 s (--timeout)"), "{answer}");
+    desk.person.exp_string("this question is withdrawn: nobody has answered").unwrap();
+    desk.hold(&marked(2));
+    desk.types("y");
+    assert_eq!(desk.hear_decision().0, "approved");
+}
+
+#[test]
+fn a_call_that_is_taken_back_is_no_question_any_more() {
+    let mut desk = Desk::lay("", "", "");
+    desk.hold(MARKED);
+    desk.call(&marked(2));
+    desk.call(r#"{"type":"cancel","call_id":9}"#);
+    assert_eq!(desk.hear(), r#"{"type":"cancel","call_id":9}"#, "that of a call that isn't here");
+    desk.call(r#"{"type":"cancel","call_id":1}"#);
+    desk.person.exp_string("withdrawn: the call was cancelled").unwrap();
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "caller".into()));
+    let answer = desk.hear_json();
+    assert_eq!((&answer["id"], &answer["kind"]), (&1.into(), &"cancelled".into()));
+    assert_eq!(desk.hear_json()["call_id"], 2);
+    desk.question();
+    desk.types("y");
+    assert_eq!(desk.hear_decision().0, "approved");
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_shown_strongly() {
+    for (color, strong) in
+        [("--color always", "\x1b[1;31mPAY: it may spend money\x1b[0m"), ("--color never", "PAY: it may")]
+    {
+        let mut desk = Desk::lay("", color, "");
+        let shown = desk.hold(
+            r#"{"tool":"click","requires_approval":true,"policy":{"verdict":"confirm","kind":"pay","severity":"strong"}}"#,
+        );
+        assert!(shown.contains(strong), "{shown:?}");
+        assert_eq!(shown.contains('\x1b'), color.ends_with("always"));
+    }
+}
+
+#[test]
+fn the_terminal_is_borrowed_through_wrappers_only_while_somebody_is_asked() {
+    let wrap = example("wrap");
+    let record = binary("jsonl-record");
+    let before = format!("{} -- {} $FOLDER/log -- {} --", wrap.display(), record.display(), wrap.display());
+    let mut desk = Desk::lay(&before, "-- cat", "read -r word </dev/tty; echo the shell read $word");
+    for id in 1..3 {
+        desk.call(&marked(id));
+        desk.question();
+        desk.types("y");
+        assert!(desk.hear().starts_with(&format!("{{\"id\":{id}")));
+    }
+    desk.calls = None;
+    desk.types("hello");
+    desk.person.exp_string("the shell read hello").unwrap();
+}
+
+#[test]
+fn of_two_gates_the_outer_asks_and_the_inner_passes() {
+    let gate = binary("hitl-gate");
+    let mut desk = Desk::lay("", &format!("-- {0} -- {0} -- cat", gate.display()), "echo status $?");
+    desk.call(MARKED);
+    desk.question();
+    desk.types("y");
+    assert_eq!(desk.hear(), SETTLED);
+    desk.calls = None;
+    desk.person.exp_string("status 0").unwrap();
+}
+
+#[test]
+fn a_terminal_without_lines_or_echo_is_put_back_as_it_was() {
+    let mut desk = Desk::lay("stty -icanon -echo -icrnl -opost;", "--color never", "stty -a");
+    desk.hold_raw();
+    desk.types("y");
+    desk.hear_decision();
+    desk.calls = None;
+    let shown = desk.person.exp_eof().unwrap();
+    for setting in ["-icanon", "-echo ", "-icrnl", "-opost"] {
+        assert!(shown.contains(setting), "{setting}: {shown}");
+    }
+}
+
+impl Desk {
+    /// As [`Desk::hold`], where the terminal was raw.
+    fn hold_raw(&mut self) {
+        self.call(MARKED);
+        assert_eq!(self.hear_json()["status"], "waiting_human");
+        let shown = self.question();
+        assert!(shown.contains(".path: \"a.txt\"\r\n"), "lines end as lines do: {shown:?}");
+    }
+}
+
+#[test]
+fn in_the_background_nobody_is_asked_and_nothing_is_stopped() {
+    let mut desk = Desk::lay("set -m; (", "", ") & wait $!; echo status $?");
+    desk.call(MARKED);
+    assert_eq!(desk.hear_json()["status"], "waiting_human");
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "nobody".into()));
+    assert!(desk.hear().contains("in the background of this terminal"));
+    desk.calls = None;
+    desk.person.exp_string("status 1").unwrap();
+}
+
+#[test]
+fn every_form_is_held_and_passes_without_its_mark() {
+    let mut desk = Desk::lay("", "", "");
+    for (held, passes) in [
+        (
+            r#"{"cmd":"quit","args":{"a":1.10},"id":7,"requires_approval":true}"#,
+            r#"{"cmd":"quit","args":{"a":1.10},"id":7}"#,
+        ),
+        (
+            r#"{"type":"tool_call","tool_name":"x","requires_approval":true,"plan_id":[1]}"#,
+            r#"{"type":"tool_call","tool_name":"x","plan_id":[1]}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","_meta":{"progressToken":1.0,"requires_approval":true,"policy":{"rule":"r"},"target":{"name":"Pay"}}}}"#,
+            r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","_meta":{"progressToken":1.0}}}"#,
+        ),
+    ] {
+        desk.hold(held);
+        desk.types("y");
+        desk.hear_decision();
+        assert_eq!(desk.hear(), passes);
+        desk.hold(held);
+        desk.types("n");
+        desk.hear_decision();
+        let answer = desk.hear_json();
+        assert!(answer.to_string().contains("\"rejected\""), "{answer}");
+    }
+}
+
+#[test]
+fn the_readme_shows_what_a_person_sees() {
+    let mut desk = Desk::lay("", "--color never", "");
+    let mut shown = desk.hold(
+        r#"{"tool":"browser_click","args":{"ref":"e12","count":2},"requires_approval":true,"target":{"role":"button","name":"Place order","context":"Cart: 2 items"},"policy":{"rule":"builtin.pay","reason":"pay: \"order\" (en)","kind":"pay","severity":"strong"}}"#,
+    );
+    shown += super::PROMPT;
+    desk.types("e count=1");
+    shown += &desk.question();
+    shown += super::PROMPT;
+    desk.types("y");
+    shown += &desk.person.exp_string("edited\r\n").unwrap();
+    shown += "edited\r\n";
+    let readme = include_str!("../../../README.md");
+    let blocks = readme.split("```text\n").skip(1).filter_map(|block| block.split("```").next());
+    let block = blocks.into_iter().find(|block| block.contains("hitl-gate: may this call pass?"));
+    assert_eq!(block, Some(shown.replace('\r', "").as_str()));
+}

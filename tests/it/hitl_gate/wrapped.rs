@@ -1,0 +1,130 @@
+//! Before the side that carries out calls.
+
+use super::{Desk, Desktop, MARKED, SETTLED, gate, json, ran};
+use crate::process::{Talk, example};
+
+#[test]
+fn neither_side_can_tell_and_records_go_to_the_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = folder.path().join("events");
+    let mut desk = Desktop::start(&["--events", events.to_str().unwrap(), "--", "cat"]);
+    assert_eq!(desk.talk.ask(r#"{"tool":"look",  "id":1}"#), r#"{"tool":"look",  "id":1}"#);
+    desk.talk.say(MARKED);
+    let asked = || std::fs::read_to_string(&events).unwrap_or_default();
+    crate::process::eventually("it is asked", || asked().contains("waiting_human"));
+    desk.talk.hear_nothing_for(100);
+    let question = json(asked().lines().next().unwrap());
+    desk.answer_to(&question, r#""action":"approve""#);
+    assert_eq!(desk.talk.hear(), SETTLED);
+    desk.talk.close();
+    let ended = desk.talk.end();
+    assert_eq!((ended.status.code(), ended.stderr.as_str(), ended.lines.len()), (Some(0), "", 0));
+    let statuses: Vec<_> = asked().lines().map(|line| json(line)["status"].clone()).collect();
+    assert_eq!(statuses, ["waiting_human".into(), "approved".into(), serde_json::Value::Null]);
+}
+
+#[test]
+fn a_person_approves_and_rejects_before_a_server_of_mcp() {
+    let home = tempfile::tempdir().unwrap();
+    let before = format!("STAND_IN_HOME={} {} ", home.path().display(), "env");
+    let pipe = crate::process::binary("mcp-pipe");
+    let far = format!("-- {} -- {} echo", pipe.display(), example("stand-in-server").display());
+    let mut desk = Desk::lay(&before, &far, "echo status $?");
+    desk.call(r#"{"tool":"echo","args":{"message":"a"},"id":1,"requires_approval":true}"#);
+    desk.question();
+    desk.types("e message=b");
+    desk.question();
+    desk.types("y");
+    let answer = desk.hear_json();
+    assert_eq!(
+        (&answer["status"], &answer["data"]["structuredContent"]["message"]),
+        (&"ok".into(), &"b".into()),
+        "{answer}"
+    );
+    desk.call(r#"{"tool":"echo","args":{"message":"c"},"id":2,"requires_approval":true}"#);
+    desk.question();
+    desk.types("n");
+    let answer = desk.hear_json();
+    assert_eq!((&answer["id"], &answer["kind"]), (&2.into(), &"rejected".into()));
+    desk.calls = None;
+    desk.person.exp_string("status 1").unwrap();
+}
+
+#[test]
+fn a_client_that_speaks_json_rpc_is_held_the_same_way() {
+    let mut desk = Desktop::start(&["--events", "-", "--", example("stand-in-server").to_str().unwrap(), "echo"]);
+    let greeting = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"0"}}}"#;
+    assert!(desk.talk.ask(greeting).contains("serverInfo"));
+    desk.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let call = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"message":"a"}},"_meta":{{"requires_approval":true,"policy":{{"rule":"r"}}}}}}}}"#
+        )
+    };
+    let asked = desk.hold(&call(1));
+    desk.answer_to(&asked, r#""action":"approve""#);
+    desk.hear();
+    desk.hear();
+    let answer = desk.hear();
+    assert_eq!(
+        (&answer["id"], &answer["result"]["structuredContent"]["message"]),
+        (&1.into(), &"a".into()),
+        "{answer}"
+    );
+    let asked = desk.hold(&call(2));
+    desk.answer_to(&asked, r#""action":"reject","feedback":"no""#);
+    desk.hear();
+    desk.hear();
+    let answer = desk.hear();
+    assert_eq!((&answer["id"], &answer["error"]["message"]), (&2.into(), &"a person rejected it: no".into()));
+    // One that is taken back has no answer, as MCP says.
+    desk.hold(&call(3));
+    desk.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#);
+    desk.hear();
+    assert_eq!(desk.hear()["by"], "caller");
+    desk.talk.hear_nothing_for(200);
+}
+
+#[test]
+fn the_end_of_the_calls_rejects_what_is_held_and_ends_the_other_side() {
+    let mut desk = Desktop::start(&["--", "sh", "-c", "cat; echo the end; exit 7"]);
+    desk.talk.say(MARKED);
+    desk.talk.close();
+    let answer = desk.hear();
+    assert_eq!((&answer["kind"], &answer["id"]), (&"rejected".into(), &1.into()));
+    assert!(answer["error"].as_str().unwrap().contains("stdin has ended"), "{answer}");
+    assert_eq!(desk.talk.hear(), "the end");
+    assert_eq!(desk.talk.end().status.code(), Some(7));
+}
+
+#[test]
+fn an_other_side_that_dies_answers_for_what_is_held() {
+    let mut desk = Desktop::start(&["--", "sh", "-c", "read -r line; printf 'no line feed'; exit 7"]);
+    desk.talk.say(MARKED);
+    desk.talk.say(r#"{"type":"observation"}"#);
+    assert_eq!(desk.talk.hear(), "no line feed");
+    let answer = desk.hear();
+    assert_eq!((&answer["kind"], &answer["id"]), (&"lost".into(), &1.into()));
+    assert_eq!(desk.talk.end().status.code(), Some(7));
+}
+
+#[test]
+fn an_other_side_that_cannot_be_started_is_3() {
+    let (status, lines, stderr) = ran(&mut gate(&["--", "/nowhere/at/all"]), MARKED);
+    assert_eq!((status, lines.len()), (Some(3), 0));
+    assert!(stderr.contains("cannot start /nowhere/at/all"), "{stderr}");
+}
+
+#[test]
+fn an_answer_of_ours_never_stands_within_a_line_of_the_other_sides() {
+    let far = "printf 'aaaaaaaaaaaaaaaaaaaa'; read -r line; printf 'bbbbbbbbbbbbbbbbbbbb\\n'; cat >/dev/null";
+    let mut talk =
+        Talk::start(&mut gate(&["--max-line", "100", "--", "sh", "-c", &far.replace("aaaa", &"a".repeat(99))]));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    talk.say("no JSON");
+    talk.say(r#"{"tool":"go"}"#);
+    let (line, answer) = (talk.hear(), talk.hear());
+    assert!(line.starts_with('a') && line.ends_with('b') && !line.contains('{'), "{line}");
+    assert_eq!(json(&answer)["kind"], "bad_input");
+    assert_eq!(talk.end_after_close().status.code(), Some(1));
+}
