@@ -9,6 +9,9 @@ mod gate;
 mod noted;
 mod records;
 mod screen;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 mod voice;
 mod waiting;
 

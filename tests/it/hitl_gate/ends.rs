@@ -2,6 +2,7 @@
 
 use super::{Desk, Desktop, MARKED, gate, json, marked, ran};
 use crate::process::Talk;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::pty::{OpenptyResult, openpty};
 use nix::sys::signal::Signal;
 use nix::unistd::ttyname;
@@ -55,6 +56,8 @@ fn is_asked(person: &mut std::fs::File) {
 #[test]
 fn a_terminal_that_is_hung_up_is_nobody() {
     let OpenptyResult { master, slave } = openpty(None, None).unwrap();
+    // It is ours alone: the gate would hold its own terminal up.
+    fcntl(&master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
     let (path, mut person) = (ttyname(&slave).unwrap(), std::fs::File::from(master));
     let mut talk = Talk::start(&mut gate(&["--tty", path.to_str().unwrap()]));
     assert_eq!(json(&talk.ask(MARKED))["status"], "waiting_human");

@@ -1,0 +1,12 @@
+complete -c hitl-gate -l tty -d 'The person\'s terminal [default: /dev/tty, where there is one]' -r -F
+complete -c hitl-gate -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c hitl-gate -l answers -d 'Take answers from here as well: a FIFO, or a file that is appended to; `stdin` lets the side that makes the calls answer' -r -F
+complete -c hitl-gate -l timeout -d 'How long a person may take; 0 is for ever' -r
+complete -c hitl-gate -l on-timeout -d 'What becomes of a call when that time is over' -r -f -a "reject\t'It is rejected'"
+complete -c hitl-gate -l events -d 'Where status records go: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, and nowhere with CMD, but with --answers stdin]' -r
+complete -c hitl-gate -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c hitl-gate -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c hitl-gate -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c hitl-gate -s V -l version -d 'Print version'

@@ -1,0 +1,155 @@
+//! What rules and an account would have a say in; they come from outside, and so do the tests of everything else.
+
+use super::decide::sha256;
+use super::gate::{Gate, Judge, Notebook, Records, Settings};
+use super::noted::Noted;
+use crate::io::lines::{Limits, Line, Piece};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::record::recognise;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+
+const MARKED: &str = r#"{"id":1,"tool":"rm","args":{"path":"a"},"requires_approval":true}"#;
+
+/// A gate between two sides, and what it has said to both.
+struct Bench {
+    gate: Gate,
+    out: Out,
+}
+
+impl Bench {
+    fn new(near_answers: bool, judge: Judge, notebook: Notebook) -> Bench {
+        let settings = Settings { timeout: None, limits: Limits::default(), near_answers };
+        let report = Arc::new(Report::new("hitl-gate", true));
+        let gate = Gate::new(settings, Err("no terminal".into()), false, Records::Near, (judge, notebook), report);
+        Bench { gate, out: Out::default() }
+    }
+
+    /// Says a line; gives what leaves to the near and to the far side.
+    fn say(&mut self, line: &[u8]) -> [Vec<String>; 2] {
+        let line = Line::new(line, 1);
+        self.gate.on(Event::Piece(Side::Near, Piece::Line(line)), &mut self.out).unwrap();
+        [Side::Near, Side::Far].map(|side| {
+            let said = std::mem::take(self.out.to(side));
+            String::from_utf8(said).unwrap().lines().map(str::to_owned).collect()
+        })
+    }
+
+    fn say_json(&mut self, line: &str) -> (Vec<Value>, Vec<String>) {
+        let [near, far] = self.say(format!("{line}\n").as_bytes());
+        (near.iter().map(|line| serde_json::from_str(line).unwrap()).collect(), far)
+    }
+
+    fn answer(&mut self, asked: &Value, rest: &str) -> (Vec<Value>, Vec<String>) {
+        self.say_json(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},{rest}}}"#, asked["nonce"]))
+    }
+}
+
+fn name(noted: &Noted<'_>) -> &'static str {
+    match noted {
+        Noted::Asked { .. } => "asked",
+        Noted::Settled { .. } => "settled",
+        Noted::Passed { .. } => "passed",
+    }
+}
+
+/// Nothing can be noted of this sort.
+fn without(sort: &'static str) -> Notebook {
+    Box::new(move |noted| match name(&noted) {
+        name if name == sort => Err(Failure::new(Status::Fault, "the disk is full")),
+        _ => Ok(()),
+    })
+}
+
+#[test]
+fn what_cannot_be_noted_down_does_not_pass() {
+    let refused = |(near, far): &(Vec<Value>, Vec<String>)| {
+        let answer = near.last().unwrap();
+        assert_eq!((&answer["kind"], far.len()), (&"denied".into(), 0), "{near:?}");
+        assert!(answer["error"].as_str().unwrap().contains("the disk is full"));
+    };
+    refused(&Bench::new(true, Box::new(|_| Ok(())), without("passed")).say_json(r#"{"tool":"look","id":1}"#));
+    let mut bench = Bench::new(true, Box::new(|_| Ok(())), without("asked"));
+    let said = bench.say_json(MARKED);
+    refused(&said);
+    assert_eq!(said.0.len(), 1, "nobody is asked");
+    let mut bench = Bench::new(true, Box::new(|_| Ok(())), without("settled"));
+    let (asked, _) = bench.say_json(MARKED);
+    refused(&bench.answer(&asked[0], r#""action":"approve""#));
+    // The next is asked about all the same.
+    assert_eq!(bench.say_json(MARKED).0[0]["status"], "waiting_human");
+}
+
+#[test]
+fn edited_arguments_are_judged_once_more() {
+    let judge: Judge = Box::new(|call| match recognise(call) {
+        Ok(Some(call)) if call.arguments.is_some_and(|arguments| arguments.get().contains("/etc")) => {
+            Err("rule etc: not there".to_owned())
+        }
+        _ => Ok(()),
+    });
+    let mut bench = Bench::new(true, judge, Box::new(|_| Ok(())));
+    let (asked, _) = bench.say_json(MARKED);
+    let (near, far) = bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"/etc"}"#);
+    assert_eq!((&near[0]["status"], far.len()), (&"rejected".into(), 0));
+    assert!(near[2]["error"].as_str().unwrap().contains("rule etc: not there"), "{near:?}");
+    let (asked, _) = bench.say_json(MARKED);
+    let (_, far) = bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"/tmp"}"#);
+    assert_eq!(far, [r#"{"id":1,"tool":"rm","args":{"path":"/tmp"}}"#]);
+}
+
+#[test]
+fn everything_is_noted_before_it_happens() {
+    let noted: Arc<Mutex<Vec<String>>> = Arc::default();
+    let notes = Arc::clone(&noted);
+    let notebook: Notebook = Box::new(move |event| {
+        let note = match event {
+            Noted::Asked { call, nonce, sha256 } => format!("asked {} {} {sha256}", call.tool, nonce.len()),
+            Noted::Settled { call, verdict, by, sha256, feedback } => {
+                format!("settled {} {} {} {sha256} {feedback:?}", call.tool, verdict.name(), by.name())
+            }
+            Noted::Passed { call } => format!("passed {}", call.tool),
+        };
+        notes.lock().unwrap().push(note);
+        Ok(())
+    });
+    let mut bench = Bench::new(true, Box::new(|_| Ok(())), notebook);
+    bench.say_json(r#"{"tool":"look"}"#);
+    let (asked, _) = bench.say_json(MARKED);
+    bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"b"},"feedback":"so""#);
+    let [shown, passed] = [r#"{"path":"a"}"#, r#"{"path":"b"}"#].map(|arguments| sha256(arguments.as_bytes()));
+    assert_eq!(
+        *noted.lock().unwrap(),
+        [
+            "passed look".to_owned(),
+            format!("asked rm 32 {shown}"),
+            format!("settled rm edited answers {passed} Some(\"so\")")
+        ]
+    );
+}
+
+proptest! {
+    /// Whatever comes: what leaves to the other side is no call that still needs somebody, and is what came.
+    #[test]
+    fn nothing_passes_that_somebody_must_agree_to(
+        edits in prop::collection::vec((0..90_usize, "[{}\\[\\]\":,a-zA-Z_ \\\\]{0,3}", 0..4_usize), 0..4),
+    ) {
+        for call in [MARKED, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"requires_approval":true}}}"#] {
+            let mut line = call.to_owned();
+            for (at, text, gone) in &edits {
+                let at = (*at).min(line.len());
+                let end = (at + gone).min(line.len());
+                line.replace_range(at..end, text);
+            }
+            let mut bench = Bench::new(false, Box::new(|_| Ok(())), Box::new(|_| Ok(())));
+            let [_, far] = bench.say(format!("{line}\n").as_bytes());
+            for passed in far.iter().filter(|passed| !passed.trim().is_empty()) {
+                prop_assert_eq!(passed, &line);
+                let call = recognise(passed);
+                prop_assert!(matches!(&call, Ok(None)) || matches!(&call, Ok(Some(call)) if !call.requires_approval), "{}", passed);
+            }
+        }
+    }
+}
