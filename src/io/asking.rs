@@ -1,6 +1,6 @@
 //! A terminal that is ours while a person is asked something, and no longer: whoever else has it may be a full-screen program.
 
-use super::child::{Attendant, attend};
+use super::attendant::{Attendant, attend};
 use super::descriptor::Descriptor;
 use super::report::{Failure, Status};
 use super::terminal::Terminal;

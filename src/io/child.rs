@@ -2,7 +2,6 @@
 
 use super::descriptor::Descriptor;
 use super::report::{Failure, Status};
-use super::terminal::Terminal;
 use super::{signal, terminal};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
@@ -147,84 +146,6 @@ fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
     Ok(OwnedFd::from(read).into())
 }
 
-/// A program that has a person's terminal.
-#[derive(Debug)]
-pub struct Attendant<'t> {
-    terminal: &'t Terminal,
-    group: Group,
-    process: std::process::Child,
-    ended: Option<ExitStatus>,
-}
-
-/// Starts `command` at the terminal of a person, in the foreground where that is ours.
-///
-/// # Errors
-/// As [`spawn`].
-pub fn attend<'t>(command: &[OsString], terminal: &'t Terminal) -> Result<Attendant<'t>, Failure> {
-    let Some((program, arguments)) = command.split_first() else {
-        return Err(Failure::new(Status::Usage, "no command to start"));
-    };
-    let start = || -> io::Result<std::process::Child> {
-        let mut command = Command::new(program);
-        // SAFETY: what runs between fork and exec is async-signal-safe, see there.
-        unsafe { command.pre_exec(signal::restore_mask) };
-        command.args(arguments).process_group(0);
-        command.stdin(terminal.file()?).stdout(terminal.file()?).stderr(terminal.file()?);
-        command.spawn()
-    };
-    let process = start().map_err(|error| {
-        Failure::new(Status::NotStarted, format_args!("cannot start {}: {error}", program.display()))
-    })?;
-    let group = Child::group_of(&process);
-    terminal.lend(group.0);
-    // It may have been stopped for asking the terminal before it was lent.
-    group.signal(Some(Signal::SIGCONT));
-    Ok(Attendant { terminal, group, process, ended: None })
-}
-
-impl Attendant<'_> {
-    /// Its status once it has ended.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
-        let id = self.group.0;
-        if self.ended.is_none() && is_stopped(id) {
-            // Nobody would bring it back to the foreground but we.
-            self.terminal.lend(id);
-            self.group.signal(Some(Signal::SIGCONT));
-        }
-        if self.ended.is_none() {
-            // An error says that it isn't there; then it has ended.
-            self.ended = self.process.try_wait().unwrap_or_else(|_| Some(ExitStatus::default()));
-        }
-        self.ended
-    }
-}
-
-/// Whether it was stopped since we looked last; doesn't take its status where it has ended.
-#[cfg(target_os = "linux")]
-fn is_stopped(id: Pid) -> bool {
-    use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-    matches!(waitid(Id::Pid(id), WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG), Ok(WaitStatus::Stopped(..)))
-}
-
-/// Elsewhere that can't be asked for alone.
-#[cfg(not(target_os = "linux"))]
-fn is_stopped(_: Pid) -> bool {
-    false
-}
-
-impl Drop for Attendant<'_> {
-    /// Ends it, where it still runs, and takes the terminal back.
-    fn drop(&mut self) {
-        if self.ended().is_none() {
-            let process = std::cell::RefCell::new(&mut self.process);
-            let gone = || !matches!(process.borrow_mut().try_wait(), Ok(None));
-            self.group.end(gone, || grace(true) / 2);
-            let _ = self.process.wait();
-        }
-        self.terminal.take_back(self.group.0);
-    }
-}
-
 /// Runs `command` to its end with [`Streams::Print`], and gives every line that it prints to `take`. What it leaves behind
 /// in its group is killed; a daemon of its own that has the same stdout isn't waited for.
 ///
@@ -263,7 +184,7 @@ impl Child {
         Child::group_of(&self.process)
     }
 
-    fn group_of(process: &std::process::Child) -> Group {
+    pub(super) fn group_of(process: &std::process::Child) -> Group {
         // A process id fits: the kernel's own type is an i32.
         Group(Pid::from_raw(process.id() as i32))
     }
@@ -284,7 +205,7 @@ impl Group {
     }
 
     /// Signals all of the group; says whether there was anybody.
-    fn signal(self, signal: Option<Signal>) -> bool {
+    pub(super) fn signal(self, signal: Option<Signal>) -> bool {
         killpg(self.0, signal) != Err(Errno::ESRCH)
     }
 

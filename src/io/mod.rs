@@ -7,6 +7,7 @@
 
 pub mod append;
 pub mod asking;
+pub mod attendant;
 pub mod between;
 pub mod child;
 pub mod descriptor;

@@ -1,5 +1,6 @@
 //! `hitl-gate`: calls that are marked wait for a person, who approves, edits or rejects them.
 
+mod answer;
 mod asker;
 mod channel;
 mod decide;

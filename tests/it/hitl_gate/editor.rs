@@ -116,3 +116,27 @@ fn an_editor_that_never_ends_is_ended_when_time_is_over() {
     desk.types("hello");
     desk.person.exp_string("the shell read hello").unwrap();
 }
+
+#[test]
+fn a_signal_ends_the_editor_too_and_the_terminal_is_put_back() {
+    let mut desk = desk("stty -echo -icanon; echo $$ > \"$FOLDER/pid\"; while :; do sleep 1; done", "");
+    desk.hold(MARKED);
+    desk.types("e");
+    let editor: i32 = left(&desk, "pid").trim().parse().unwrap();
+    // Perhaps with a shell in between.
+    let mut gate = editor;
+    while !std::fs::read_to_string(format!("/proc/{gate}/comm")).unwrap().starts_with("hitl-gate") {
+        gate = parent(gate);
+    }
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(gate), nix::sys::signal::Signal::SIGTERM).unwrap();
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "end".into()));
+    eventually("both have ended", || !is_running(editor) && !is_running(gate));
+    // Lines and their echo are back.
+    desk.types("hello");
+    desk.person.exp_string("hello\r\nthe shell read hello").unwrap();
+}
+
+fn parent(pid: i32) -> i32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap()
+}

@@ -1,0 +1,131 @@
+//! What is said about the call that waits: whether it answers the question that is open, and what follows.
+
+use super::decide::sha256;
+use super::gate::Gate;
+use super::records::{By, Verdict};
+use super::waiting::{arguments, is_same};
+use crate::io::lines::{Piece, deeper_than};
+use crate::io::stage::Out;
+use crate::policy::arguments::merged;
+use crate::policy::marks::{settle, with_arguments};
+use crate::record::{Action, HitlResponse, Unreadable, recognise};
+use serde_json::value::RawValue;
+
+impl Gate {
+    /// Takes a line of those who answer.
+    pub(super) fn take_answer_line(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        match piece {
+            // The terminal's way to say that it isn't there; from anybody else it says nothing.
+            Piece::Line(line) if line.is_blank() => self.look_at_terminal(out),
+            Piece::Line(line) => {
+                let place = format!("answers:{}", line.number());
+                if deeper_than(line.body(), self.settings.limits.max_depth) {
+                    return self.report.fault(place, "nested deeper than --max-depth");
+                }
+                match std::str::from_utf8(line.body()) {
+                    Ok(body) => self.take_answer(&place, HitlResponse::read(body), out),
+                    Err(_) => self.report.fault(place, "it is no UTF-8"),
+                }
+            }
+            Piece::Part { last: true, number, .. } => {
+                self.report.fault(format_args!("answers:{number}"), "longer than --max-line");
+            }
+            Piece::Part { .. } => {}
+        }
+    }
+
+    /// Takes an answer: a wrong one is told, and changes nothing.
+    pub(super) fn take_answer(
+        &mut self,
+        place: &str,
+        answer: Result<Option<HitlResponse<'_>>, Unreadable>,
+        out: &mut Out,
+    ) {
+        let wrong = match answer {
+            Ok(Some(answer)) => match self.who_answers(&answer) {
+                Ok(by) => return self.decide(&answer, by, out),
+                Err(why) => why.to_owned(),
+            },
+            Ok(None) => "it is no hitl_response".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        self.report.fault(place, format_args!("not taken for an answer: {wrong}"));
+    }
+
+    /// Whether it answers the question that is open, and who does.
+    fn who_answers(&self, answer: &HitlResponse<'_>) -> Result<By, &'static str> {
+        let (Some(pending), Some(first)) = (&self.pending, self.calls.first()) else {
+            return Err("no question is open");
+        };
+        let by = match answer.nonce.as_str() {
+            nonce if nonce == pending.terminal_nonce => By::Terminal,
+            nonce if nonce == pending.nonce => By::Answers,
+            "" => return Err("it has no nonce: that of the question belongs into it"),
+            _ => return Err("its nonce isn't that of the question that is open"),
+        };
+        let text = first.text();
+        let id = recognise(&text).ok().flatten().and_then(|call| call.id.map(RawValue::get));
+        if !is_same(answer.call_id.map(RawValue::get), id) {
+            return Err("its call_id isn't that of the call that waits");
+        }
+        if answer.arguments_sha256.as_ref().is_some_and(|sha256| *sha256 != pending.sha256) {
+            return Err("it is about other arguments than those of the call that waits (arguments_sha256)");
+        }
+        Ok(by)
+    }
+
+    fn decide(&mut self, answer: &HitlResponse<'_>, by: By, out: &mut Out) {
+        let feedback = answer.feedback.as_deref().filter(|feedback| !feedback.trim().is_empty());
+        if answer.action == Action::Reject {
+            return self.close_first(Verdict::Rejected, by, feedback, None, &rejection(feedback), out);
+        }
+        let Some(text) = self.calls.first().map(|held| held.text().into_owned()) else { return };
+        let whole = if by == By::Terminal { answer.arguments } else { None };
+        let agreed = match self.agreed(&text, answer.edited_arguments, whole) {
+            Ok(agreed) => agreed,
+            Err(why) => match (&mut self.asker, by) {
+                // They may edit again.
+                (Some(asker), By::Terminal) => return asker.refuse(&why),
+                _ => {
+                    let why = format!("what it was edited to doesn't pass: {why}");
+                    return self.close_first(Verdict::Rejected, by, feedback, None, &why, out);
+                }
+            },
+        };
+        let verdict = if answer.action == Action::Edit { Verdict::Edited } else { Verdict::Approved };
+        self.close_first(verdict, by, feedback, Some(&agreed), "", out);
+    }
+
+    /// The text of a call as somebody has agreed to it, without the mark that held it.
+    fn agreed(&self, text: &str, edited: Option<&str>, whole: Option<&str>) -> Result<String, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("the call can't be changed: {error}");
+        let read = |text| match recognise(text) {
+            Ok(Some(call)) => Ok(call),
+            Ok(None) => Err("it would be no call any more".to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        let call = read(text)?;
+        // What was shown is what passes.
+        let shown = sha256(arguments(&call).as_bytes());
+        if self.pending.as_ref().is_none_or(|pending| pending.sha256 != shown) {
+            return Err("the arguments aren't those that were shown".to_owned());
+        }
+        let arguments = match (whole, edited) {
+            (Some(whole), _) => whole.to_owned(),
+            (None, Some(edited)) => merged(arguments(&call), edited)?,
+            (None, None) => return settle(&call, text).map_err(|error| failed(&error)),
+        };
+        let edited = with_arguments(&call, text, &arguments).map_err(|error| failed(&error))?;
+        let limits = self.settings.limits;
+        if edited.len() > limits.max_line || deeper_than(edited.as_bytes(), limits.max_depth) {
+            return Err("it would be longer than --max-line, or deeper than --max-depth".to_owned());
+        }
+        let call = read(&edited)?;
+        self.judge_edited(&edited)?;
+        settle(&call, &edited).map_err(|error| failed(&error))
+    }
+}
+
+fn rejection(feedback: Option<&str>) -> String {
+    feedback.map_or_else(|| "a person rejected it".to_owned(), |feedback| format!("a person rejected it: {feedback}"))
+}
