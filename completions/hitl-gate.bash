@@ -23,7 +23,7 @@ _hitl__gate() {
 
     case "${cmd}" in
         hitl__gate)
-            opts="-h -V --tty --color --answers --timeout --on-timeout --events --max-line --max-depth --help --version"
+            opts="-h -V --tty --color --answers --timeout --on-timeout --rules --audit --events --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -47,6 +47,14 @@ _hitl__gate() {
                     ;;
                 --on-timeout)
                     COMPREPLY=($(compgen -W "reject" -- "${cur}"))
+                    return 0
+                    ;;
+                --rules)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --audit)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --events)

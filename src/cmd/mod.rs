@@ -6,6 +6,7 @@ mod events;
 #[cfg(feature = "jq")]
 pub mod filter;
 pub mod godot_bridge;
+#[cfg(feature = "jq")]
 pub mod hitl_gate;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
@@ -64,6 +65,7 @@ pub struct Contract {
 /// Every command.
 pub const ALL: &[Command] = &[
     godot_bridge::COMMAND,
+    #[cfg(feature = "jq")]
     hitl_gate::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_log::COMMAND,

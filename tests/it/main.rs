@@ -7,6 +7,7 @@ mod documents;
 mod engine;
 mod godot;
 mod godot_bridge;
+#[cfg(feature = "jq")]
 mod hitl_gate;
 mod jsonl_log;
 mod jsonl_record;

@@ -2,11 +2,11 @@
 
 use super::decide::sha256;
 use super::gate::Gate;
-use super::records::{By, Verdict};
 use super::waiting::{arguments, is_same};
 use crate::io::lines::{Piece, deeper_than};
 use crate::io::stage::Out;
 use crate::policy::arguments::merged;
+use crate::policy::audit::{By, Settlement};
 use crate::policy::marks::{settle, with_arguments};
 use crate::record::{Action, HitlResponse, Unreadable, recognise};
 use serde_json::value::RawValue;
@@ -77,7 +77,7 @@ impl Gate {
     fn decide(&mut self, answer: &HitlResponse<'_>, by: By, out: &mut Out) {
         let feedback = answer.feedback.as_deref().filter(|feedback| !feedback.trim().is_empty());
         if answer.action == Action::Reject {
-            return self.close_first(Verdict::Rejected, by, feedback, None, &rejection(feedback), out);
+            return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(feedback), out);
         }
         let Some(text) = self.calls.first().map(|held| held.text().into_owned()) else { return };
         let whole = if by == By::Terminal { answer.arguments } else { None };
@@ -88,11 +88,11 @@ impl Gate {
                 (Some(asker), By::Terminal) => return asker.refuse(&why),
                 _ => {
                     let why = format!("what it was edited to doesn't pass: {why}");
-                    return self.close_first(Verdict::Rejected, by, feedback, None, &why, out);
+                    return self.close_first(Settlement::Rejected, by, feedback, None, &why, out);
                 }
             },
         };
-        let verdict = if answer.action == Action::Edit { Verdict::Edited } else { Verdict::Approved };
+        let verdict = if answer.action == Action::Edit { Settlement::Edited } else { Settlement::Approved };
         self.close_first(verdict, by, feedback, Some(&agreed), "", out);
     }
 

@@ -3,12 +3,13 @@
 use super::asker::Question;
 use super::gate::{Gate, Pending, unnoted};
 use super::noted::Noted;
-use super::records::{self, By, Verdict};
+use super::records;
 use super::waiting::{Held, arguments};
 use crate::io::lines::Line;
 use crate::io::report::{Failure, Status};
 use crate::io::session::token;
 use crate::io::stage::Out;
+use crate::policy::audit::{By, Settlement};
 use crate::record::{Call, Form, Kind, recognise};
 use sha2::{Digest, Sha256};
 use std::time::Instant;
@@ -44,7 +45,7 @@ impl Gate {
         let question = token().and_then(|nonce| Ok((nonce, token()?)));
         let sha256 = sha256(arguments(&call).as_bytes());
         let asked = match &question {
-            Ok((nonce, _)) => self.note(Noted::Asked { call: &call, nonce, sha256: &sha256 }),
+            Ok((nonce, _)) => self.note(Noted::Asked { call: &call, nonce }),
             Err(error) => Err(Failure::new(Status::Fault, format_args!("/dev/urandom: {error}"))),
         };
         let (Ok((nonce, terminal_nonce)), Ok(())) = (question, &asked) else {
@@ -70,7 +71,7 @@ impl Gate {
     /// The first call's question is settled: it passes as it was agreed to, or it is answered with why it doesn't.
     pub(super) fn close_first(
         &mut self,
-        verdict: Verdict,
+        verdict: Settlement,
         by: By,
         feedback: Option<&str>,
         agreed: Option<&str>,
@@ -87,7 +88,7 @@ impl Gate {
                     return self.answer(call, Kind::Denied, &unnoted(&failure), out);
                 }
             };
-            match agreed.filter(|_| verdict != Verdict::Rejected) {
+            match agreed.filter(|_| verdict != Settlement::Rejected) {
                 Some(agreed) => self.pass(&[line.before(), agreed.as_bytes(), line.after()].concat(), out),
                 None => self.answer(call, Kind::Rejected, why, out),
             }
@@ -98,7 +99,7 @@ impl Gate {
     fn settled(
         &mut self,
         call: &Call<'_>,
-        verdict: Verdict,
+        verdict: Settlement,
         by: By,
         feedback: Option<&str>,
         agreed: Option<&str>,
@@ -118,7 +119,7 @@ impl Gate {
         if let Some(first) = self.calls.first() {
             self.report.fault(format_args!("stdin:{}", first.line().number()), why);
         }
-        self.close_first(Verdict::Rejected, by, None, None, why, out);
+        self.close_first(Settlement::Rejected, by, None, None, why, out);
     }
 
     /// The first call can't even be asked about.
@@ -129,15 +130,15 @@ impl Gate {
         }
     }
 
-    fn withdraw(&mut self, verdict: Verdict, by: By, why: &str) {
+    fn withdraw(&mut self, verdict: Settlement, by: By, why: &str) {
         if self.pending.take().is_none() {
             return;
         }
         let note = match (verdict, by) {
-            (Verdict::Rejected, By::Terminal | By::Answers) => "rejected".to_owned(),
-            (Verdict::Rejected, _) => format!("this question is withdrawn: {why}"),
-            (Verdict::Approved, _) => "approved".to_owned(),
-            (Verdict::Edited, _) => "approved as edited".to_owned(),
+            (Settlement::Rejected, By::Terminal | By::Answers) => "rejected".to_owned(),
+            (Settlement::Rejected, _) => format!("this question is withdrawn: {why}"),
+            (Settlement::Approved, _) => "approved".to_owned(),
+            (Settlement::Edited, _) => "approved as edited".to_owned(),
         };
         if let Some(asker) = &mut self.asker {
             asker.withdraw(&note);
@@ -149,10 +150,10 @@ impl Gate {
         let Some(held) = self.calls.remove(index) else { return };
         let was_pending = index == 0 && self.pending.is_some();
         if was_pending {
-            self.withdraw(Verdict::Rejected, By::Caller, "the call was cancelled");
+            self.withdraw(Settlement::Rejected, By::Caller, "the call was cancelled");
         }
         with_call(&held, |call, line| {
-            if was_pending && let Err(failure) = self.settled(call, Verdict::Rejected, By::Caller, None, None, out) {
+            if was_pending && let Err(failure) = self.settled(call, Settlement::Rejected, By::Caller, None, None, out) {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
             }
             if call.form == Form::JsonRpc {
@@ -166,10 +167,10 @@ impl Gate {
     /// Nothing that waits will pass any more.
     pub(super) fn refuse_all(&mut self, kind: Kind, why: &str, out: &mut Out) {
         while let Some(held) = self.calls.pop() {
-            self.withdraw(Verdict::Rejected, By::End, why);
+            self.withdraw(Settlement::Rejected, By::End, why);
             with_call(&held, |call, line| {
                 if held.marked
-                    && let Err(failure) = self.settled(call, Verdict::Rejected, By::End, None, None, out)
+                    && let Err(failure) = self.settled(call, Settlement::Rejected, By::End, None, None, out)
                 {
                     self.report.fault(format_args!("stdin:{}", line.number()), &failure);
                 }

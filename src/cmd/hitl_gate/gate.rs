@@ -2,7 +2,7 @@
 
 use super::asker::Asker;
 use super::noted::Noted;
-use super::records::{By, wants_answer};
+use super::records::wants_answer;
 use super::voice::Voice;
 use super::waiting::{Held, Waiting, is_cancelled};
 use crate::cmd::events::Events;
@@ -10,6 +10,7 @@ use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::policy::audit::By;
 use crate::record::{Call, HitlResponse, Kind, Outcome, is_cancel, recognise};
 use crate::rpc::{Object, quoted};
 use std::sync::Arc;

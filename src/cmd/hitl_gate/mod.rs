@@ -16,20 +16,26 @@ mod tests;
 mod voice;
 mod waiting;
 
+use super::audit::Audit;
 use super::events::Events;
 use super::options::{LimitOptions, seconds};
+use super::policy_check::policy::{Judged, RulesFile, judge};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
 use crate::io::lines::Limits;
+use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::terminal::{Color, Terminal, expect_to_borrow};
+use crate::policy::Verdict;
+use crate::policy::builtin::Builtin;
+use crate::record::recognise;
 use asker::Asker;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use gate::{Gate, Records, Settings};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Hold calls until a person approves them
@@ -63,6 +69,13 @@ pub struct Arguments {
     /// What becomes of a call when that time is over
     #[arg(long, value_name = "WHAT", default_value = "reject")]
     on_timeout: OnTimeout,
+    /// Hold what was edited against these rules, as policy-check does: what they deny can't be approved
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// Write every question and answer to this file before it takes effect, each line chained to the one before by its hash; `policy-check
+    /// verify` reads it
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
     /// Where status records go: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, and nowhere with CMD,
     /// but with --answers stdin]
     #[arg(long, value_name = "FILE|stderr|-")]
@@ -144,8 +157,16 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         }
         Err(why) => Err(why),
     };
-    // Rules for what was edited, and an account of what happens, come with policy-check.
-    let friends: (gate::Judge, gate::Notebook) = (Box::new(|_| Ok(())), Box::new(|_| Ok(())));
+    let rules = arguments.rules.as_deref().map(RulesFile::open).transpose()?;
+    let judge: gate::Judge = Box::new(move |call| judge_edited(call, rules.as_ref()));
+    let audit = arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?;
+    let audit = Arc::new(Mutex::new(audit));
+    let kept = Arc::clone(&audit);
+    let notebook: gate::Notebook = Box::new(move |noted| match &mut *lock(&kept) {
+        Some(audit) => noted::write(&noted, audit),
+        None => Ok(()),
+    });
+    let friends = (judge, notebook);
     let gate = Gate::new(settings, asker, has_channel, records, friends, Arc::clone(&report));
     let far = Some(arguments.command).filter(|command| !command.is_empty());
     let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
@@ -153,7 +174,20 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     if let Some(farewell) = farewell {
         farewell.wait();
     }
+    if let Some(Err(error)) = lock(&audit).take().map(Audit::end) {
+        report.fault("--audit", error);
+    }
     ended
+}
+
+/// What a person has made of a call is still held against the rules: what they deny nobody can approve.
+fn judge_edited(call: &str, rules: Option<&RulesFile>) -> Result<(), String> {
+    let Ok(Some(call)) = recognise(call) else { return Err("it can't be read for certain any more".to_owned()) };
+    let Judged { decision, .. } = judge(&call, &Builtin::default(), rules, false);
+    match decision.verdict {
+        Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),
+        Verdict::Allow | Verdict::Confirm => Ok(()),
+    }
 }
 
 /// Where the person sits; else why nobody does. One that was named must be there.

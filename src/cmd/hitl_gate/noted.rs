@@ -1,16 +1,41 @@
-//! What an account of a gate's doings would hold.
+//! What the audit is told of a gate's doings.
 
-use super::records::{By, Verdict};
+use crate::cmd::audit::Audit;
+use crate::io::report::{Failure, Status};
+use crate::policy::audit::{By, Event, Settlement, Subject};
 use crate::record::Call;
 
 /// What is about to happen.
-// Who keeps such an account reads them; the tests do so far.
-#[cfg_attr(not(test), allow(dead_code))]
 pub enum Noted<'a> {
     /// A person is asked about a call with these arguments.
-    Asked { call: &'a Call<'a>, nonce: &'a str, sha256: &'a str },
+    Asked { call: &'a Call<'a>, nonce: &'a str },
     /// It was decided; `sha256` is of the arguments that it passes with, or would have passed with.
-    Settled { call: &'a Call<'a>, verdict: Verdict, by: By, sha256: &'a str, feedback: Option<&'a str> },
+    Settled { call: &'a Call<'a>, verdict: Settlement, by: By, sha256: &'a str, feedback: Option<&'a str> },
     /// A call passes that nobody had to be asked about.
     Passed { call: &'a Call<'a> },
+}
+
+/// Writes it; where that can't be, it must not happen.
+pub fn write(noted: &Noted<'_>, audit: &mut Audit) -> Result<(), Failure> {
+    let failed = |error| Failure::new(Status::Fault, format_args!("--audit: {error}"));
+    match noted {
+        Noted::Asked { call, nonce } => audit.write(&Event::Asked { subject: Subject::of(call), nonce }),
+        Noted::Passed { call } => audit.write(&Event::Passed { subject: Subject::of(call), required_approval: false }),
+        Noted::Settled { call, verdict, by, sha256, feedback } => {
+            let after = (*verdict == Settlement::Edited).then(|| format!("sha256:{sha256}"));
+            let (verdict, by, feedback) = (*verdict, *by, *feedback);
+            let subject = Subject::of(call);
+            let settled = Event::Settled { subject, verdict, by, feedback, digest_after: after.as_deref() };
+            audit.write(&settled).and_then(|()| match verdict {
+                Settlement::Rejected => Ok(()),
+                // What is approved passes at once.
+                _ => {
+                    let subject = Subject::of(call);
+                    let digest = after.unwrap_or_else(|| subject.digest.clone());
+                    audit.write(&Event::Passed { subject: Subject { digest, ..subject }, required_approval: true })
+                }
+            })
+        }
+    }
+    .map_err(failed)
 }

@@ -1,64 +1,10 @@
 //! What is told about a call that is held: `status` and `policy_result`.
 
 use super::waiting::arguments;
+use crate::policy::audit::{By, Settlement};
 use crate::record::{Call, Form};
 use crate::rpc::{Object, quoted};
 use serde_json::value::RawValue;
-
-/// How it ended for a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    Approved,
-    Edited,
-    Rejected,
-}
-
-impl Verdict {
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Approved => "approved",
-            Verdict::Edited => "edited",
-            Verdict::Rejected => "rejected",
-        }
-    }
-
-    fn status(self) -> &'static str {
-        match self {
-            Verdict::Edited => "edited_by_human",
-            other => other.name(),
-        }
-    }
-}
-
-/// Who or what decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// A person at the terminal.
-    Terminal,
-    /// Whoever answers on `--answers`.
-    Answers,
-    /// Nobody did in time.
-    Timeout,
-    /// There is nobody to ask.
-    Nobody,
-    /// The run, or one of the sides, ended first.
-    End,
-    /// Whoever had made the call has taken it back.
-    Caller,
-}
-
-impl By {
-    pub fn name(self) -> &'static str {
-        match self {
-            By::Terminal => "terminal",
-            By::Answers => "answers",
-            By::Timeout => "timeout",
-            By::Nobody => "nobody",
-            By::End => "end",
-            By::Caller => "caller",
-        }
-    }
-}
 
 /// With the call's id and context.
 fn about(call: &Call<'_>, record: Object) -> Object {
@@ -81,9 +27,17 @@ pub fn waiting(call: &Call<'_>, nonce: &str, sha256: &str) -> String {
     record.put("arguments_sha256", &quoted(sha256)).end()
 }
 
+/// Seed 003's word for it.
+fn status_of(verdict: Settlement) -> &'static str {
+    match verdict {
+        Settlement::Edited => "edited_by_human",
+        other => other.name(),
+    }
+}
+
 /// It waits no more, and why.
-pub fn settled(call: &Call<'_>, verdict: Verdict, by: By, sha256: &str, feedback: Option<&str>) -> [String; 2] {
-    let status = Object::default().put("type", "\"status\"").put("status", &quoted(verdict.status()));
+pub fn settled(call: &Call<'_>, verdict: Settlement, by: By, sha256: &str, feedback: Option<&str>) -> [String; 2] {
+    let status = Object::default().put("type", "\"status\"").put("status", &quoted(status_of(verdict)));
     let result = about(call, Object::default().put("type", "\"policy_result\""))
         .put("verdict", &quoted(verdict.name()))
         .put("by", &quoted(by.name()))

@@ -3,7 +3,7 @@
 mod cases;
 mod classify;
 mod gate;
-mod policy;
+pub(super) mod policy;
 mod verify;
 
 use super::audit::Audit;

@@ -163,8 +163,37 @@ pub enum By {
     Answers,
     /// Nobody, in time.
     Timeout,
+    /// Nobody: there was nobody to ask.
+    Nobody,
     /// Nobody, before all ended.
     End,
+    /// Whoever had made the call has taken it back.
+    Caller,
+}
+
+impl Settlement {
+    /// As it stands in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Settlement::Approved => "approved",
+            Settlement::Edited => "edited",
+            Settlement::Rejected => "rejected",
+        }
+    }
+}
+
+impl By {
+    /// As it stands in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Terminal => "terminal",
+            By::Answers => "answers",
+            By::Timeout => "timeout",
+            By::Nobody => "nobody",
+            By::End => "end",
+            By::Caller => "caller",
+        }
+    }
 }
 
 fn form_name<S: Serializer>(form: &Option<Form>, to: S) -> Result<S::Ok, S::Error> {

@@ -1,6 +1,7 @@
 //! `hitl-gate` with a person at a real pseudo-terminal, with a program that answers on a FIFO, and with nobody.
 
 mod answers;
+mod audit;
 mod editor;
 mod ends;
 mod hostile;

@@ -1,0 +1,51 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_policy_check_global_optspecs
+    string join \n rules= confirm= mode= explain audit= events= max-line= max-depth= h/help V/version
+end
+
+function __fish_policy_check_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_policy_check_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_policy_check_using_subcommand
+    set -l cmd (__fish_policy_check_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c policy-check -n "__fish_policy_check_needs_command" -l rules -d 'Also judge by the rules in this TOML file; SIGHUP reads it again' -r -F
+complete -c policy-check -n "__fish_policy_check_needs_command" -l confirm -d 'What becomes of a call that a person is to be asked about: it is marked for the hitl-gate that follows, or refused. A JSON-RPC call is refused where nothing is said, since a server that knows nothing of marks would carry it out' -r -f -a "mark\t'It is marked: a hitl-gate follows, or a world that refuses what is marked'
+refuse\t'It is refused'"
+complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges and tells, and lets everything pass' -r -f -a "enforce\t'They do'
+observe\t'They are told, and every line passes as it came'"
+complete -c policy-check -n "__fish_policy_check_needs_command" -l audit -d 'Write every verdict to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it' -r -F
+complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Where policy_request records go while something is wrapped: to a file (appended), `stderr`, or `-` for stdout' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'Tell each verdict, and why, on stderr'
+complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand test" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,0 +1,77 @@
+//! `--audit`, with `policy-check`'s beside it, and `--rules` for what was edited.
+
+use super::{Desktop, MARKED, gate, json};
+use crate::process::{command, pipe, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn verify(paths: &[&Path]) -> (Option<i32>, Vec<Value>, String) {
+    let output = command("policy-check").arg("verify").args(paths).output().unwrap();
+    (output.status.code(), text(&output.stdout).lines().map(json).collect(), text(&output.stderr))
+}
+
+#[test]
+fn what_was_asked_and_answered_stands_in_it_and_agrees_with_the_verdicts() {
+    let folder = tempfile::tempdir().unwrap();
+    let [judged, asked] = ["judged", "asked"].map(|name| folder.path().join(name));
+    let calls: String = (1..=3)
+        .map(|id| format!("{{\"tool\":\"delete_file\",\"args\":{{\"path\":\"s3cret\"}},\"id\":{id}}}\n"))
+        .collect();
+    let marked = pipe(command("policy-check").arg("--audit").arg(&judged), calls.as_bytes());
+    let mut desk = Desktop::start(&["--audit", asked.to_str().unwrap()]);
+    for (line, answer) in text(&marked.stdout).lines().filter(|line| line.starts_with("{\"tool\"")).zip([
+        r#""action":"approve""#,
+        r#""action":"edit","edited_arguments":{"path":"b"}"#,
+        r#""action":"reject","feedback":"no""#,
+    ]) {
+        let question = desk.hold(line);
+        desk.answer_to(&question, answer);
+        for _ in 0..3 {
+            desk.hear();
+        }
+    }
+    desk.talk.ask("{\"tool\":\"read\"}");
+    desk.talk.close();
+    desk.talk.end();
+    let (status, told, stderr) = verify(&[&judged, &asked]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{told:?}");
+    for (what, count) in [("asked", 3), ("approved", 1), ("edited", 1), ("rejected", 1), ("passed", 3)] {
+        assert_eq!(told[1][what], count, "{what}: {}", told[1]);
+    }
+    let written = fs::read_to_string(&asked).unwrap();
+    assert!(!written.contains("s3cret"), "{written}");
+    // Without its approval, the call that passed is found: the chain alone would hold.
+    let one_sided = pipe(command("policy-check").args(["--mode", "observe", "--audit"]).arg(&judged), calls.as_bytes());
+    assert_eq!(one_sided.status.code(), Some(0));
+    assert_eq!(verify(&[&judged, &asked]).0, Some(1));
+}
+
+#[test]
+fn where_it_cannot_be_written_nobody_is_asked_and_nothing_passes() {
+    let output = pipe(gate(&["--audit", "/dev/full"]).env("PATH", std::env::var("PATH").unwrap()), MARKED.as_bytes());
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
+}
+
+#[test]
+fn what_the_rules_deny_cannot_be_made_of_a_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules.toml");
+    fs::write(&rules, "[[rule]]\nid = \"no-keys\"\nverdict = \"deny\"\nreason = \"keys stay\"\narguments = { \".path\" = \"*.pem\" }\n").unwrap();
+    let mut desk = Desktop::start(&["--rules", rules.to_str().unwrap()]);
+    let question = desk.hold(MARKED);
+    desk.answer_to(&question, r#""action":"edit","edited_arguments":{"path":"a.pem"}"#);
+    assert_eq!(desk.hear()["status"], "rejected");
+    desk.hear();
+    let answer = desk.hear();
+    assert_eq!(
+        (&answer["kind"], answer["error"].as_str().unwrap().contains("keys stay")),
+        (&"rejected".into(), true),
+        "{answer}"
+    );
+    desk.talk.close();
+    desk.talk.end();
+    fs::write(&rules, "rule").unwrap();
+    let output = pipe(&mut gate(&["--rules", rules.to_str().unwrap()]), b"");
+    assert_eq!(output.status.code(), Some(2));
+}
