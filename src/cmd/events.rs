@@ -45,6 +45,7 @@ impl Events {
     ///
     /// # Errors
     /// As [`Events::open`].
+    #[cfg_attr(not(feature = "jq"), allow(dead_code))]
     pub fn open_beside(to: &str, report: &Arc<Report>) -> Result<Events, Failure> {
         if to != "stderr" {
             return Events::open(to, report);

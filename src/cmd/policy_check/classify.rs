@@ -73,7 +73,7 @@ impl Stage for Classifier {
         let Event::Piece(_, piece) = event else { return Ok(()) };
         let to = out.to(Side::Near);
         let (number, told) = match &piece {
-            Piece::Line(line) if line.is_blank() => return Ok(to.extend_from_slice(line.raw())),
+            Piece::Line(line) if line.is_blank() => (line.number(), None),
             Piece::Line(line) => match self.classify(line, to) {
                 Ok(()) => return Ok(()),
                 Err(why) => (line.number(), Some(why)),

@@ -143,7 +143,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         rules,
         annotations: Annotations::default(),
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
-        events: arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?,
+        events: arguments.events.as_deref().map(|to| Events::open_beside(to, &report)).transpose()?,
         report: Arc::clone(&report),
     };
     let far = wraps.then_some(arguments.command);

@@ -296,7 +296,7 @@ fn searches(target: &Target) -> bool {
         ..=3 if word.is_ascii() => name.split(|one: char| !one.is_alphanumeric()).any(|own| own == *word),
         _ => name.contains(*word),
     };
-    target.role.as_deref() == Some("searchbox") || SEARCH.iter().any(|word| is_word(&word))
+    target.role.as_deref() == Some("searchbox") || SEARCH.iter().any(is_word)
 }
 
 /// What it types ends with Enter.
