@@ -61,7 +61,10 @@ impl Tables {
                 return Err(format!("{name:?} is no list; the lists are {}", LISTS.join(", ")).into());
             };
             for written in patterns {
-                self.add_pattern(list, written).map_err(|error| format!("{name}: {written:?}: {error}"))?;
+                let wrong = |error: &dyn std::fmt::Display| format!("{name}: {written:?}: {error}");
+                for one in pattern::alternatives(written).map_err(|error| wrong(&error))? {
+                    self.add_pattern(list, &one).map_err(|error| wrong(&error))?;
+                }
             }
         }
         self.languages.push(language.to_owned());
@@ -87,7 +90,7 @@ impl Tables {
             writeln!(self.steps, "{step},")?;
             self.step_count += 1;
         }
-        let steps = (u16::try_from(first_step)?, pattern.rest.len());
+        let steps = (u32::try_from(first_step)?, pattern.rest.len());
         let language = self.languages.len();
         let row = format!("Pattern::new({list}, {language}, {flags}, {steps:?}, {}),", self.text(written)?);
         let key = [&[place], pattern.first.text.as_bytes()].concat();

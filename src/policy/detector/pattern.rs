@@ -87,6 +87,26 @@ impl Pattern {
     }
 }
 
+/// The patterns that one stands for: `cancel ~ {order|plan}` is *cancel order*, *cancel ... order* and the same with *plan*.
+pub fn alternatives(written: &str) -> Result<Vec<String>, String> {
+    if let Some((before, after)) = written.split_once('{') {
+        let (inside, after) = after.split_once('}').ok_or_else(|| "a { has no }".to_owned())?;
+        let mut all = Vec::new();
+        for one in inside.split('|') {
+            all.extend(alternatives(&format!("{before}{one}{after}"))?);
+        }
+        return Ok(all);
+    }
+    match written.split_once('~') {
+        Some((before, after)) => {
+            let mut all = alternatives(&format!("{}{after}", before.trim_end()))?;
+            all.extend(alternatives(&format!("{before}...{after}"))?);
+            Ok(all)
+        }
+        None => Ok(vec![written.to_owned()]),
+    }
+}
+
 /// What is written without a blank: `lösch*`; `check-out`, which is two words; `&`, which is none, as it is in names.
 fn read_part(part: &str, unspaced: bool, to: &mut Vec<Step>) -> Result<(), String> {
     let (open_left, inner) = part.strip_prefix('*').map_or((false, part), |rest| (true, rest));
@@ -127,6 +147,17 @@ mod tests {
         let word = |text, right| Step::Word(piece(text, false, right));
         assert_eq!(Pattern::read("_ * done").unwrap().lead, 2);
         assert_eq!(read.rest, [Step::One, word("check", false), word("out", true), Step::Few, word("x", false)]);
+    }
+
+    #[test]
+    fn one_may_stand_for_several() {
+        assert_eq!(
+            alternatives("cancel ~ {order|free trial}$").unwrap(),
+            ["cancel order$", "cancel ... order$", "cancel free trial$", "cancel ... free trial$"]
+        );
+        assert_eq!(alternatives("{a|b}x*").unwrap(), ["ax*", "bx*"]);
+        assert_eq!(alternatives("x").unwrap(), ["x"]);
+        assert!(alternatives("a {b").is_err());
     }
 
     #[test]

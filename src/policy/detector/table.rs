@@ -11,7 +11,7 @@ pub struct Pattern {
     /// Its place in [`LANGUAGES`].
     pub language: u8,
     flags: u8,
-    steps: (u16, u8),
+    steps: (u32, u8),
     written: (u32, u8),
 }
 
@@ -24,7 +24,7 @@ const OPEN_RIGHT: u8 = 16;
 const LEAD: u8 = 5;
 
 impl Pattern {
-    const fn new(list: u8, language: u8, flags: u8, steps: (u16, u8), written: (u32, u8)) -> Pattern {
+    const fn new(list: u8, language: u8, flags: u8, steps: (u32, u8), written: (u32, u8)) -> Pattern {
         Pattern { list, language, flags, steps, written }
     }
 
@@ -53,7 +53,7 @@ impl Pattern {
 
     pub fn steps(&self) -> &'static [Step] {
         let (at, many) = self.steps;
-        &STEPS[usize::from(at)..][..usize::from(many)]
+        &STEPS[at as usize..][..usize::from(many)]
     }
 
     /// As it is written in its list.

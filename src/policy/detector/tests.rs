@@ -1,4 +1,4 @@
-use super::pattern::{LISTS, Pattern, Piece, Step};
+use super::pattern::{LISTS, Pattern, Piece, Step, alternatives};
 use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,11 +110,11 @@ fn files() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files
         .map(|path| {
-            let lists = toml::from_str(&std::fs::read_to_string(&path).unwrap());
-            (
-                path.file_stem().unwrap().to_str().unwrap().to_owned(),
-                lists.unwrap_or_else(|error| panic!("{path:?}: {error}")),
-            )
+            let lists = toml::from_str::<BTreeMap<String, Vec<String>>>(&std::fs::read_to_string(&path).unwrap());
+            let lists = lists.unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            let all = |patterns: Vec<String>| patterns.iter().flat_map(|one| alternatives(one).unwrap()).collect();
+            let lists = lists.into_iter().map(|(name, patterns)| (name, all(patterns))).collect();
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), lists)
         })
         .collect()
 }
