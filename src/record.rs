@@ -21,7 +21,7 @@ mod answer;
 mod approval;
 mod input;
 
-pub use answer::{Outcome, refuse_unreadable};
+pub use answer::{Outcome, looks_like_json_rpc, refuse_unreadable};
 pub use approval::{Action, HitlResponse};
 pub use input::{InputRequest, InputResponse};
 

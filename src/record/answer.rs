@@ -102,14 +102,18 @@ impl Call<'_> {
     }
 }
 
-/// What is answered to a line that may be a call and can't be read for certain: an error without an id, in JSON-RPC's form where it
-/// looks like that, else in our own; JSON text without a line feed.
-pub fn refuse_unreadable(line: &[u8], kind: Kind, message: &str) -> String {
-    let is_rpc = memchr::memmem::find(line, b"\"jsonrpc\"").is_some();
-    let form = if is_rpc { Form::JsonRpc } else { Form::Record };
+/// Whether a line, or a part of it, is JSON-RPC's as far as can be seen without reading it.
+pub fn looks_like_json_rpc(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"\"jsonrpc\"").is_some()
+}
+
+/// What is answered to a line that may be a call and can't be read for certain: an error without an id, in JSON-RPC's form or our own;
+/// JSON text without a line feed.
+pub fn refuse_unreadable(is_json_rpc: bool, kind: Kind, message: &str) -> String {
+    let form = if is_json_rpc { Form::JsonRpc } else { Form::Record };
     let call = Call {
         form,
-        id: is_rpc.then_some(RawValue::NULL),
+        id: is_json_rpc.then_some(RawValue::NULL),
         tool: Cow::Borrowed(""),
         arguments: None,
         target: None,

@@ -1,11 +1,11 @@
 //! What is said about the call that waits: whether it answers the question that is open, and what follows.
 
-use super::decide::sha256;
 use super::gate::Gate;
 use super::waiting::{arguments, is_same};
 use crate::io::lines::{Piece, deeper_than};
 use crate::io::stage::Out;
 use crate::policy::arguments::merged;
+use crate::policy::audit::sha256;
 use crate::policy::audit::{By, Settlement};
 use crate::policy::marks::{settle, with_arguments};
 use crate::record::{Action, HitlResponse, Unreadable, recognise};

@@ -9,15 +9,9 @@ use crate::io::lines::Line;
 use crate::io::report::{Failure, Status};
 use crate::io::session::token;
 use crate::io::stage::Out;
-use crate::policy::audit::{By, Settlement};
+use crate::policy::audit::{By, Settlement, sha256};
 use crate::record::{Call, Form, Kind, recognise};
-use sha2::{Digest, Sha256};
 use std::time::Instant;
-
-/// Of bytes, as 64 hexadecimal digits.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 impl Gate {
     /// Lets pass what has its turn, and asks about the first call that needs it.

@@ -11,7 +11,7 @@ use crate::io::lines::{Limits, Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::audit::By;
-use crate::record::{Call, HitlResponse, Kind, Outcome, is_cancel, recognise};
+use crate::record::{Call, HitlResponse, Kind, Outcome, is_cancel, looks_like_json_rpc, recognise, refuse_unreadable};
 use crate::rpc::{Object, quoted};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -143,7 +143,7 @@ impl Gate {
         };
         match read {
             Err(why) => {
-                let is_json_rpc = names_json_rpc(line.body());
+                let is_json_rpc = looks_like_json_rpc(line.body());
                 self.refuse_line(line.number(), Kind::BadInput, &why, is_json_rpc, out);
             }
             Ok((body, None)) => self.take_other(body, line, out),
@@ -188,14 +188,8 @@ impl Gate {
     /// A line that can't be read is told, and answered like a call.
     fn refuse_line(&mut self, number: u64, kind: Kind, why: &str, is_json_rpc: bool, out: &mut Out) {
         self.report.fault(format_args!("stdin:{number}"), why);
-        let line = if is_json_rpc {
-            r#"{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":""}}"#
-        } else {
-            r#"{"type":"tool_call","tool_name":""}"#
-        };
-        if let Ok(Some(call)) = recognise(line) {
-            self.answer(&call, kind, &format!("line {number}: {why}"), out);
-        }
+        let answer = refuse_unreadable(is_json_rpc, kind, &format!("line {number}: {why}"));
+        self.say(&answer, out);
     }
 
     /// Answers a call that doesn't pass.
@@ -208,7 +202,7 @@ impl Gate {
     }
 
     fn overlong(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
-        self.overlong_is_json_rpc |= names_json_rpc(bytes);
+        self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
         if last {
             let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
             self.refuse_line(number, Kind::TooLarge, "longer than --max-line", is_json_rpc, out);
@@ -248,10 +242,6 @@ impl Gate {
 
 /// So much of our own may wait for the end of a line of the other side's.
 const MUCH: usize = 8 << 20;
-
-fn names_json_rpc(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"\"jsonrpc\"").is_some()
-}
 
 /// What a caller is told whose call could not be noted down.
 pub(super) fn unnoted(failure: &Failure) -> String {

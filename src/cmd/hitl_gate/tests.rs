@@ -1,11 +1,11 @@
 //! What rules and an account would have a say in; they come from outside, and so do the tests of everything else.
 
-use super::decide::sha256;
 use super::gate::{Gate, Judge, Notebook, Records, Settings};
 use super::noted::Noted;
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::policy::audit::sha256;
 use crate::record::recognise;
 use proptest::prelude::*;
 use serde_json::Value;

@@ -8,13 +8,12 @@ use crate::io::lines::{Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::annotations::Annotations;
-use crate::policy::audit::{self, Subject};
+use crate::policy::audit::Subject;
 use crate::policy::builtin::Builtin;
 use crate::policy::marks::{Marks, mark};
 use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, Kind, Outcome, recognise, refuse_unreadable};
-use serde_json::value::RawValue;
+use crate::record::{Call, Form, Kind, looks_like_json_rpc, recognise};
 use std::sync::Arc;
 
 /// What becomes of a call that a person is to be asked about.
@@ -51,13 +50,25 @@ pub struct Gate {
     pub rules: Option<RulesFile>,
     pub annotations: Annotations,
     pub audit: Option<Audit>,
+    pub parts: Parts,
     pub events: Option<Events>,
     pub report: Arc<Report>,
 }
 
+/// What is known of lines that come in parts.
+#[derive(Default)]
+pub struct Parts {
+    /// That of the near side looks like JSON-RPC.
+    is_json_rpc: bool,
+    /// One of the far side's goes on: nothing may be put into it.
+    pub(super) far_goes_on: bool,
+    /// What is said when it has ended.
+    pub(super) waiting: Vec<u8>,
+}
+
 /// What is done with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Did {
+pub(super) enum Did {
     Pass,
     Mark,
     Refuse(Kind),
@@ -97,7 +108,7 @@ impl Gate {
         }
     }
 
-    fn pass(&self, line: &Line<'_>, out: &mut Out) {
+    pub(super) fn pass(&self, line: &Line<'_>, out: &mut Out) {
         self.onward(out).extend_from_slice(line.raw());
     }
 
@@ -172,103 +183,15 @@ impl Gate {
         }
     }
 
-    /// Writes what is about to happen; where that can't be, nothing must happen.
-    fn note<'s>(
-        &mut self,
-        subject: impl FnOnce() -> Subject<'s>,
-        form: Option<Form>,
-        decision: &Decision,
-        did: Did,
-    ) -> Result<(), Decision> {
-        let Some(audit) = &mut self.audit else { return Ok(()) };
-        let event = audit::Event::Verdict {
-            subject: subject(),
-            form,
-            verdict: decision.verdict,
-            rule: &decision.rule,
-            reason: &decision.reason,
-            kind: decision.kind,
-            severity: decision.severity,
-            mode: match self.settings.mode {
-                Mode::Enforce => audit::Mode::Enforce,
-                Mode::Observe => audit::Mode::Observe,
-            },
-            did: match did {
-                Did::Pass => audit::Did::Passed,
-                Did::Mark => audit::Did::Marked,
-                Did::Refuse(_) => audit::Did::Refused,
-            },
-        };
-        audit.write(&event).map_err(|error| {
-            Decision::new(Verdict::Deny, "audit", format!("the verdict can't be written (--audit): {error}"))
-        })
-    }
-
-    /// `policy_request`: a person is to be asked.
-    fn request(&mut self, call: &Call<'_>, decision: &Decision, target: Option<&Target>, out: &mut Out) {
-        let target = target.map(Target::json);
-        let policy = decision.json();
-        let mut more = vec![("policy", policy.as_str())];
-        more.extend(target.as_deref().map(|target| ("target", target)));
-        let record = call.tell("policy_request", &more);
-        if !self.settings.wraps {
-            out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
-        } else if let Some(events) = &mut self.events {
-            events.take_record(&record, out);
-        }
-    }
-
-    fn refuse(&self, call: &Call<'_>, decision: &Decision, kind: Kind, number: u64, out: &mut Out) {
-        let how = match kind {
-            Kind::NeedsApproval => "a person has to approve this first",
-            _ => "the policy denies this",
-        };
-        let message = format!("{how}: {} ({})", decision.reason, decision.rule);
-        self.report.fault(format_args!("stdin:{number}"), format_args!("{}: {message}", call.tool));
-        let policy = decision.json();
-        let data: Option<Box<RawValue>> = serde_json::from_str(&policy).ok();
-        let outcome = Outcome::Error { kind, message: &message, code: None, data: data.as_deref() };
-        // A notification wants no answer.
-        if call.form != Form::JsonRpc || call.id.is_some() {
-            out.to(Side::Near).extend_from_slice(format!("{}\n", call.answer(outcome)).as_bytes());
-        }
-    }
-
-    fn refuse_line(&mut self, line: &Line<'_>, kind: Kind, why: &str, out: &mut Out) {
-        if self.settings.mode == Mode::Observe {
-            self.report
-                .fault(format_args!("stdin:{}", line.number()), format_args!("{why}; passed, as --mode observe says"));
-            return self.pass(line, out);
-        }
-        self.refuse_unreadable(line.body(), line.number(), kind, why, out);
-    }
-
-    fn refuse_unreadable(&mut self, body: &[u8], number: u64, kind: Kind, why: &str, out: &mut Out) {
-        let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
-        let decision = Decision::new(Verdict::Deny, "builtin.unreadable", why.to_owned());
-        // It is refused in any case.
-        if let Err(failed) = self.note(subject, None, &decision, Did::Refuse(kind)) {
-            self.report.fault("--audit", failed.reason);
-        }
-        self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; refused"));
-        let answer = refuse_unreadable(body, kind, &format!("line {number}: {why}"));
-        out.to(Side::Near).extend_from_slice(format!("{answer}\n").as_bytes());
-    }
-
-    fn explain(&self, call: &Call<'_>, number: u64, decision: &Decision) {
-        let Decision { verdict, rule, reason, .. } = decision;
-        let tool = crate::io::terminal::printable(&call.tool);
-        let reason = crate::io::terminal::printable(reason);
-        self.report.note_again(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
-    }
-
     /// An over-long line: its parts may be no call, so none of them passes.
     fn take_part(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
         if self.settings.mode == Mode::Observe {
             return self.onward(out).extend_from_slice(bytes);
         }
+        self.parts.is_json_rpc |= looks_like_json_rpc(bytes);
         if last {
-            self.refuse_unreadable(bytes, number, Kind::TooLarge, "longer than --max-line", out);
+            let is_json_rpc = std::mem::take(&mut self.parts.is_json_rpc);
+            self.refuse_unreadable(bytes, is_json_rpc, number, Kind::TooLarge, "longer than --max-line", out);
         }
     }
 
@@ -281,7 +204,12 @@ impl Gate {
             // What it shows isn't known.
             Piece::Part { .. } => self.builtin.snapshot.forget(),
         }
-        out.to(Side::Near).extend_from_slice(piece.raw());
+        self.parts.far_goes_on = matches!(piece, Piece::Part { last: false, .. });
+        let near = out.to(Side::Near);
+        near.extend_from_slice(piece.raw());
+        if !self.parts.far_goes_on {
+            near.append(&mut self.parts.waiting);
+        }
     }
 
     fn end(&mut self) {

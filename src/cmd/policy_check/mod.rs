@@ -4,6 +4,7 @@ mod cases;
 mod classify;
 mod gate;
 pub(super) mod policy;
+mod told;
 mod verify;
 
 use super::audit::Audit;
@@ -16,7 +17,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::policy::annotations::Annotations;
 use crate::policy::builtin::Builtin;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use gate::{Confirm, Gate, Mode, Settings};
+use gate::{Confirm, Gate, Mode, Parts, Settings};
 use policy::RulesFile;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -144,6 +145,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         annotations: Annotations::default(),
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
         events: arguments.events.as_deref().map(|to| Events::open_beside(to, &report)).transpose()?,
+        parts: Parts::default(),
         report: Arc::clone(&report),
     };
     let far = wraps.then_some(arguments.command);

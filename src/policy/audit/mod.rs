@@ -53,7 +53,8 @@ pub fn digest(arguments: impl AsRef<[u8]>) -> String {
     format!("sha256:{}", sha256(arguments))
 }
 
-fn sha256(text: impl AsRef<[u8]>) -> String {
+/// The SHA-256 of bytes, as 64 digits.
+pub fn sha256(text: impl AsRef<[u8]>) -> String {
     let mut digits = String::with_capacity(64);
     for byte in Sha256::digest(text) {
         // A string always takes it.

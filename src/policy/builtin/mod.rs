@@ -2,6 +2,8 @@
 //! far as the tool's name, its arguments and the element that it acts on tell (seed 002, section 6). It is a whitelist: what isn't
 //! known is asked about as well.
 
+mod address;
+mod keys;
 mod names;
 mod shell;
 
@@ -10,6 +12,8 @@ use super::snapshot::{Named, Snapshot};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
 use crate::record::{Call, Fields, recognise};
+use address::judge_address;
+use keys::{is_key, key_of, searches, submits};
 use names::Class;
 use serde_json::value::RawValue;
 
@@ -232,114 +236,6 @@ fn find(target: &Target) -> Option<Finding> {
     })
 }
 
-/// The word for searching that fields bear, in many languages; part of a name is enough.
-const SEARCH: &[&str] = &[
-    "search",
-    "find",
-    "filter",
-    "such",
-    "recherch",
-    "buscar",
-    "busca",
-    "pesquis",
-    "procurar",
-    "cerca",
-    "ricerca",
-    "zoek",
-    "sök",
-    "søg",
-    "søk",
-    "haku",
-    "etsi",
-    "szukaj",
-    "wyszuk",
-    "hled",
-    "hľad",
-    "keres",
-    "caut",
-    "căuta",
-    "поиск",
-    "искать",
-    "найти",
-    "пошук",
-    "търс",
-    "претраг",
-    "pretra",
-    "išči",
-    "otsi",
-    "meklē",
-    "paiešk",
-    "αναζήτηση",
-    "ara",
-    "axtar",
-    "بحث",
-    "جستجو",
-    "חיפוש",
-    "חפש",
-    "खोज",
-    "অনুসন্ধান",
-    "ค้นหา",
-    "tìm",
-    "cari",
-    "搜",
-    "查找",
-    "検索",
-    "검색",
-    "ძებნა",
-    "որոն",
-];
-
-fn searches(target: &Target) -> bool {
-    let name = target.name.to_lowercase();
-    let is_word = |word: &&str| match word.chars().count() {
-        // Short ones are part of too much.
-        ..=3 if word.is_ascii() => name.split(|one: char| !one.is_alphanumeric()).any(|own| own == *word),
-        _ => name.contains(*word),
-    };
-    target.role.as_deref() == Some("searchbox") || SEARCH.iter().any(is_word)
-}
-
-/// What it types ends with Enter.
-fn submits(asked: &Asked<'_>) -> bool {
-    let is_true = |key: &&str| asked.arguments.get(key).is_some_and(|value| value.get() == "true");
-    let ends_line = |key: &&str| text(&asked.arguments, key).is_some_and(|text| text.ends_with(['\n', '\r']));
-    ["submit", "enter", "press_enter", "pressEnter", "auto_enter"].iter().any(is_true)
-        || ["text", "value"].iter().any(ends_line)
-}
-
-fn judge_address(asked: &Asked<'_>) -> Decision {
-    let Some(address) = text(&asked.arguments, "url").or_else(|| text(&asked.arguments, "href")) else {
-        return allow("it only leads elsewhere");
-    };
-    let lower = address.trim_start().to_lowercase();
-    let scheme = lower.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| {
-        scheme.chars().all(|one| one.is_ascii_alphanumeric() || "+-.".contains(one)) && !scheme.contains('.')
-    });
-    match scheme {
-        Some("javascript" | "vbscript") => found(Kind::Run, "builtin.address", "the address is a program".to_owned()),
-        None | Some("http" | "https" | "about" | "localhost") => judge_path(&lower),
-        Some(scheme) => {
-            let why = format!("where {scheme}: leads isn't known");
-            Decision::new(Verdict::Confirm, "builtin.address", why)
-        }
-    }
-}
-
-/// An address may do what it says: some sites delete at a GET.
-fn judge_path(address: &str) -> Decision {
-    let (path, query) = address.split_once('?').unwrap_or((address, ""));
-    let path = path.split_once("://").map_or(path, |(_, rest)| rest).split_once('/').map_or("", |(_, path)| path);
-    let segments = path.split('/').chain(query.split(['&', '=']));
-    for segment in segments {
-        if let ["delete" | "remove" | "destroy" | "purge" | "erase" | "unsubscribe" | "deactivate", ..] =
-            names::words(segment).iter().map(String::as_str).collect::<Vec<_>>()[..]
-        {
-            return found(Kind::Delete, "builtin.address", format!("the address says {segment:?}"));
-        }
-    }
-    allow("it only leads elsewhere")
-}
-
 fn judge_dialog(asked: &Asked<'_>) -> Decision {
     match asked.arguments.get("accept").map(RawValue::get) {
         Some("false") => allow("it says no to the page's question"),
@@ -360,20 +256,6 @@ fn judge_run(asked: &Asked<'_>) -> Decision {
         return allow("the query only reads");
     }
     found(Kind::Run, "builtin.run", "it runs what is written in its arguments".to_owned())
-}
-
-fn key_of(arguments: &Fields<'_>) -> Option<String> {
-    ["key", "keys", "combo", "action", "hotkey"].iter().find_map(|key| text(arguments, key))
-}
-
-/// Whether a key, or the last of a combination, is one of these.
-fn is_key(pressed: &str, keys: &[&str]) -> bool {
-    let pressed = pressed.to_lowercase();
-    let last = pressed.rsplit(['+', '-']).next().filter(|last| !last.is_empty()).unwrap_or(&pressed);
-    let last = if last.trim().is_empty() { last } else { last.trim() };
-    pressed.split_whitespace().any(|word| keys.contains(&word))
-        || keys.contains(&last)
-        || keys.contains(&pressed.as_str())
 }
 
 fn text(arguments: &Fields<'_>, key: &str) -> Option<String> {

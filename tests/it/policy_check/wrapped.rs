@@ -1,6 +1,6 @@
 //! Before a world: its answers tell what calls act on, and neither side can tell that somebody stands between.
 
-use crate::process::{Talk, command, example, pipe, text};
+use crate::process::{Talk, command, eventually, example, pipe, text};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -89,4 +89,23 @@ fn mcp_pipe_behind_it_refuses_what_is_marked() {
     let answers: Vec<Value> = text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&answers[0]["status"], &answers[1]["kind"]), (&json!("ok"), &json!("needs_approval")));
     assert_eq!(answers.len(), 2);
+}
+
+#[test]
+fn nothing_is_put_into_a_line_that_comes_in_parts() {
+    // More than the longest line, then the call that is let through, then the line's end.
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("begun");
+    let far = format!(
+        "head -c 6000000 /dev/zero | tr '\\0' x; touch {}; read -r call; echo; exec cat >/dev/null",
+        begun.display()
+    );
+    let mut talk = Talk::start(&mut wrapped(&[], &["sh", "-c", &far]));
+    eventually("the line has begun", || begun.exists());
+    talk.say("{\"tool\":\"delete_file\",\r\"id\":1}");
+    talk.say("{\"tool\":\"look\"}");
+    let line = talk.hear();
+    assert!(line.len() == 6_000_000 && !line.contains('{'), "{} bytes, {:.80}", line.len(), line);
+    assert!(talk.hear().contains("carriage return"));
+    talk.end_after_close();
 }

@@ -1,0 +1,120 @@
+//! What is told of a verdict: to whoever calls, to whoever follows, and to the audit.
+
+use super::gate::{Did, Gate, Mode};
+use crate::io::lines::Line;
+use crate::io::stage::{Out, Side};
+use crate::io::terminal::printable;
+use crate::policy::audit::{self, Subject};
+use crate::policy::target::Target;
+use crate::policy::{Decision, Verdict};
+use crate::record::{Call, Form, Kind, Outcome, looks_like_json_rpc, refuse_unreadable};
+use serde_json::value::RawValue;
+
+impl Gate {
+    /// Writes what is about to happen; where that can't be, nothing must happen.
+    pub(super) fn note<'s>(
+        &mut self,
+        subject: impl FnOnce() -> Subject<'s>,
+        form: Option<Form>,
+        decision: &Decision,
+        did: Did,
+    ) -> Result<(), Decision> {
+        let Some(audit) = &mut self.audit else { return Ok(()) };
+        let event = audit::Event::Verdict {
+            subject: subject(),
+            form,
+            verdict: decision.verdict,
+            rule: &decision.rule,
+            reason: &decision.reason,
+            kind: decision.kind,
+            severity: decision.severity,
+            mode: match self.settings.mode {
+                Mode::Enforce => audit::Mode::Enforce,
+                Mode::Observe => audit::Mode::Observe,
+            },
+            did: match did {
+                Did::Pass => audit::Did::Passed,
+                Did::Mark => audit::Did::Marked,
+                Did::Refuse(_) => audit::Did::Refused,
+            },
+        };
+        audit.write(&event).map_err(|error| {
+            Decision::new(Verdict::Deny, "audit", format!("the verdict can't be written (--audit): {error}"))
+        })
+    }
+
+    /// `policy_request`: a person is to be asked.
+    pub(super) fn request(&mut self, call: &Call<'_>, decision: &Decision, target: Option<&Target>, out: &mut Out) {
+        let target = target.map(Target::json);
+        let policy = decision.json();
+        let mut more = vec![("policy", policy.as_str())];
+        more.extend(target.as_deref().map(|target| ("target", target)));
+        let record = call.tell("policy_request", &more);
+        if !self.settings.wraps {
+            out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
+        } else if let Some(events) = &mut self.events {
+            events.take_record(&record, out);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, call: &Call<'_>, decision: &Decision, kind: Kind, number: u64, out: &mut Out) {
+        let how = match kind {
+            Kind::NeedsApproval => "a person has to approve this first",
+            _ => "the policy denies this",
+        };
+        let message = format!("{how}: {} ({})", decision.reason, decision.rule);
+        self.report.fault(format_args!("stdin:{number}"), format_args!("{}: {message}", call.tool));
+        let policy = decision.json();
+        let data: Option<Box<RawValue>> = serde_json::from_str(&policy).ok();
+        let outcome = Outcome::Error { kind, message: &message, code: None, data: data.as_deref() };
+        // A notification wants no answer.
+        if call.form != Form::JsonRpc || call.id.is_some() {
+            let answer = call.answer(outcome);
+            self.say(&answer, out);
+        }
+    }
+
+    pub(super) fn refuse_line(&mut self, line: &Line<'_>, kind: Kind, why: &str, out: &mut Out) {
+        if self.settings.mode == Mode::Observe {
+            self.report
+                .fault(format_args!("stdin:{}", line.number()), format_args!("{why}; passed, as --mode observe says"));
+            return self.pass(line, out);
+        }
+        let is_json_rpc = looks_like_json_rpc(line.body());
+        self.refuse_unreadable(line.body(), is_json_rpc, line.number(), kind, why, out);
+    }
+
+    pub(super) fn refuse_unreadable(
+        &mut self,
+        body: &[u8],
+        is_json_rpc: bool,
+        number: u64,
+        kind: Kind,
+        why: &str,
+        out: &mut Out,
+    ) {
+        let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
+        let decision = Decision::new(Verdict::Deny, "builtin.unreadable", why.to_owned());
+        // It is refused in any case.
+        if let Err(failed) = self.note(subject, None, &decision, Did::Refuse(kind)) {
+            self.report.fault("--audit", failed.reason);
+        }
+        self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; refused"));
+        let answer = refuse_unreadable(is_json_rpc, kind, &format!("line {number}: {why}"));
+        self.say(&answer, out);
+    }
+
+    /// Answers whoever calls.
+    pub(super) fn say(&mut self, answer: &str, out: &mut Out) {
+        let to = if self.parts.far_goes_on { &mut self.parts.waiting } else { out.to(Side::Near) };
+        to.extend_from_slice(answer.as_bytes());
+        to.push(b'\n');
+    }
+
+    pub(super) fn explain(&self, call: &Call<'_>, number: u64, decision: &Decision) {
+        let Decision { verdict, rule, reason, .. } = decision;
+        let tool = printable(&call.tool);
+        let reason = printable(reason);
+        self.report.note_again(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
+    }
+}

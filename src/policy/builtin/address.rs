@@ -1,0 +1,39 @@
+//! Where an address leads.
+
+use super::{Asked, allow, found, names, text};
+use crate::policy::detector::Kind;
+use crate::policy::verdict::{Decision, Verdict};
+
+/// Judges a call that leads to an address.
+pub fn judge_address(asked: &Asked<'_>) -> Decision {
+    let Some(address) = text(&asked.arguments, "url").or_else(|| text(&asked.arguments, "href")) else {
+        return allow("it only leads elsewhere");
+    };
+    let lower = address.trim_start().to_lowercase();
+    let scheme = lower.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| {
+        scheme.chars().all(|one| one.is_ascii_alphanumeric() || "+-.".contains(one)) && !scheme.contains('.')
+    });
+    match scheme {
+        Some("javascript" | "vbscript") => found(Kind::Run, "builtin.address", "the address is a program".to_owned()),
+        None | Some("http" | "https" | "about" | "localhost") => judge_path(&lower),
+        Some(scheme) => {
+            let why = format!("where {scheme}: leads isn't known");
+            Decision::new(Verdict::Confirm, "builtin.address", why)
+        }
+    }
+}
+
+/// An address may do what it says: some sites delete at a GET.
+fn judge_path(address: &str) -> Decision {
+    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest).split_once('/').map_or("", |(_, path)| path);
+    let segments = path.split('/').chain(query.split(['&', '=']));
+    for segment in segments {
+        if let ["delete" | "remove" | "destroy" | "purge" | "erase" | "unsubscribe" | "deactivate", ..] =
+            names::words(segment).iter().map(String::as_str).collect::<Vec<_>>()[..]
+        {
+            return found(Kind::Delete, "builtin.address", format!("the address says {segment:?}"));
+        }
+    }
+    allow("it only leads elsewhere")
+}
