@@ -16,6 +16,11 @@ CALLS = [
     '{"Type":"tool_call","tool_name":"x"}',
     '[{"tool":"a"}]',
 ]
+GATED = [
+    '{"tool":"browser_click","args":{"element":"Pay now","ref":"e7"}}', '{"tool":"browser_type","args":{"text":"a","submit":true},"target":{"role":"searchbox","name":"Suche"}}',
+    '{"cmd":"wait_for","args":{"then":{"cmd":"press_button","args":{"path":"/root/DeleteSave"}}}}', '{"tool":"run_command","args":{"command":"ls -la"}}',
+    '{"tool":"browser_navigate","args":{"url":"javascript:1"}}', '{"tool":"execute_sql","args":{"sql":"select 1"}}', '{"tool":"press_key","args":{"key":"Control+Enter"}}',
+]
 FIELDS = ['{}', ' { } \r\n', '{"a":1.10 } \n', '{"f" : {"f":2} ,"b":3}', '{"\\u0066":null}', '{"a":12345678901234567890}']
 
 LOG = [
@@ -90,6 +95,7 @@ def main():
     seed(corpus, "message", messages)
     seed(corpus, "field", first_lines + [b"\x00" + message for message in small])
     seed(corpus, "calls", [call.encode() for call in CALLS])
+    seed(corpus, "gates", [call.encode() for call in CALLS + GATED])
     texts = [text.encode() for text in TEXTS + CALLS] + small
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
     inputs = ['{"a":[1,2.50,{"b":null}],"b":"ab"}', '[1,"a\\u0041",true,[[]]]', "5"]
