@@ -5,6 +5,8 @@ mod between;
 mod contract;
 mod documents;
 mod engine;
+#[cfg(feature = "jq")]
+mod gated;
 mod godot;
 mod godot_bridge;
 #[cfg(feature = "jq")]

@@ -144,7 +144,7 @@ fn git() {
 }
 
 /// A page on a port of this machine, for as many requests as come.
-fn page(html: &'static str) -> String {
+pub fn page(html: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -161,7 +161,7 @@ fn page(html: &'static str) -> String {
 const BROWSER: &[&str] = &["--headless", "--no-sandbox", "--isolated", "--executable-path", "/usr/bin/chromium"];
 
 /// Processes whose command line holds `needle`.
-fn running_with(needle: &str) -> usize {
+pub fn running_with(needle: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.filter(|line| text(line).contains(needle)).count()
@@ -199,6 +199,17 @@ fn playwright_on_a_real_page_and_through_its_death() {
     eventually("no server and no browser is left", || running_with(&needle) == 0);
 }
 
+/// A PATH on which `npx` is Playwright's server, whatever it is asked for: no registry is asked, and this machine's browser is
+/// taken. `before` stands before the server in the command.
+pub fn path_with_npx(folder: &Path, before: &str) -> String {
+    let (server, place) = (server("playwright-mcp"), folder.display());
+    let npx = format!("#!/bin/sh\nexec {before} {} {} --output-dir {place}\n", server.display(), BROWSER.join(" "));
+    std::fs::write(folder.join("npx"), npx).unwrap();
+    std::fs::set_permissions(folder.join("npx"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ours = crate::process::binary("mcp-pipe").parent().unwrap().display().to_string();
+    format!("{place}:{ours}:{}", std::env::var("PATH").unwrap())
+}
+
 /// The README's commands that hold `needle`, for another page and with the servers that were installed.
 fn readme(needle: &str, url: &str, folder: &Path) -> Command {
     let readme = include_str!("../../README.md");
@@ -206,13 +217,7 @@ fn readme(needle: &str, url: &str, folder: &Path) -> Command {
     let block = blocks.into_iter().find(|block| block.contains(needle)).expect("the README shows it");
     let block =
         block.split_once("@modelcontextprotocol").map_or(block, |(_, after)| &after[after.find('\n').unwrap()..]);
-    // In its place: no registry is asked, and this machine's browser is taken.
-    let (server, place) = (server("playwright-mcp"), folder.display());
-    let npx = format!("#!/bin/sh\nexec {} {} --output-dir {place}\n", server.display(), BROWSER.join(" "));
-    std::fs::write(folder.join("npx"), npx).unwrap();
-    std::fs::set_permissions(folder.join("npx"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let ours = crate::process::binary("mcp-pipe").parent().unwrap().display().to_string();
-    let path = format!("{place}:{ours}:{}", std::env::var("PATH").unwrap());
+    let (path, place) = (path_with_npx(folder, ""), folder.display());
     // It would find the playwrights of others as well.
     let script = block.replace("http://127.0.0.1:8000/", url).replace("playwright\n", &format!("'node .*{place}'\n"));
     std::fs::write(folder.join("script"), script).unwrap();

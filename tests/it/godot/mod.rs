@@ -50,7 +50,7 @@ fn vault() -> PathBuf {
 }
 
 /// A small game: `body` is the main scene's script (a Control of 800 x 600, named Main), which builds what it needs.
-fn small_game(body: &str) -> tempfile::TempDir {
+pub fn small_game(body: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let project = "config_version=5\n\n[application]\n\nconfig/name=\"Small\"\nrun/main_scene=\"res://main.tscn\"\n\n\
                    [display]\n\nwindow/size/viewport_width=800\nwindow/size/viewport_height=600\n";

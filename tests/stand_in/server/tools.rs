@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io::{Write, stdout};
 use std::os::fd::AsRawFd;
-use std::process::exit;
+use std::process::{Command, exit};
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub fn listed(has_grown: bool) -> Vec<String> {
     let echo = r#"{"name":"echo","description":"Says it again.\nWhatever it is.","inputSchema":{"type":"object","properties":{"message":{"type":"string"},"names":{"type":"array","items":{"type":"string"}}}},"unknown":1.10}"#;
     let mut tools = vec![echo.to_owned()];
-    let plain = "sleep fail contract_ok contract_error contract_text die count env image big deep processes rpc_error tell forget heard hang_up grow bad_result hangs_in ask deafen";
+    let plain = "sleep fail contract_ok contract_error contract_text die count env image big deep processes rpc_error tell forget heard hang_up grow bad_result hangs_in ask deafen run_command";
     let tool = |name: &str, more: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}{more}}}"#);
     tools.extend(plain.split(' ').map(|name| tool(name, "")));
     tools.push(tool("count_safe", r#","annotations":{"readOnlyHint":true}"#));
@@ -122,6 +122,10 @@ impl Server {
                     say(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
                 }
                 say_result(id, &text("grown").to_string());
+            }
+            "run_command" => {
+                let ran = Command::new("sh").args(["-c", arguments["command"].as_str().unwrap()]).output().unwrap();
+                say_result(id, &text(&String::from_utf8(ran.stdout).unwrap()).to_string());
             }
             "bad_result" => say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{},"error":null}}"#, arguments["result"])),
             _ => {

@@ -1,0 +1,164 @@
+//! A real page in Chromium, through Playwright's server.
+
+use super::{Guarded, assert_shows, read, readme};
+use crate::mcp_servers::{page, path_with_npx, running_with};
+use crate::process::{binary, eventually};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What is pressed last is the title.
+const SHOP: &str = "<title>Shop</title><h1>Basket</h1><p>2 items</p>\
+    <button onclick=\"document.title='Second'\">Next page</button>\
+    <button onclick=\"document.title='Paid'\">Pay now</button>\
+    <button onclick=\"document.title='Invoiced'\">Pay by invoice</button>";
+
+/// A call, and what is read of its answer, in the form that the caller speaks.
+struct Form {
+    call: fn(&str, Value, u32) -> Value,
+    result: &'static str,
+    kind: &'static str,
+    error: &'static str,
+}
+
+const SHORT: Form = Form {
+    call: |tool, arguments, id| json!({"tool": tool, "args": arguments, "id": id}),
+    result: "/data/content/0/text",
+    kind: "/kind",
+    error: "/error",
+};
+
+const JSON_RPC: Form = Form {
+    call: |tool, arguments, id| {
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    },
+    result: "/result/content/0/text",
+    kind: "/error/data/kind",
+    error: "/error/message",
+};
+
+/// A caller at a page.
+struct Caller<'a> {
+    gated: &'a mut Guarded,
+    form: Form,
+    calls: u32,
+}
+
+impl Caller<'_> {
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.calls += 1;
+        (self.form.call)(tool, arguments, self.calls)
+    }
+
+    /// What an answer says, which is this call's.
+    fn said(&self, answer: &Value, pointer: &str) -> String {
+        assert_eq!(answer["id"], self.calls, "{answer}");
+        answer.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer} in {answer}")).to_owned()
+    }
+
+    fn unasked(&mut self, tool: &str, arguments: Value) -> String {
+        let call = self.call(tool, arguments);
+        let answer = self.gated.unasked(&call);
+        self.said(&answer, self.form.result)
+    }
+
+    /// What stands on the page, and by what calls name the elements with these names.
+    fn look<const N: usize>(&mut self, names: [&str; N]) -> [String; N] {
+        let seen = self.unasked("browser_snapshot", json!({}));
+        names.map(|name| {
+            let line = seen.lines().find(|line| line.contains(&format!("{name:?}")));
+            let reference = line.and_then(|line| line.split_once("[ref=")?.1.split_once(']'));
+            reference.unwrap_or_else(|| panic!("{name} isn't in {seen}")).0.to_owned()
+        })
+    }
+
+    fn held_click(&mut self, reference: &str) -> String {
+        let click = self.call("browser_click", json!({"target": reference}));
+        self.gated.held(&click)
+    }
+
+    fn approved(&mut self) -> String {
+        let answer = self.gated.decide("y");
+        self.said(&answer, self.form.result)
+    }
+}
+
+/// An ordinary click, one that is rejected, one that is edited, and one that is approved.
+fn shop(gated: &mut Guarded, form: Form, url: &str) {
+    let mut caller = Caller { gated, form, calls: 0 };
+    caller.unasked("browser_navigate", json!({"url": url}));
+    let [next] = caller.look(["Next page"]);
+    let clicked = caller.unasked("browser_click", json!({"target": next}));
+    assert!(clicked.contains("Page Title: Second"), "{clicked}");
+
+    let [pay, invoice] = caller.look(["Pay now", "Pay by invoice"]);
+    let shown = caller.held_click(&pay);
+    let target = format!(".target: \"{pay}\"");
+    assert_shows(&shown, &["tool  browser_click", "target  button \"Pay now\"", "PAY: it may spend money", &target]);
+    assert_shows(&shown, &["reason  pay: \"pay now\" (en)"]);
+    let rejected = caller.gated.decide("n too expensive");
+    assert_eq!(caller.said(&rejected, caller.form.kind), "rejected");
+    assert_eq!(caller.said(&rejected, caller.form.error), "a person rejected it: too expensive");
+    assert!(caller.unasked("browser_snapshot", json!({})).contains("Page Title: Second"), "nothing was clicked");
+
+    caller.held_click(&pay);
+    let edited = caller.gated.edit(&format!("target={invoice}"));
+    assert_shows(&edited, &[&format!("- {target}"), &format!("+ .target: \"{invoice}\"")]);
+    let clicked = caller.approved();
+    assert!(clicked.contains("Page Title: Invoiced"), "{clicked}");
+
+    let [pay] = caller.look(["Pay now"]);
+    caller.held_click(&pay);
+    let clicked = caller.approved();
+    assert!(clicked.contains("Page Title: Paid"), "{clicked}");
+}
+
+fn end(gated: Guarded, folder: &Path) {
+    assert_eq!(gated.calls.end_after_close().status.code(), Some(1), "something was rejected");
+    eventually("no server and no browser is left", || running_with(folder.to_str().unwrap()) == 0);
+}
+
+#[test]
+#[ignore = "needs the MCP servers: scripts/test installs them"]
+fn a_dangerous_click_is_held_and_an_ordinary_one_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = readme("policy-check -- hitl-gate --tty /dev/pts/3 -- mcp-pipe");
+    let mut gated = Guarded::start(line, folder.path(), &path_with_npx(folder.path(), ""));
+    shop(&mut gated, SHORT, &page(SHOP));
+    end(gated, folder.path());
+}
+
+#[test]
+#[ignore = "needs the MCP servers: scripts/test installs them"]
+fn a_client_that_knows_nothing_of_us_is_held_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("server.jsonl");
+    // Before the server stands who sees what reaches it.
+    let recorder = format!("{} {} --", binary("jsonl-record").display(), log.display());
+    let line = readme("policy-check --confirm mark -- hitl-gate --tty /dev/pts/3 --");
+    let mut gated = Guarded::start(line, folder.path(), &path_with_npx(folder.path(), &recorder));
+    let hello =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "0"}});
+    let hello = json!({"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": hello});
+    assert!(gated.unasked(&hello)["result"]["serverInfo"].is_object());
+    gated.calls.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let listed = gated.unasked(&json!({"jsonrpc": "2.0", "id": "b", "method": "tools/list"}));
+    assert!(listed.to_string().contains("browser_click"), "{listed}");
+    shop(&mut gated, JSON_RPC, &page(SHOP));
+    end(gated, folder.path());
+
+    let log = std::fs::read_to_string(log).unwrap();
+    let reached = log.lines().map(read).filter(|line| line["dir"] == "in");
+    let reached: Vec<Value> = reached.map(|mut line| line["msg"].take()).collect();
+    let calls: Vec<&Value> = reached.iter().filter(|message| message["method"] == "tools/call").collect();
+    let clicks = calls.iter().filter(|call| call["params"]["name"] == "browser_click").count();
+    assert_eq!(clicks, 3, "the one that was rejected isn't there: {calls:?}");
+    for call in calls {
+        assert_eq!(
+            call["params"]["_meta"],
+            json!({"progressToken": call["id"]}),
+            "no mark of ours, and all of the caller's"
+        );
+    }
+    assert!(!log.contains("requires_approval"), "nowhere else either");
+}

@@ -1,0 +1,101 @@
+//! Both gates before real worlds, as the README shows them: a page in Chromium, a shell, a Godot game. What is harmless goes through
+//! unasked; what isn't is held, shown, edited, approved and rejected by a person at a terminal of their own.
+
+mod browser;
+mod game;
+mod shell;
+
+use crate::process::{Talk, binary};
+use rexpect::session::{PtySession, spawn_command};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// The README's terminal, in whose place the person's is put.
+const TERMINAL: &str = "/dev/pts/3";
+const PROMPT: &str = "help [?]\r\n> ";
+
+/// Whoever makes the calls, and the person who is asked.
+struct Guarded {
+    calls: Talk,
+    person: PtySession,
+}
+
+impl Guarded {
+    /// Starts a command in this folder, with what is on this PATH.
+    fn start(line: &str, folder: &Path, path: &str) -> Guarded {
+        let mut terminal = Command::new("sh");
+        terminal.args(["-c", "tty; sleep 1d"]);
+        let mut person = spawn_command(terminal, Some(20_000)).unwrap();
+        let line = line.replace(TERMINAL, person.read_line().unwrap().trim());
+        // In a session of its own it has no other terminal, as one that a desktop's program has started.
+        let mut shell = Command::new("setsid");
+        shell.args(["bash", "-c", &line]).env("PATH", path).current_dir(folder);
+        shell.env_remove("PIPEWRIGHT_FOREGROUND").env("NO_COLOR", "1");
+        Guarded { calls: Talk::start(&mut shell), person }
+    }
+
+    /// The next answer: a server also says what nobody has asked.
+    fn hear(&mut self) -> Value {
+        loop {
+            let said = read(&self.calls.hear());
+            if said.get("method").is_none() {
+                return said;
+            }
+        }
+    }
+
+    /// Makes a call that is answered while nobody says anything: nobody was asked, since a question waits much longer.
+    fn unasked(&mut self, call: &Value) -> Value {
+        self.calls.say(&call.to_string());
+        self.hear()
+    }
+
+    /// Makes a call that is held: what the person is shown.
+    fn held(&mut self, call: &Value) -> String {
+        self.calls.say(&call.to_string());
+        let shown = self.shown();
+        self.calls.hear_nothing_for(200);
+        shown
+    }
+
+    /// What stands on the person's terminal up to the next prompt.
+    fn shown(&mut self) -> String {
+        self.person.exp_string(PROMPT).unwrap()
+    }
+
+    /// The person changes an argument: what they are shown then, before they agree to it.
+    fn edit(&mut self, setting: &str) -> String {
+        self.person.send_line(&format!("e {setting}")).unwrap();
+        let shown = self.shown();
+        self.calls.hear_nothing_for(200);
+        shown
+    }
+
+    /// The person's decision, and what becomes of the call.
+    fn decide(&mut self, typed: &str) -> Value {
+        self.person.send_line(typed).unwrap();
+        self.hear()
+    }
+}
+
+fn read(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+fn assert_shows(shown: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(shown.contains(part), "{part} is missing from\n{shown}");
+    }
+}
+
+/// The README's command line that begins so.
+fn readme(begins: &str) -> &'static str {
+    let line = include_str!("../../../README.md").lines().find(|line| line.starts_with(begins));
+    line.expect("the README shows it")
+}
+
+/// A PATH with our programs.
+fn path() -> String {
+    format!("{}:{}", binary("policy-check").parent().unwrap().display(), std::env::var("PATH").unwrap())
+}
