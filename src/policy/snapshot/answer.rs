@@ -21,6 +21,8 @@ pub(super) struct Answer {
     /// What the world shows by itself.
     pub is_observation: bool,
     pub failed: bool,
+    /// The call was carried out by nobody.
+    pub is_refused: bool,
     /// The result.
     pub body: Value,
 }
@@ -59,8 +61,17 @@ pub(super) fn read(line: &[u8]) -> Said {
         id: fields.get(id).map(|id| id.get().to_owned()),
         is_observation: id.is_empty(),
         failed: has_error || is_error || is("ok", "false"),
+        is_refused: has_error && is_refused(&fields),
         body,
     })
+}
+
+/// Whether a gate, or a world that takes no marked call, says so: in a field of its own, or in JSON-RPC's error.
+fn is_refused(fields: &Fields<'_>) -> bool {
+    let of_error = || serde_json::from_str::<Value>(fields.get("error")?.get()).ok()?.pointer("/data/kind").cloned();
+    let own = || serde_json::from_str(fields.get("kind")?.get()).ok();
+    let kind: Option<Value> = own().or_else(of_error);
+    kind.as_ref().and_then(Value::as_str).is_some_and(|kind| ["denied", "needs_approval", "rejected"].contains(&kind))
 }
 
 impl Answer {

@@ -8,7 +8,8 @@
 //! - when a call was answered that leads elsewhere (navigate, back, a tab), without a snapshot in its answer;
 //! - when a call was answered that acts (a click, a key, a script, whatever isn't known), unless its answer says that nothing has
 //!   changed. One that only looks keeps what is known; so does one that types, unless its answer tells of a change, since
-//!   a form has many fields, and its numbering is the server's until it gives a new one;
+//!   a form has many fields, and its numbering is the server's until it gives a new one; and so does one that was refused
+//!   before anybody carried it out, since whoever called chooses anew from the same page;
 //! - when a line can't be read, or the page's address is another one.
 //!
 //! An element whose name says nothing of its own ("OK", an icon) is only known with what stands around it: not from part of a page,
@@ -119,6 +120,9 @@ impl Snapshot {
     }
 
     fn learn(&mut self, answer: &Answer) {
+        if answer.is_refused && self.take_back(answer.id.as_ref()) {
+            return;
+        }
         let asked = self.settle(answer);
         let (values, texts) = (answer.values(), answer.texts());
         if !answer.is_observation {
@@ -149,6 +153,14 @@ impl Snapshot {
         if !is_quoted {
             values.iter().for_each(|value| self.see_nodes(value));
         }
+    }
+
+    /// Forgets a call that nobody has carried out, if it is the only one with this id. Its answer came from somebody between, so it
+    /// tells nothing of the calls before it.
+    fn take_back(&mut self, id: Option<&String>) -> bool {
+        let mut same = self.unanswered.iter().enumerate().filter(|(_, call)| call.id.as_ref() == id);
+        let (Some((at, _)), None) = (same.next(), same.next()) else { return false };
+        self.unanswered.remove(at).is_some()
     }
 
     /// The call that an answer is to. Those before it are settled, too: servers work in order, and one that doesn't will bring

@@ -192,6 +192,38 @@ fn a_list_is_read_wherever_it_stands() {
 }
 
 #[test]
+fn a_call_that_was_refused_has_changed_nothing() {
+    let clicked = |ids: &[&str]| {
+        let mut snapshot = after(PLAYWRIGHT_83, 2);
+        assert!(!snapshot.is_unknown("e51"));
+        ids.iter().for_each(|id| snapshot.passes(Some(id), "browser_click", r#"{"target":"e51"}"#));
+        snapshot
+    };
+    for (answer, is_kept) in [
+        (r#"{"id":1,"tool":"t","status":"error","error":"no","kind":"rejected"}"#, true),
+        (r#"{"type":"tool_result","call_id":1,"status":"error","error":"no","kind":"needs_approval"}"#, true),
+        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no","data":{"kind":"denied"}}}"#, true),
+        // It may have been carried out, or was.
+        (r#"{"id":1,"tool":"t","status":"error","error":"no","kind":"lost"}"#, false),
+        (r#"{"id":1,"tool":"t","status":"error","error":"rejected"}"#, false),
+        (r#"{"id":1,"tool":"t","status":"ok","kind":"rejected"}"#, false),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"kind":"rejected","isError":true}}"#, false),
+    ] {
+        let mut snapshot = clicked(&["1"]);
+        snapshot.hear(answer.as_bytes());
+        assert_eq!(snapshot.is_unknown("e51"), !is_kept, "{answer}");
+    }
+    // What is on its way is still on its way, and which of two was refused one id can't tell.
+    for other in ["2", "1"] {
+        let mut snapshot = clicked(&[other, "1"]);
+        snapshot.hear(br#"{"id":1,"tool":"t","status":"error","error":"no","kind":"rejected"}"#);
+        assert!(snapshot.is_unknown("e51") && snapshot.unanswered.len() == 1, "{other}");
+        snapshot.hear(format!(r#"{{"id":{other},"tool":"t","status":"ok","data":{{}}}}"#).as_bytes());
+        assert!(snapshot.is_unknown("e51") && snapshot.unanswered.is_empty(), "{other}");
+    }
+}
+
+#[test]
 fn numbers_are_stale_once_the_page_may_be_another() {
     let known = || {
         let mut snapshot = Snapshot::default();
