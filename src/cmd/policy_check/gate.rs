@@ -126,7 +126,7 @@ impl Gate {
         match did {
             Did::Refuse(kind) => self.refuse(call, &decision, kind, line.number(), out),
             Did::Pass | Did::Mark => {
-                self.builtin.passes(call, &acts);
+                self.builtin.passes(call, &acts, did == Did::Mark || call.requires_approval);
                 if did == Did::Mark {
                     self.request(call, &decision, acts.target.as_ref(), out);
                 }

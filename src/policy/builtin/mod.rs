@@ -115,15 +115,15 @@ impl Builtin {
         }
     }
 
-    /// Takes note of a call that passes, which was judged.
-    pub fn passes(&mut self, call: &Call<'_>, acts: &Acts) {
+    /// Takes note of a call that passes, which was judged. One that `is_held` somebody may still reject, or change.
+    pub fn passes(&mut self, call: &Call<'_>, acts: &Acts, is_held: bool) {
         if self.sees_answers {
             let arguments = call.arguments.map_or("{}", RawValue::get);
             self.snapshot.passes(call.id.map(RawValue::get), &call.tool, arguments);
         }
         match (&acts.class, &acts.target) {
             (Class::Observe, _) => {}
-            (Class::Enter, Some(target)) => self.focus = Focus::Text(target.clone()),
+            (Class::Enter, Some(target)) if !is_held => self.focus = Focus::Text(target.clone()),
             (Class::Press, _) => {
                 let key = call.arguments.and_then(|arguments| key_of(&Fields::read(arguments.get()).ok()?));
                 if key.is_some_and(|key| is_key(&key, &["tab", "arrowdown", "arrowup", "arrowleft", "arrowright"])) {

@@ -84,15 +84,18 @@ fn enter_is_judged_by_where_it_was_typed() {
         let line = line(field);
         let call = recognise(&line).unwrap().unwrap();
         let (_, acts) = builtin.judge(&call, false);
-        builtin.passes(&call, &acts);
+        builtin.passes(&call, &acts, false);
         assert_eq!(builtin.judge(&enter, false).0.verdict, verdict, "{field}");
+        // Perhaps nothing was typed there.
+        builtin.passes(&call, &acts, true);
+        assert_eq!(builtin.judge(&enter, false).0.verdict, Verdict::Confirm, "{field}");
     }
     let key = |key: &str| format!(r#"{{"tool":"press_key","args":{{"key":"{key}"}}}}"#);
     let (space, tab) = (key("Space"), key("Tab"));
     let (space, tab) = (recognise(&space).unwrap().unwrap(), recognise(&tab).unwrap().unwrap());
     assert_eq!(builtin.judge(&space, false).0.verdict, Verdict::Allow);
     let (_, acts) = builtin.judge(&tab, false);
-    builtin.passes(&tab, &acts);
+    builtin.passes(&tab, &acts, false);
     assert_eq!(builtin.judge(&space, false).0.verdict, Verdict::Confirm);
 }
 
