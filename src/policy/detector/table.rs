@@ -56,6 +56,11 @@ impl Pattern {
         &STEPS[at as usize..][..usize::from(many)]
     }
 
+    /// How many of its words may be any.
+    pub fn unnamed(&self) -> usize {
+        self.lead() + self.steps().iter().filter(|step| !matches!(step, Step::Word { .. })).count()
+    }
+
     /// As it is written in its list.
     pub fn written(&self) -> &'static str {
         text(self.written)

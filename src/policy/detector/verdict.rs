@@ -5,6 +5,7 @@ use super::languages::Asked;
 use super::normalise::is_unspaced;
 use super::pattern::{BENIGN, GENERIC, NEGATIONS};
 use super::{Kind, Scope};
+use std::cmp::Reverse;
 
 /// What the lists say of a name.
 pub enum Verdict {
@@ -23,9 +24,9 @@ const CHARACTERS: usize = 3;
 pub fn judge(name: &Name, asked: Asked, scope: Scope) -> Verdict {
     let matches = name.matches(asked);
     let actions: Vec<&Match> = matches.iter().filter(|found| found.pattern.list < BENIGN).collect();
-    // A longer pattern knows better than one that it overlaps.
-    let is_best =
-        |found: &&&Match| !actions.iter().any(|other| other.overlaps(found) && other.length() > found.length());
+    // A longer pattern knows better than one that it overlaps, and so does one that names more of the words.
+    let weight = |found: &Match| (found.length(), Reverse(found.pattern.unnamed()));
+    let is_best = |found: &&&Match| !actions.iter().any(|other| other.overlaps(found) && weight(other) > weight(found));
     // What one language denies is no action because a cousin has the same verb.
     let is_denied = |found: &Match| {
         let same = actions.iter().filter(|other| (other.start, other.end) == (found.start, found.end));
