@@ -38,6 +38,7 @@ fn check_marks(call: &Call<'_>, line: &str, policy: &str) {
 }
 
 fn same(one: &Call<'_>, other: &Call<'_>) {
-    let text = |call: &Call<'_>| (call.id.map(|id| id.get().to_owned()), call.arguments.map(|own| own.get().to_owned()));
+    let text =
+        |call: &Call<'_>| (call.id.map(|id| id.get().to_owned()), call.arguments.map(|own| own.get().to_owned()));
     assert_eq!((one.form, &one.tool, text(one)), (other.form, &other.tool, text(other)));
 }
