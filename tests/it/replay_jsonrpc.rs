@@ -42,7 +42,8 @@ fn outcomes(output: &Output) -> Vec<String> {
 
 /// Has `mcp-pipe` make the calls, with the real server, and records them.
 fn record(folder: &Folder, messages: &[&str]) -> Output {
-    let mut mcp_pipe = folder.command("mcp-pipe --");
+    // Who hears of progress asks for it.
+    let mut mcp_pipe = folder.command("mcp-pipe --events events.jsonl --");
     mcp_pipe.arg(binary("jsonl-record")).args(["--child", "world", "mcp.jsonl", "--", "sh", "-c", SERVER]);
     let output = pipe(&mut mcp_pipe, calls(messages).as_bytes());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
