@@ -45,7 +45,7 @@ use std::time::Duration;
 /// approves, edits its arguments, or rejects it; a rejected call is answered with an error (kind "rejected") that says why.
 ///
 /// Another program may ask instead: it reads the status records (waiting_human, with a nonce), and answers on --answers with
-/// {"type":"hitl_response","call_id":...,"nonce":"...","action":"approve|edit|reject","edited_arguments"?:{},"feedback"?:"..."}. The side that makes
+/// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "feedback"?:"..."}. The side that makes
 /// the calls can't. Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
