@@ -115,6 +115,6 @@ impl Gate {
         let Decision { verdict, rule, reason, .. } = decision;
         let tool = printable(&call.tool);
         let reason = printable(reason);
-        self.report.note_again(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
+        self.report.say(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
     }
 }

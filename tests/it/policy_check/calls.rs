@@ -143,3 +143,10 @@ fn observing_judges_and_lets_everything_pass_as_it_came() {
     assert_eq!(played.lines.join("\n") + "\n", input);
     assert!(played.stderr.contains("stdin:1: confirm: delete_file"), "{}", played.stderr);
 }
+
+#[test]
+fn each_verdict_is_explained_however_many_there_are() {
+    let played = play(&["--explain"], &"{\"tool\":\"read\"}\n".repeat(100));
+    assert_eq!(played.stderr.lines().count(), 100, "{}", played.stderr);
+    assert!(played.stderr.ends_with("stdin:100: allow: read: builtin.allow: it only looks\n"), "{}", played.stderr);
+}
