@@ -11,6 +11,8 @@
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
 //! - [`record`]: the vocabulary of records, and the one recogniser of calls.
+//! - [`rpc`]: JSON-RPC lines of either side.
+//! - `json`, [`glob`]: JSON text written piece by piece; names matched by a pattern.
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
 pub mod cmd;
@@ -18,6 +20,7 @@ pub mod glob;
 pub mod godot;
 pub mod io;
 pub mod journal;
+mod json;
 pub mod mcp;
 pub mod policy;
 pub mod record;

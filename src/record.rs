@@ -11,7 +11,6 @@
 //!
 //! Gates and worlds all see calls through [`recognise`], so that none passes what another would carry out.
 
-use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -26,8 +25,7 @@ pub use approval::{Action, HitlResponse};
 pub use input::{InputRequest, InputResponse};
 
 /// Why a call was not carried out, or failed; one list for all commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the names say it
 pub enum Kind {
     BadInput,
@@ -44,6 +42,28 @@ pub enum Kind {
     StartFailed,
     TooLarge,
     Protocol,
+}
+
+impl Kind {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::BadInput => "bad_input",
+            Kind::UnknownTool => "unknown_tool",
+            Kind::InvalidArgs => "invalid_args",
+            Kind::Denied => "denied",
+            Kind::Rejected => "rejected",
+            Kind::NeedsApproval => "needs_approval",
+            Kind::NotFound => "not_found",
+            Kind::ToolError => "tool_error",
+            Kind::Timeout => "timeout",
+            Kind::Cancelled => "cancelled",
+            Kind::Lost => "lost",
+            Kind::StartFailed => "start_failed",
+            Kind::TooLarge => "too_large",
+            Kind::Protocol => "protocol",
+        }
+    }
 }
 
 /// The form that a call came in.

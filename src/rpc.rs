@@ -1,8 +1,8 @@
 //! JSON-RPC lines of either side, as open views of their raw text: ids of whatever JSON type, every digit as it was written.
 
+use crate::json::Object;
 use crate::record::Fields;
 use serde_json::value::RawValue;
-use std::fmt::Write;
 
 /// What a line is.
 #[derive(Debug)]
@@ -97,57 +97,29 @@ impl RpcError {
     }
 }
 
-/// JSON text of an object, field by field; values are JSON text.
-#[derive(Default)]
-pub(crate) struct Object(String);
-
-impl Object {
-    pub(crate) fn put(mut self, key: &str, json: &str) -> Object {
-        self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        // A string always takes it.
-        let _ = write!(self.0, "\"{key}\":{json}");
-        self
-    }
-
-    /// The same where the key is anybody's.
-    pub(crate) fn put_any(mut self, key: &str, json: &str) -> Object {
-        self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        self.0 += &format!("{}:{json}", quoted(key));
-        self
-    }
-
-    pub(crate) fn end(self) -> String {
-        if self.0.is_empty() { "{}".to_owned() } else { self.0 + "}" }
-    }
-}
-
-/// A text as JSON.
-pub(crate) fn quoted(text: &str) -> String {
-    // A text is a string: it can't fail.
-    serde_json::to_string(text).unwrap_or_default()
+/// The beginning of every line that is written.
+fn versioned() -> Object {
+    Object::default().text("jsonrpc", "2.0")
 }
 
 /// A line that asks, with its line feed.
 pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{},\"params\":{params}}}\n", quoted(method))
+    versioned().put("id", id).text("method", method).put("params", params).line()
 }
 
 /// A line that tells.
 pub(crate) fn notification(method: &str, params: Option<&str>) -> String {
-    let line = Object::default().put("jsonrpc", "\"2.0\"").put("method", &quoted(method));
-    params.map_or(line.0.clone(), |params| Object(line.0).put("params", params).0) + "}\n"
+    versioned().text("method", method).put_some("params", params).line()
 }
 
-/// A line that answers the server's own `id`.
+/// A line that answers the other side's own `id`.
 pub(crate) fn response(id: &str, result: Result<&str, (i64, &str)>) -> String {
-    let line = Object::default().put("jsonrpc", "\"2.0\"").put("id", id);
-    let line = match result {
+    let line = versioned().put("id", id);
+    match result {
         Ok(result) => line.put("result", result),
-        Err((code, message)) => {
-            line.put("error", &Object::default().put("code", &code.to_string()).put("message", &quoted(message)).end())
-        }
-    };
-    line.end() + "\n"
+        Err((code, message)) => line.put("error", Object::default().put("code", code).text("message", message).end()),
+    }
+    .line()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
+use crate::json::Object;
 use serde_json::value::RawValue;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -63,10 +64,10 @@ impl Events {
         }
     }
 
-    /// Gives on one event, which is JSON text, as an observation of `source`, a plain name.
+    /// Gives on one event, which is JSON text, as an observation of `source`.
     pub fn take(&mut self, source: &str, event: &str, out: &mut Out) {
-        let record = format!("{{\"type\":\"observation\",\"source\":\"{source}\",\"data\":{event}}}");
-        self.take_record(&record, out);
+        let record = Object::default().text("type", "observation").text("source", source).put("data", event);
+        self.take_record(&record.end(), out);
     }
 
     /// Gives on a record as it is: JSON text.

@@ -1,6 +1,7 @@
 //! What is answered to whoever called: in the form of the call, with its own id.
 
 use super::wire::Response;
+use crate::json::Object;
 use crate::record::{Call, Form, Kind, Outcome};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -47,17 +48,9 @@ pub fn answer(call: &Call<'_>, response: &Response<'_>) -> String {
 
 /// Every field of the game's as it was, but for the id, which is the caller's own, or none.
 fn godots_own(call: &Call<'_>, response: &Response<'_>) -> String {
-    let mut answer = format!("{{\"ok\":{}", response.ok);
-    if let Some(id) = call.id {
-        answer.push_str(&format!(",\"id\":{}", id.get()));
-    }
-    for (key, value) in response.fields().filter(|(key, _)| !matches!(*key, "ok" | "id")) {
-        // A name is a string: it can't fail.
-        let key = serde_json::to_string(key).unwrap_or_default();
-        answer.push_str(&format!(",{key}:{}", value.get()));
-    }
-    answer.push('}');
-    answer
+    let answer = Object::default().put("ok", response.ok).put_some("id", call.id);
+    let fields = response.fields().filter(|(key, _)| !matches!(*key, "ok" | "id"));
+    fields.fold(answer, |answer, (key, value)| answer.put_any(key, value)).end()
 }
 
 /// The answer to a call that is not carried out, with a code of ours.

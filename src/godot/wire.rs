@@ -1,5 +1,6 @@
 //! Lines to the game, and lines from it.
 
+use crate::json::Object;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -8,10 +9,8 @@ use std::borrow::Cow;
 /// with more digits than a float keeps are sent as `{"$type":"int","value":"..."}`. It also reads long fractions a little wrong
 /// (and very small ones as nothing), so their bits are sent.
 pub fn command(id: u64, name: &str, arguments: Option<&str>, timeout: f64) -> String {
-    // A name is a string: it can't fail.
-    let name = serde_json::to_string(name).unwrap_or_default();
     let arguments = exact_numbers(arguments.unwrap_or("{}"));
-    format!("{{\"id\":{id},\"cmd\":{name},\"args\":{arguments},\"timeout\":{timeout}}}\n")
+    Object::default().put("id", id).text("cmd", name).put("args", arguments).put("timeout", timeout).line()
 }
 
 /// Fewer digits are certain to be read as they are,

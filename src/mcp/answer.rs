@@ -1,5 +1,6 @@
 //! What a server's result means: `isError`, and seed 001's contract of tools, whatever shape they give it.
 
+use crate::json::one_line;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -106,11 +107,6 @@ impl Given<'_> {
             Given::InputRequired(whole) => Given::Result(whole.to_owned().into()),
         }
     }
-}
-
-/// A tool may write its JSON over several lines; between tokens they are only white space.
-fn one_line(json: &str) -> String {
-    json.replace(['\n', '\r'], " ")
 }
 
 #[derive(serde::Deserialize)]

@@ -1,7 +1,8 @@
 //! A session with a server: greeting it, learning its tools, calling them, and what it says meanwhile.
 
 use super::tools::{Tool, Tools};
-use crate::rpc::{Object, RpcError, notification, quoted, request, response};
+use crate::json::Object;
+use crate::rpc::{RpcError, notification, request, response};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -160,7 +161,7 @@ impl Client {
         self.asked.insert(id, purpose);
         let params = match self.era {
             Era::Legacy => params,
-            Era::Modern => params.put("_meta", &self.meta(None)),
+            Era::Modern => params.put("_meta", self.meta(None)),
         };
         out.extend_from_slice(request(id, method, &params.end()).as_bytes());
         id
@@ -171,12 +172,12 @@ impl Client {
         let mut meta = Object::default();
         if self.era == Era::Modern {
             meta = meta
-                .put("io.modelcontextprotocol/protocolVersion", &quoted(self.era.version()))
-                .put("io.modelcontextprotocol/clientInfo", &client_info())
+                .text("io.modelcontextprotocol/protocolVersion", self.era.version())
+                .put("io.modelcontextprotocol/clientInfo", client_info())
                 .put("io.modelcontextprotocol/clientCapabilities", self.capabilities());
         }
         if let Some(token) = progress {
-            meta = meta.put("progressToken", &token.to_string());
+            meta = meta.put("progressToken", token);
         }
         meta.end()
     }
@@ -191,9 +192,9 @@ impl Client {
         match self.era {
             Era::Legacy => {
                 let params = Object::default()
-                    .put("protocolVersion", &quoted(self.era.version()))
+                    .text("protocolVersion", self.era.version())
                     .put("capabilities", self.capabilities())
-                    .put("clientInfo", &client_info());
+                    .put("clientInfo", client_info());
                 self.ask(Purpose::Greeting, "initialize", params, out);
             }
             Era::Modern => _ = self.ask(Purpose::Greeting, "server/discover", Object::default(), out),
@@ -210,10 +211,10 @@ impl Client {
         let id = self.next;
         self.next += 1;
         self.asked.insert(id, Purpose::Call);
-        let mut params = Object::default().put("name", &quoted(tool)).put("arguments", arguments);
+        let mut params = Object::default().text("name", tool).put("arguments", arguments);
         if let Some(Round { responses, state }) = round {
             let responses = responses.iter().fold(Object::default(), |all, (key, json)| all.put_any(key, json));
-            params = params.put("inputResponses", &responses.end());
+            params = params.put("inputResponses", responses.end());
             params = state.iter().fold(params, |params, state| params.put("requestState", state));
         }
         let meta = self.meta(Some(id).filter(|_| self.wants.progress));
@@ -225,7 +226,7 @@ impl Client {
     /// Tells the server that nobody waits for a call any more; what it still answers is dropped.
     pub fn cancel(&mut self, id: u64, reason: &str, out: &mut Vec<u8>) {
         if self.asked.remove(&id).is_some() {
-            let params = Object::default().put("requestId", &id.to_string()).put("reason", &quoted(reason)).end();
+            let params = Object::default().put("requestId", id).text("reason", reason).end();
             out.extend_from_slice(notification("notifications/cancelled", Some(&params)).as_bytes());
         }
     }
@@ -256,8 +257,7 @@ impl Client {
 }
 
 fn client_info() -> String {
-    let version = quoted(env!("CARGO_PKG_VERSION"));
-    Object::default().put("name", "\"mcp-pipe\"").put("version", &version).end()
+    Object::default().text("name", "mcp-pipe").text("version", env!("CARGO_PKG_VERSION")).end()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a call acts on, as it stands in a call's `target`.
 
+use crate::json::Object;
 use crate::record::Fields;
-use crate::rpc::{Object, quoted};
 
 /// An element of a user interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,20 +44,13 @@ impl Target {
 
     /// JSON text; what isn't known is left out.
     pub fn json(&self) -> String {
-        let mut json = Object::default();
-        let name = Some(&self.name);
-        for (key, value) in [
-            ("role", self.role.as_ref()),
-            ("name", name),
-            ("value", self.value.as_ref()),
-            ("context", self.context.as_ref()),
-            ("snapshot_id", self.snapshot_id.as_ref()),
-        ] {
-            if let Some(value) = value {
-                json = json.put(key, &quoted(value));
-            }
-        }
-        json.end()
+        Object::default()
+            .text_some("role", self.role.as_deref())
+            .text("name", &self.name)
+            .text_some("value", self.value.as_deref())
+            .text_some("context", self.context.as_deref())
+            .text_some("snapshot_id", self.snapshot_id.as_deref())
+            .end()
     }
 
     /// How many bytes of text it has.

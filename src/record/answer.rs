@@ -1,7 +1,7 @@
 //! What is answered to a call: in the form that it came in, with its own id.
 
 use super::{Call, Form, Kind};
-use serde::Serialize;
+use crate::json::Object;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -30,14 +30,14 @@ impl Call<'_> {
     /// A record of ours about the call, of this type: its id and context, its tool, and `more` (plain names and JSON text); JSON text
     /// without a line feed.
     pub fn tell(&self, record_type: &str, more: &[(&str, &str)]) -> String {
-        let mut record = Answer::default();
-        record.text("type", record_type).put("call_id", self.id);
-        for &(key, value) in &self.context {
-            record.put(key, Some(value));
-        }
-        record.text("tool_name", &self.tool);
-        more.iter().for_each(|(key, json)| _ = record.raw(key, json));
-        record.end()
+        let record = self.identify(Object::default().text("type", record_type));
+        record.text("tool_name", &self.tool).put_all(more.iter().copied()).end()
+    }
+
+    /// By which a record is known to be about the call: its id, and its context.
+    pub(crate) fn identify(&self, record: Object) -> Object {
+        let context = self.context.iter().map(|&(key, value)| (key, value.get()));
+        record.put_some("call_id", self.id).put_all(context)
     }
 
     /// The answer in the call's form, with its id and context; JSON text without a line feed.
@@ -48,57 +48,50 @@ impl Call<'_> {
     /// The same with `more` fields behind it, their names plain and their values JSON text. JSON-RPC's answer has no place for
     /// them.
     pub fn answer_with(&self, outcome: Outcome<'_>, more: &[(&str, &str)]) -> String {
-        let mut answer = Answer::default();
-        match self.form {
-            Form::Record => {
-                answer.text("type", "tool_result").put("call_id", self.id);
-                for &(key, value) in &self.context {
-                    answer.put(key, Some(value));
-                }
-                answer.status(outcome, "result");
-            }
-            Form::Short => {
-                answer.put("id", self.id).text("tool", &self.tool);
-                answer.status(outcome, "data");
-            }
-            Form::Godot => {
-                answer.raw("ok", if matches!(outcome, Outcome::Ok(_)) { "true" } else { "false" });
-                answer.put("id", self.id);
-                match outcome {
-                    Outcome::Ok(result) => _ = answer.put("data", Some(result)),
-                    Outcome::Error { kind, message, code, data } => {
-                        answer.text("error", message).put("data", data);
-                        match code {
-                            Some(code) => answer.text("code", code),
-                            None => answer.value("code", &kind),
-                        };
-                    }
-                }
-                answer.raw("events", "[]");
-            }
-            Form::JsonRpc => {
-                answer.text("jsonrpc", "2.0").put("id", self.id);
-                match outcome {
-                    Outcome::Ok(result) => _ = answer.put("result", Some(result)),
-                    Outcome::Error { kind, message, code, data } => {
-                        let mut more = Answer::default();
-                        more.value("kind", &kind);
-                        if let Some(code) = code {
-                            more.text("code", code);
-                        }
-                        more.put("data", data);
-                        let mut error = Answer::default();
-                        error.value("code", &SERVER_ERROR).text("message", message);
-                        error.raw("data", &more.end());
-                        answer.raw("error", &error.end());
-                    }
-                }
+        let answer = Object::default();
+        let answer = match self.form {
+            Form::Record => outcome.status(self.identify(answer.text("type", "tool_result")), "result"),
+            Form::Short => outcome.status(answer.put_some("id", self.id).text("tool", &self.tool), "data"),
+            Form::Godot => outcome.godots_own(answer, self.id),
+            Form::JsonRpc => return outcome.json_rpc(answer.text("jsonrpc", "2.0").put_some("id", self.id)).end(),
+        };
+        answer.put_all(more.iter().copied()).end()
+    }
+}
+
+impl Outcome<'_> {
+    fn status(self, answer: Object, result_key: &str) -> Object {
+        match self {
+            Outcome::Ok(result) => answer.text("status", "ok").put(result_key, result),
+            Outcome::Error { kind, message, code, data } => answer
+                .text("status", "error")
+                .text("error", message)
+                .text("kind", kind.name())
+                .text_some("code", code)
+                .put_some("data", data),
+        }
+    }
+
+    fn godots_own(self, answer: Object, id: Option<&RawValue>) -> Object {
+        let answer = answer.put("ok", matches!(self, Outcome::Ok(_))).put_some("id", id);
+        match self {
+            Outcome::Ok(result) => answer.put("data", result),
+            Outcome::Error { kind, message, code, data } => {
+                answer.text("error", message).put_some("data", data).text("code", code.unwrap_or(kind.name()))
             }
         }
-        if self.form != Form::JsonRpc {
-            more.iter().for_each(|(key, value)| _ = answer.raw(key, value));
+        .put("events", "[]")
+    }
+
+    fn json_rpc(self, answer: Object) -> Object {
+        match self {
+            Outcome::Ok(result) => answer.put("result", result),
+            Outcome::Error { kind, message, code, data } => {
+                let more = Object::default().text("kind", kind.name()).text_some("code", code).put_some("data", data);
+                let error = Object::default().put("code", SERVER_ERROR).text("message", message);
+                answer.put("error", error.put("data", more.end()).end())
+            }
         }
-        answer.end()
     }
 }
 
@@ -122,50 +115,4 @@ pub fn refuse_unreadable(is_json_rpc: bool, kind: Kind, message: &str) -> String
         context: Vec::new(),
     };
     call.answer(Outcome::Error { kind, message, code: None, data: None })
-}
-
-/// JSON text of an object, field by field.
-#[derive(Default)]
-struct Answer(String);
-
-impl Answer {
-    fn raw(&mut self, key: &str, json: &str) -> &mut Answer {
-        self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        self.0.push_str(&format!("\"{key}\":{json}"));
-        self
-    }
-
-    fn put(&mut self, key: &str, value: Option<&RawValue>) -> &mut Answer {
-        if let Some(value) = value {
-            self.raw(key, value.get());
-        }
-        self
-    }
-
-    fn value(&mut self, key: &str, value: &impl Serialize) -> &mut Answer {
-        // Names and numbers: there is nothing in them that can't be JSON.
-        self.raw(key, &serde_json::to_string(value).unwrap_or_default())
-    }
-
-    fn text(&mut self, key: &str, value: &str) -> &mut Answer {
-        self.value(key, &value)
-    }
-
-    fn status(&mut self, outcome: Outcome<'_>, result_key: &str) {
-        match outcome {
-            Outcome::Ok(result) => _ = self.text("status", "ok").put(result_key, Some(result)),
-            Outcome::Error { kind, message, code, data } => {
-                self.text("status", "error").text("error", message).value("kind", &kind);
-                if let Some(code) = code {
-                    self.text("code", code);
-                }
-                self.put("data", data);
-            }
-        }
-    }
-
-    fn end(mut self) -> String {
-        self.0.push('}');
-        self.0
-    }
 }

@@ -1,8 +1,8 @@
 //! What a tool asks whoever there is while it works, and what is said to that: `input_request` and `input_response`.
 
 use super::{Fields, Unreadable, unreadable};
+use crate::json::{Object, one_line};
 use serde_json::value::RawValue;
-use std::fmt::Write;
 
 /// `{"type":"input_request","request_id","call_id"?,"tool"?,"source","method","params"}`.
 #[derive(Debug, Clone)]
@@ -22,21 +22,13 @@ pub struct InputRequest<'a> {
 impl InputRequest<'_> {
     /// The record, JSON text without a line feed, with `more` fields behind it: plain names and JSON text.
     pub fn record(&self, more: &[(&str, &str)]) -> String {
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let mut record = format!("{{\"type\":\"input_request\",\"request_id\":{}", quoted(self.id));
-        let mut put = |key: &str, json: &str| _ = write!(record, ",\"{key}\":{json}");
-        if let Some((id, tool)) = self.call {
-            if let Some(id) = id {
-                put("call_id", id.get());
-            }
-            put("tool", &quoted(tool));
-        }
-        put("source", &quoted(self.source));
-        put("method", &quoted(self.method));
-        // It may have been written over several lines; between tokens they are only white space.
-        put("params", &self.params.replace(['\n', '\r'], " "));
-        more.iter().for_each(|(key, json)| put(key, json));
-        record + "}"
+        let record = Object::default().text("type", "input_request").text("request_id", self.id);
+        let record = match self.call {
+            Some((id, tool)) => record.put_some("call_id", id).text("tool", tool),
+            None => record,
+        };
+        let record = record.text("source", self.source).text("method", self.method);
+        record.put("params", one_line(self.params)).put_all(more.iter().copied()).end()
     }
 }
 
@@ -78,10 +70,7 @@ impl<'a> InputResponse<'a> {
 
     /// What MCP calls the result of an elicitation: JSON text.
     pub fn result(&self) -> String {
-        match self.content {
-            Some(content) => format!("{{\"action\":\"{}\",\"content\":{content}}}", self.action),
-            None => format!("{{\"action\":\"{}\"}}", self.action),
-        }
+        Object::default().text("action", &self.action).put_some("content", self.content).end()
     }
 }
 

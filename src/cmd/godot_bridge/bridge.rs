@@ -8,6 +8,7 @@ use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, deeper_than, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::Object;
 use crate::record::{Call, Form, recognise};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -98,10 +99,9 @@ impl Bridge {
     /// A line that is no call, and can't be passed on as something else: told, and answered in the game's form.
     fn refuse_line(&mut self, number: u64, code: &str, why: &str) {
         self.report.fault(format_args!("stdin:{number}"), why);
-        // A text is a string: it can't fail.
-        let error = serde_json::to_string(&format!("line {number}: {why}")).unwrap_or_default();
-        let answer = format!("{{\"ok\":false,\"error\":{error},\"code\":\"{code}\",\"events\":[]}}\n");
-        self.queue.push(Pending::Done(answer.into_bytes()));
+        let error = format!("line {number}: {why}");
+        let answer = Object::default().put("ok", false).text("error", &error).text("code", code).put("events", "[]");
+        self.queue.push(Pending::Done(answer.line().into_bytes()));
     }
 
     fn hear(&mut self, line: &Line<'_>, out: &mut Out) {

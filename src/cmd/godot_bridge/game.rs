@@ -5,6 +5,7 @@ use crate::io::child::{describe, exit_code};
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
+use crate::json::Object;
 use std::collections::VecDeque;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -103,8 +104,8 @@ impl Game {
 
     /// Says hello; nothing else is sent until that is answered.
     pub fn greet(&mut self, out: &mut Out) {
-        let arguments = format!("{{\"version\":\"{}\",\"stream\":{}}}", godot::PROTOCOL, self.wants_events);
-        self.ask(out, "hello", Some(&arguments), None);
+        let arguments = Object::default().text("version", godot::PROTOCOL).put("stream", self.wants_events);
+        self.ask(out, "hello", Some(&arguments.end()), None);
     }
 
     pub fn is_ready(&self) -> bool {

@@ -6,10 +6,9 @@ use super::screen::Screen;
 use super::waiting::arguments;
 use crate::io::asking::Asking;
 use crate::io::lines::Limits;
+use crate::json::Object;
 use crate::policy::arguments::{self as policy, differences, with_value};
 use crate::record::recognise;
-use crate::rpc::{Object, quoted};
-use serde_json::value::RawValue;
 
 /// What is to happen next.
 pub enum Next {
@@ -156,21 +155,16 @@ impl Dialogue {
     }
 
     fn answer(&self, action: &str, arguments: Option<&str>, feedback: &str) -> Next {
-        let mut record = Object::default().put("type", "\"hitl_response\"");
-        if let Ok(Some(call)) = recognise(&self.question.call)
-            && let Some(id) = call.id.map(RawValue::get)
-        {
-            record = record.put("call_id", id);
-        }
-        record = record.put("nonce", &quoted(&self.question.nonce)).put("action", &quoted(action));
-        record = record.put("arguments_sha256", &quoted(&self.question.sha256));
-        if let Some(arguments) = arguments {
-            record = record.put("arguments", arguments);
-        }
-        if !feedback.is_empty() {
-            record = record.put("feedback", &quoted(feedback));
-        }
-        let line = record.end() + "\n";
+        let call = recognise(&self.question.call).ok().flatten();
+        let line = Object::default()
+            .text("type", "hitl_response")
+            .put_some("call_id", call.and_then(|call| call.id))
+            .text("nonce", &self.question.nonce)
+            .text("action", action)
+            .text("arguments_sha256", &self.question.sha256)
+            .put_some("arguments", arguments)
+            .text_some("feedback", Some(feedback).filter(|feedback| !feedback.is_empty()))
+            .line();
         if line.len() > self.limits.max_line {
             return self.again("that is longer than --max-line\n");
         }

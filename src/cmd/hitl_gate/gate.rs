@@ -10,9 +10,9 @@ use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::Object;
 use crate::policy::audit::By;
 use crate::record::{Call, HitlResponse, Kind, Outcome, is_cancel, looks_like_json_rpc, recognise, refuse_unreadable};
-use crate::rpc::{Object, quoted};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -173,9 +173,9 @@ impl Gate {
                 let why = "the side that makes the calls may not answer for a person (--answers stdin would let it)";
                 self.report.fault(&place, why);
                 let id = answer.ok().flatten().and_then(|answer| answer.call_id);
-                let context = id.into_iter().fold(Object::default(), |context, id| context.put("call_id", id.get()));
-                let error = Object::default().put("type", "\"error\"").put("context", &context.end());
-                return self.say(&error.put("content", &quoted(why)).end(), out);
+                let context = Object::default().put_some("call_id", id).end();
+                let error = Object::default().text("type", "error").put("context", context).text("content", why);
+                return self.say(&error.end(), out);
             }
         }
         let cancelled = is_cancel(body).map(|id| id.get().to_owned()).or_else(|| is_cancelled(body));

@@ -3,6 +3,7 @@
 use super::waiting::arguments;
 use crate::io::lines::plain_text;
 use crate::io::terminal::printable;
+use crate::json::quoted;
 use crate::policy::arguments::{Difference, Row, pretty, rows};
 use crate::record::{Call, Fields};
 use serde_json::value::RawValue;
@@ -161,7 +162,7 @@ fn warning(kind: &str) -> String {
 /// A name as it is, where it is one; anything else in quotes.
 fn name(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { crate::rpc::quoted(text) }
+    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { quoted(text) }
 }
 
 /// A target in words: button "Delete", value "7", in "Settings".
@@ -169,10 +170,9 @@ fn described(target: &RawValue) -> String {
     let Ok(fields) = Fields::read(target.get()) else { return target.get().to_owned() };
     let text = |key| fields.get(key).map(|value| plain_text(value.get()).into_owned()).filter(|text| !text.is_empty());
     let mut words = text("role").unwrap_or_else(|| "something".to_owned());
-    let quoted = |text: String| crate::rpc::quoted(&text);
-    words += &text("name").map_or(String::new(), |name| format!(" {}", quoted(name)));
-    words += &text("value").map_or(String::new(), |value| format!(", value {}", quoted(value)));
-    words + &text("context").map_or(String::new(), |context| format!(", in {}", quoted(context)))
+    words += &text("name").map_or(String::new(), |name| format!(" {}", quoted(&name)));
+    words += &text("value").map_or(String::new(), |value| format!(", value {}", quoted(&value)));
+    words + &text("context").map_or(String::new(), |context| format!(", in {}", quoted(&context)))
 }
 
 /// Printable, and of one width.

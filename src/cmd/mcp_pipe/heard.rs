@@ -6,6 +6,7 @@ use super::server::{Loss, Then};
 use crate::io::lines::{Line, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
+use crate::json::{Object, one_line};
 use crate::mcp::{Given, Heard, given};
 use crate::record::{Call, Kind, Outcome, recognise};
 use crate::rpc::RpcError;
@@ -35,12 +36,12 @@ impl Pipe {
             Heard::Elicits(id, params) => self.elicit(id, params, out),
             Heard::Withdraws(id) => {
                 if !self.withdraw(id) {
-                    self.show("cancelled", &format!("{{\"requestId\":{}}}", id.get()), out);
+                    self.show("cancelled", &Object::default().put("requestId", id).end(), out);
                 }
             }
             Heard::Asks(method, params) => {
-                let asked = format!("{{\"method\":{},\"params\":{params}}}", json!(method));
-                self.show("request", &asked, out);
+                let asked = Object::default().text("method", &method).put("params", params);
+                self.show("request", &asked.end(), out);
             }
             Heard::Noise(_) => self.show("noise", &json!(body).to_string(), out),
             Heard::Relisted => {
@@ -63,7 +64,8 @@ impl Pipe {
         if self.settings.list {
             for tool in self.server.client.tools().filter(|tool| self.settings.names.permits(&tool.name)) {
                 // A description may be written over several lines.
-                let raw = serde_json::from_str(&tool.raw).map_or(tool.raw.clone(), |raw: Box<RawValue>| one_line(&raw));
+                let raw =
+                    serde_json::from_str(&tool.raw).map_or(tool.raw.clone(), |raw: Box<RawValue>| one_line(raw.get()));
                 out.to(Side::Near).extend_from_slice(format!("{raw}\n").as_bytes());
             }
             self.near_ended = true;
@@ -73,8 +75,8 @@ impl Pipe {
     /// An event as `--events` has it; `data` is JSON text.
     pub(super) fn show(&mut self, event: &str, data: &str, out: &mut Out) {
         if let Some(events) = &mut self.events {
-            let event = format!("{{\"event\":{},\"data\":{data}}}", json!(event));
-            events.take("mcp", &event, out);
+            let event = Object::default().text("event", event).put("data", data);
+            events.take("mcp", &event.end(), out);
         }
     }
 
@@ -170,9 +172,4 @@ impl Pipe {
         self.over = Some(Over { loss: loss.clone(), kind, failure, until });
         Ok(())
     }
-}
-
-/// JSON text without line feeds: between its tokens they are only white space.
-fn one_line(raw: &RawValue) -> String {
-    raw.get().replace(['\n', '\r'], " ")
 }

@@ -15,7 +15,7 @@ use crate::replay::compare::Comparison;
 use crate::replay::json_rpc::{self, asked_token, cancelled};
 use crate::replay::schedule::{Schedule, Speed};
 use crate::replay::turns::Said;
-use crate::rpc::Message;
+use crate::rpc::{Message, response};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ impl Server {
         };
         match json_rpc::read(text) {
             Ok(Message::Request { id, method, .. }) if method == PING => {
-                let pong = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{}}}}\n", id.get());
+                let pong = response(id.get(), Ok("{}"));
                 out.to(self.peer).extend_from_slice(pong.as_bytes());
             }
             Ok(Message::Request { id, params, .. }) => self.answer(number, text, id, asked_token(params), out),

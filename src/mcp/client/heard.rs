@@ -1,9 +1,10 @@
 //! What a server's lines mean, and what is said to them.
 
 use super::{Client, Era, Heard, MOST_PAGES, NO_METHOD, Purpose, UNSUPPORTED_VERSION};
+use crate::json::Object;
 use crate::mcp::tools::{Tool, Tools};
 use crate::record::Fields;
-use crate::rpc::{Message, Object, RpcError, notification, response};
+use crate::rpc::{Message, RpcError, notification, response};
 use serde_json::value::RawValue;
 
 impl Client {

@@ -2,6 +2,7 @@
 
 use super::items;
 use crate::io::lines::{Change, FieldError, Path, Place, Step, change, find, range_in};
+use crate::json::quoted;
 use crate::record::Fields;
 
 /// The arguments with the fields of `edited` over their own: an answer's `edited_arguments`.
@@ -22,7 +23,7 @@ pub fn merged(own: &str, edited: &str) -> Result<String, String> {
 pub fn with_value(own: &str, path: &str, value: &str) -> Result<String, String> {
     let json = match serde_json::from_str::<&serde_json::value::RawValue>(value) {
         Ok(json) => json.get().to_owned(),
-        Err(_) => super::quoted(value),
+        Err(_) => quoted(value),
     };
     let dotted = if path.starts_with(['.', '[']) { path.to_owned() } else { format!(".{path}") };
     match Path::parse(&dotted) {

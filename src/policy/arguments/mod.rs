@@ -8,6 +8,7 @@ pub use edit::{merged, with_value};
 pub use layout::{compact, pretty};
 
 use crate::io::lines::{Step, deeper_than, is_json};
+use crate::json::quoted;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 
@@ -72,12 +73,6 @@ fn said(json: &str) -> String {
         Ok(text) => quoted(&text),
         Err(_) => compact(json),
     }
-}
-
-/// A text as JSON.
-fn quoted(text: &str) -> String {
-    // A text always becomes JSON.
-    serde_json::to_string(text).unwrap_or_default()
 }
 
 fn words(path: &[Step]) -> String {

@@ -1,6 +1,7 @@
 //! What a rule sees of a call, whatever form that came in.
 
 use super::plain;
+use crate::json::Object;
 use crate::policy::target::Target;
 use crate::record::Call;
 use serde_json::value::RawValue;
@@ -32,17 +33,12 @@ impl<'a> Facts<'a> {
 
     /// `{"tool","arguments","target","id","session_id","agent_id","plan_id","step_id"}`, JSON text: what a rule's `when` sees.
     pub fn json(&self) -> String {
-        let null = "null";
-        let mut json = format!(
-            "{{\"tool\":{},\"arguments\":{},\"target\":{},\"id\":{}",
-            serde_json::Value::from(self.tool),
-            self.arguments,
-            self.target.map_or_else(|| null.to_owned(), Target::json),
-            self.call.id.map_or(null, RawValue::get),
-        );
-        for (key, value) in &self.call.context {
-            json += &format!(",\"{key}\":{}", value.get());
-        }
-        json + "}"
+        Object::default()
+            .text("tool", self.tool)
+            .put("arguments", self.arguments)
+            .put("target", self.target.map_or_else(|| "null".to_owned(), Target::json))
+            .put("id", self.call.id.unwrap_or(RawValue::NULL))
+            .put_all(self.call.context.iter().map(|&(key, value)| (key, value.get())))
+            .end()
     }
 }

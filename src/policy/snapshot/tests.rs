@@ -92,7 +92,7 @@ fn a_dialogs_question_stands_around_its_buttons() {
     // Whether it is called one or not.
     let mut plain = Snapshot::default();
     let page = "### Snapshot\n```yaml\n- generic [ref=e1]:\n  - generic [ref=e2]: Delete file?\n  - generic [ref=e3]:\n    - button \"OK\" [ref=e4]\n- button \"OK\" [ref=e5]\n```";
-    plain.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{}}}]}}}}"#, crate::rpc::quoted(page)).as_bytes());
+    plain.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{}}}]}}}}"#, crate::json::quoted(page)).as_bytes());
     assert_eq!(element(plain.click("e4")).context.as_deref(), Some("Delete file?"));
     assert!(plain.is_unknown("e5"), "it says nothing, and nothing is around it");
     // The browser's own.
@@ -165,7 +165,7 @@ const LIST: &str = r#"{"url":"https://a/","items":[{"index":3,"role":"button","n
 #[test]
 fn a_list_is_read_wherever_it_stands() {
     let list = LIST.replace('\n', "");
-    let quoted = crate::rpc::quoted(&list);
+    let quoted = crate::json::quoted(&list);
     let text = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}]}}"#);
     let both = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}],"structuredContent":{list}}}"#);
     for line in [
@@ -297,14 +297,14 @@ fn a_selectors_words_are_what_is_known_of_it() {
         ("xpath=//button[text()='Delete']", None, "Delete"),
         ("dialog >> text=Überweisen", None, "Überweisen"),
     ] {
-        let arguments = format!(r#"{{"target":{}}}"#, crate::rpc::quoted(selector));
+        let arguments = format!(r#"{{"target":{}}}"#, crate::json::quoted(selector));
         let target = element(snapshot.target("browser_click", &arguments));
         assert_eq!((target.role.as_deref(), &*target.name, target.snapshot_id), (role, name, None), "{selector}");
     }
     for selector in
         ["button", "#a1", ".btn", "form > button:nth-child(2)", "//button[3]", "\\64 elete", "aria-ref=e9 >> nth=0"]
     {
-        let arguments = format!(r#"{{"selector":{}}}"#, crate::rpc::quoted(selector));
+        let arguments = format!(r#"{{"selector":{}}}"#, crate::json::quoted(selector));
         assert_eq!(snapshot.target("click", &arguments), Named::Unknown(selector.to_owned()));
     }
 }
@@ -342,7 +342,7 @@ fn two_names_that_differ_are_none() {
 #[test]
 fn hostile_snapshots_cost_little() {
     let hear = |page: String| {
-        let text = crate::rpc::quoted(&format!("### Snapshot\n```yaml\n{page}```"));
+        let text = crate::json::quoted(&format!("### Snapshot\n```yaml\n{page}```"));
         let mut snapshot = Snapshot::default();
         snapshot.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         snapshot
@@ -367,7 +367,7 @@ proptest! {
         let mut snapshot = Snapshot::default();
         for page in &pages {
             let lines: String = page.iter().map(|(at, name)| format!("- button \"{name}\" [ref=e{at}]\n")).collect();
-            let text = crate::rpc::quoted(&format!("### Page\n- Page Title: {}\n### Snapshot\n```yaml\n{lines}```", noise.replace(['\n', '\r'], "")));
+            let text = crate::json::quoted(&format!("### Page\n- Page Title: {}\n### Snapshot\n```yaml\n{lines}```", noise.replace(['\n', '\r'], "")));
             snapshot.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         }
         let last = pages.last().unwrap();
@@ -385,9 +385,9 @@ proptest! {
     fn nothing_panics(line in ".*", text in "([- \"'\\[\\]:#\\\\`]|ref=|e1|button|\n|### Snapshot|### Result|```yaml|```|<changed> )*", selector in ".*") {
         let mut snapshot = after(PLAYWRIGHT_83, 2);
         snapshot.hear(line.as_bytes());
-        let text = crate::rpc::quoted(&text);
+        let text = crate::json::quoted(&text);
         snapshot.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
-        let selector = crate::rpc::quoted(&selector);
+        let selector = crate::json::quoted(&selector);
         for key in ["target", "ref", "path", "selector", "index", "text"] {
             let _ = snapshot.target("browser_click", &format!(r#"{{"{key}":{selector}}}"#));
         }
