@@ -6,6 +6,7 @@ mod address;
 mod keys;
 mod names;
 mod shell;
+mod verbs;
 
 use super::detector::{Element, Finding, Kind, classify};
 use super::snapshot::{Named, Snapshot};
