@@ -126,6 +126,8 @@ fn unreadable<T>(why: impl fmt::Display) -> Result<T, Unreadable> {
     Err(Unreadable(why.to_string()))
 }
 
+/// Fields of a call that all its forms but JSON-RPC have beside it.
+const MARKS: [&str; 3] = ["target", "requires_approval", "policy"];
 const CONTEXT: [&str; 4] = ["session_id", "agent_id", "plan_id", "step_id"];
 /// Exactly one of these decides what a line is.
 const MARKERS: [(&str, Form); 4] =
@@ -151,7 +153,7 @@ pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
         return unreadable("it holds a carriage return, which some readers take for a line's end");
     }
     let fields = Fields::read(line)?;
-    if let Some(key) = fields.marker_in_another_case() {
+    if let Some((key, _)) = fields.in_another_case(&MARKERS.map(|(marker, _)| marker)) {
         return unreadable(format_args!("{key:?} would make it a call for readers that ignore case"));
     }
     let mut markers = MARKERS.iter().filter_map(|&(key, form)| Some((form, key, fields.get(key)?)));
@@ -197,6 +199,9 @@ fn call<'a>(
     tool: Cow<'a, str>,
     arguments: &str,
 ) -> Result<Call<'a>, Unreadable> {
+    fields.spelled_as(&[id, "tool_name", arguments])?;
+    fields.spelled_as(&MARKS)?;
+    fields.spelled_as(&CONTEXT)?;
     Ok(Call {
         form,
         id: fields.get(id),
@@ -215,6 +220,8 @@ fn json_rpc<'a>(fields: &Fields<'a>) -> Result<Call<'a>, Unreadable> {
         return unreadable("tools/call without params");
     };
     let params = Fields::read(params.get())?;
+    fields.spelled_as(&["id", "params"])?;
+    params.spelled_as(&["name", "arguments", "_meta"])?;
     let Some(name) = params.get("name") else {
         return unreadable("tools/call without params.name");
     };
@@ -222,6 +229,7 @@ fn json_rpc<'a>(fields: &Fields<'a>) -> Result<Call<'a>, Unreadable> {
         Some(meta) => Fields::read(meta.get())?,
         None => Fields(Vec::new()),
     };
+    meta.spelled_as(&MARKS)?;
     Ok(Call {
         form: Form::JsonRpc,
         id: fields.get("id"),
@@ -294,13 +302,23 @@ impl<'a> Fields<'a> {
         keys.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
     }
 
-    fn marker_in_another_case(&self) -> Option<&str> {
-        let is_marker = |key: &str| {
-            let is_same =
-                |marker: &str| if key.is_ascii() { key.eq_ignore_ascii_case(marker) } else { folded(key) == marker };
-            MARKERS.iter().any(|(marker, _)| key != *marker && is_same(marker))
+    /// A key that readers who ignore case take for one of these, and that one; `names` are in lower case.
+    fn in_another_case<'name>(&self, names: &[&'name str]) -> Option<(&str, &'name str)> {
+        let is_same = |key: &str, name: &str| {
+            key != name && if key.is_ascii() { key.eq_ignore_ascii_case(name) } else { folded(key) == name }
         };
-        self.0.iter().map(|(key, _)| &**key).find(|key| is_marker(key))
+        let keys = self.0.iter().map(|(key, _)| &**key);
+        keys.filter_map(|key| Some((key, *names.iter().find(|name| is_same(key, name))?))).next()
+    }
+
+    /// All of them are said as they are meant, or not at all.
+    fn spelled_as(&self, names: &[&str]) -> Result<(), Unreadable> {
+        match self.in_another_case(names) {
+            Some((key, name)) => {
+                unreadable(format_args!("{key:?} is {name:?} for readers that ignore case: write {name:?}"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// In the order in which they stand.

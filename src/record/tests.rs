@@ -49,6 +49,20 @@ fn what_two_readers_could_read_differently_is_unreadable() {
     assert!(why(r#"{"tool":"x","to\u006fl":"y"}"#).contains("twice"));
     assert!(why(r#"{"tool":"x","Tool":"y"}"#).contains("two spellings"));
     assert!(why(r#"{"tool":"x","cmd":"y"}"#).contains("both"));
+    // Readers that ignore case, as Go's does, would carry it out with arguments that nobody has judged.
+    for line in [
+        r#"{"tool":"browser_navigate","arGs":{"url":"javascript:1"}}"#,
+        r#"{"type":"tool_call","tool_name":"x","Arguments":{}}"#,
+        r#"{"cmd":"x","ID":1}"#,
+        r#"{"tool":"x","Requires_Approval":true}"#,
+        r#"{"tool":"x","\u017fession_id":1}"#,
+        r#"{"method":"tools/call","params":{"name":"x","ARGUMENTS":{}}}"#,
+        r#"{"method":"tools/call","params":{"name":"x","_Meta":{}}}"#,
+        r#"{"method":"tools/call","params":{"name":"x","_meta":{"Target":{}}}}"#,
+    ] {
+        assert!(why(line).contains("ignore case: write"), "{line}");
+    }
+    assert_eq!(tool(r#"{"tool":"x","Notes":"kept"}"#), Some((Form::Short, "x".into())));
     assert!(why(r#"{"tool":1}"#).contains("no string"));
     assert!(why(r#"{"tool":"x","args":[1]}"#).contains("no object"));
     assert!(why(r#"{"tool":"x","args":null}"#).contains("no object"));
