@@ -87,11 +87,11 @@ impl Reader {
         let text = || String::from_utf8_lossy(value).into_owned();
         match name {
             b"data" => {
-                if std::mem::replace(&mut self.has_data, true) {
-                    self.event.data.push(b'\n');
+                let joint: &[u8] = if std::mem::replace(&mut self.has_data, true) { b"\n" } else { b"" };
+                for part in [joint, value] {
+                    let room = (self.longest + 1).saturating_sub(self.event.data.len());
+                    self.event.data.extend_from_slice(&part[..part.len().min(room)]);
                 }
-                let room = (self.longest + 1).saturating_sub(self.event.data.len());
-                self.event.data.extend_from_slice(&value[..value.len().min(room)]);
                 self.event.is_cut |= self.event.data.len() > self.longest;
             }
             b"event" => self.event.name = text(),
@@ -132,11 +132,13 @@ mod tests {
     #[test]
     fn an_event_that_is_too_long_is_cut_and_the_next_is_whole() {
         let long = format!("data: {}\n\ndata: {}\ndata: 1\n\ndata: 12345\n\n", "x".repeat(1000), "123");
+        // Lines without data count as well.
+        let long = format!("data: {}\n{}\n{long}", "x".repeat(9), "data\n".repeat(9));
         for size in [1, 7, 2000] {
             let mut reader = Reader::new(5);
             let events: Vec<Event> = long.as_bytes().chunks(size).flat_map(|chunk| reader.take(chunk)).collect();
-            assert!(events[0].is_cut && events[0].data.len() == 6, "{events:?}");
-            assert_eq!(events[1..], [message("123\n1"), message("12345")], "{size}");
+            assert!(events[..2].iter().all(|event| event.is_cut && event.data.len() == 6), "{events:?}");
+            assert_eq!(events[2..], [message("123\n1"), message("12345")], "{size}");
         }
     }
 }
