@@ -2,7 +2,7 @@
 //!
 //! Each rule of the line contract has one owner here: [`lines`] splits, limits and edits lines,
 //! [`descriptor`] reads and writes, [`between`] decides when to flush, [`child`] starts and ends other
-//! programs, [`append`] keeps files durable, [`terminal`] talks to a person, [`signal`] hears the
+//! programs, [`append`] keeps files durable, [`folders`] says where they lie, [`terminal`] talks to a person, [`signal`] hears the
 //! kernel, and [`report`] speaks on stderr and chooses the exit status.
 
 pub mod append;
@@ -11,6 +11,7 @@ pub mod attendant;
 pub mod between;
 pub mod child;
 pub mod descriptor;
+pub mod folders;
 pub mod keys;
 pub mod lines;
 pub mod link;

@@ -1,6 +1,7 @@
 //! Private folders for sessions with programs that are spoken with over files: one a run, for its owner alone, removed at
 //! the end; and those that a killed run has left are removed by the next.
 
+use super::folders;
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, getuid};
@@ -66,8 +67,7 @@ fn has_ended(pid: i32) -> bool {
 }
 
 fn home() -> io::Result<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
-    let home = match runtime {
+    let home = match folders::runtime() {
         Some(folder) => folder.join("pipewright"),
         None => std::env::temp_dir().join(format!("pipewright-{}", getuid())),
     };

@@ -2,6 +2,7 @@
 
 use crate::godot::{ADDON, AUTOLOAD, Asset, Change, EXAMPLE, Engine, has_autoload, install, remove};
 use crate::io::child;
+use crate::io::folders;
 use crate::io::report::{Failure, Report, Status};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -141,9 +142,7 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
 /// # Errors
 /// [`Status::NotStarted`] where it can't be written.
 pub fn unpack_example() -> Result<PathBuf, Failure> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_else(std::env::temp_dir);
-    let folder = cache.join("pipewright/triangle-vault");
+    let folder = folders::cache().unwrap_or_else(std::env::temp_dir).join("pipewright/triangle-vault");
     let written = write_assets(&folder, EXAMPLE).and_then(|_| write_assets(&folder.join(ADDON_FOLDER), ADDON));
     let failed = |error| Failure::new(Status::NotStarted, format_args!("{}: {error}", folder.display()));
     written.map_err(failed)?;

@@ -13,6 +13,7 @@ use super::options::{LimitOptions, seconds};
 use super::{Command, Contract};
 use crate::io::between::{Ends, Manner, between};
 use crate::io::descriptor::stdout;
+use crate::io::folders;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::terminal::{Color, Terminal};
 use agent::Agent;
@@ -122,7 +123,7 @@ Examples:
 
 Exit status:
   0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started; 4 the agent was lost,
-  or gave no legal answer; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+  or gave no legal answer. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {
@@ -220,9 +221,7 @@ fn recorder(arguments: &Arguments, report: &Arc<Report>) -> Result<Option<Record
 
 /// The XDG data folder's `pipewright/spire`.
 fn data_folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))?;
-    Some(data.join("pipewright/spire"))
+    Some(folders::data()?.join("pipewright/spire"))
 }
 
 #[cfg(test)]

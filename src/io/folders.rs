@@ -1,0 +1,26 @@
+//! Where files of ours lie: the base folders of XDG's specification. A variable that isn't an absolute path is as unset there.
+
+use std::path::PathBuf;
+
+/// What is to be kept: XDG_DATA_HOME, else `.local/share` in HOME; none where neither is set.
+pub fn data() -> Option<PathBuf> {
+    base("XDG_DATA_HOME", ".local/share")
+}
+
+/// What can be made again: XDG_CACHE_HOME, else `.cache` in HOME; none where neither is set.
+pub fn cache() -> Option<PathBuf> {
+    base("XDG_CACHE_HOME", ".cache")
+}
+
+/// What lives no longer than its owner's session: XDG_RUNTIME_DIR, where it is a folder.
+pub fn runtime() -> Option<PathBuf> {
+    absolute("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir())
+}
+
+fn base(variable: &str, below_home: &str) -> Option<PathBuf> {
+    absolute(variable).or_else(|| Some(absolute("HOME")?.join(below_home)))
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
