@@ -11,6 +11,7 @@ mod godot;
 mod godot_bridge;
 #[cfg(feature = "jq")]
 mod hitl_gate;
+mod house;
 mod jsonl_log;
 mod jsonl_record;
 mod log;

@@ -108,8 +108,8 @@ Examples:
 
 Exit status:
   0 all well; 1 a line was refused, or a command failed; 2 usage; 3 the game can't be started, or doesn't greet; 4 the game has
-  crashed (also when it is ended after the last command), ended or hung; what it ended with after a `quit` that was asked
-  for; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+  crashed (also when it is ended after the last command), ended or hung; after a
+  `quit` that was asked for, the game's own. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {

@@ -102,8 +102,8 @@ Examples:
     mkfifo answers; calls | hitl-gate --answers answers --events questions.jsonl | mcp-pipe -- SERVER
 
 Exit status:
-  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD can't be started, or --tty is no terminal; else CMD's own; 129, 130, 143
-  ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD can't be started, or --tty is no terminal;
+  with CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {

@@ -75,8 +75,8 @@ Examples:
 SIGHUP opens FILE anew, for logrotate. An over-long line is recorded in parts.
 
 Exit status:
-  CMD's where it isn't 0 (128+N for signal N); else 0 all well, 1 something was not recorded, 2 usage, or FILE can't be written,
-  3 CMD couldn't be started. See pipewright(7).";
+  0 all well; 1 something was not recorded; 2 usage, or FILE can't be written; 3 CMD can't be started; with CMD its own where
+  that isn't 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {

@@ -143,7 +143,7 @@ Examples:
 
 Exit status:
   0 all well; 1 a call failed or was refused; 2 usage; 3 the server can't be started, or doesn't greet; 4 it was lost more often
-  than --restart; 124 --deadline; 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM. See pipewright(7).";
+  than --restart; 124 --deadline. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {

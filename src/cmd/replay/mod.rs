@@ -151,8 +151,8 @@ Examples:
 
 Exit status:
   0 all well; 1 something differed or was asked that isn't recorded, or part of a log couldn't be read; 2 usage, or a log can't be
-  opened, doesn't say who played which part, or holds no JSON-RPC for --jsonrpc; 3 the other side couldn't be started; with
-  --jsonrpc a client that was started ends it with its own status where that isn't 0. See pipewright(7).";
+  opened, doesn't say who played which part, or holds no JSON-RPC for --jsonrpc; 3 CMD can't be started; with --jsonrpc
+  and CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command {

@@ -1,0 +1,142 @@
+//! The house: every floor stands only on those below it, as docs/architecture.md draws it, and no file or function of it
+//! is a cellar where everything is thrown.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Each floor of `src`, and what it may stand on beside the floors that those stand on.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("json", &[]),
+    ("glob", &[]),
+    ("io", &[]),
+    ("record", &["json"]),
+    ("rpc", &["record"]),
+    ("spire", &["io"]),
+    ("godot", &["record", "io"]),
+    ("journal", &["io"]),
+    ("mcp", &["rpc", "glob"]),
+    ("policy", &["record", "glob", "io"]),
+    ("replay", &["rpc", "io"]),
+    ("cmd", &["spire", "godot", "journal", "mcp", "policy", "replay"]),
+    ("bin", &["cmd"]),
+];
+
+/// Of `io`, what the rooms of knowledge may use: it touches no stream.
+const PURE_IO: [&str; 2] = ["lines", "tail"];
+
+const ROOMS: [&str; 6] = ["spire", "godot", "journal", "mcp", "policy", "replay"];
+
+/// Files of Rust below a folder.
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// Each file of `src` with its floor and its code without tests.
+fn code() -> Vec<(PathBuf, String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut code = Vec::new();
+    for path in sources(&root) {
+        let below = path.strip_prefix(&root).unwrap();
+        let first = below.iter().next().unwrap().to_string_lossy();
+        let floor = first.strip_suffix(".rs").unwrap_or(&first).to_owned();
+        if floor == "lib" || path.file_stem().is_some_and(|stem| stem == "tests") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let end = text.find("#[cfg(test)]\n#[allow").or_else(|| text.find("#[cfg(test)]\nmod tests"));
+        code.push((path, floor, text[..end.unwrap_or(text.len())].to_owned()));
+    }
+    code
+}
+
+/// What follows `crate::` (in the doors `pipewright::`), and what follows that.
+fn imports(code: &str) -> Vec<(String, String)> {
+    let word = |text: &str| -> String { text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
+    let after =
+        |start: &str| code.match_indices(start).map(|(at, found)| &code[at + found.len()..]).collect::<Vec<_>>();
+    [after("crate::"), after("pipewright::")]
+        .concat()
+        .into_iter()
+        .map(|rest| {
+            let first = word(rest);
+            let second = rest[first.len()..].strip_prefix("::").map(word).unwrap_or_default();
+            (first, second)
+        })
+        .collect()
+}
+
+fn all_below(floor: &str) -> BTreeSet<String> {
+    let own = FLOORS.iter().find(|(name, _)| *name == floor).unwrap_or_else(|| panic!("{floor} is no floor: draw it"));
+    let mut below: BTreeSet<String> = own.1.iter().map(|&name| name.to_owned()).collect();
+    for name in own.1 {
+        below.extend(all_below(name));
+    }
+    below
+}
+
+#[test]
+fn every_floor_stands_on_those_below_it() {
+    let below: BTreeMap<&str, BTreeSet<String>> = FLOORS.iter().map(|(name, _)| (*name, all_below(name))).collect();
+    let mut seen = BTreeSet::new();
+    for (path, floor, code) in code() {
+        for (import, part) in imports(&code) {
+            seen.insert((floor.clone(), import.clone()));
+            let allowed = below.get(&*floor).unwrap_or_else(|| panic!("{}: {floor} is no floor", path.display()));
+            assert!(import == floor || allowed.contains(&import), "{}: {floor} uses {import}", path.display());
+            if ROOMS.contains(&&*floor) && import == "io" {
+                assert!(PURE_IO.contains(&&*part), "{}: a room of knowledge touches io::{part}", path.display());
+            }
+        }
+    }
+    assert!(seen.contains(&("mcp".to_owned(), "rpc".to_owned())), "the imports weren't found: {seen:?}");
+}
+
+#[test]
+fn the_rooms_of_knowledge_are_pure() {
+    let impure = [
+        "std::fs",
+        "std::net",
+        "std::process",
+        "std::thread",
+        "std::env",
+        "SystemTime",
+        "Instant::now",
+        "clap",
+        "println!",
+        "nix::",
+    ];
+    for (path, floor, code) in code() {
+        if ROOMS.contains(&&*floor) || ["record", "rpc", "json", "glob"].contains(&&*floor) {
+            let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            for word in impure {
+                assert!(!code.contains(word), "{}: a room of knowledge uses {word}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_drawing_has_every_floor_and_names_files_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let drawing = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    for (floor, _) in FLOORS {
+        assert!(drawing.contains(floor), "docs/architecture.md doesn't draw {floor}");
+    }
+    let named =
+        drawing.split('`').skip(1).step_by(2).filter(|name| name.starts_with("src/") && !name.contains(['*', 'N']));
+    let mut count = 0;
+    for name in named {
+        assert!(root.join(name).exists(), "docs/architecture.md names {name}, which isn't there");
+        count += 1;
+    }
+    assert!(count >= 10, "docs/architecture.md names only {count} files");
+}
