@@ -167,12 +167,12 @@ fn line_matches(shown: &str, mut printed: &str) -> bool {
     printed.ends_with(last)
 }
 
-fn path_with_our_programs() -> String {
+pub fn path_with_our_programs() -> String {
     format!("{}:{}", binary("").display(), std::env::var("PATH").unwrap())
 }
 
 /// Whether jq is here, which the README's examples use. `scripts/test` installs it, or says that it was skipped.
-fn has_jq() -> bool {
+pub fn has_jq() -> bool {
     let found = std::process::Command::new("jq").arg("--version").output().is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "CI skips nothing: install jq");
     if !found {

@@ -6,6 +6,8 @@ mod contract;
 mod documents;
 mod engine;
 #[cfg(feature = "jq")]
+mod examples;
+#[cfg(feature = "jq")]
 mod gated;
 mod godot;
 mod godot_bridge;

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn server(name: &str) -> PathBuf {
+pub fn server(name: &str) -> PathBuf {
     let folder =
         std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS names no folder: run scripts/test");
     Path::new(&folder).join("bin").join(name)
@@ -158,7 +158,7 @@ pub fn page(html: &'static str) -> String {
     address
 }
 
-const BROWSER: &[&str] = &["--headless", "--no-sandbox", "--isolated", "--executable-path", "/usr/bin/chromium"];
+pub const BROWSER: &[&str] = &["--headless", "--no-sandbox", "--isolated", "--executable-path", "/usr/bin/chromium"];
 
 /// Processes whose command line holds `needle`.
 pub fn running_with(needle: &str) -> usize {

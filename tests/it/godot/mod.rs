@@ -30,7 +30,7 @@ fn write(folder: &Path, assets: &[Asset]) {
 }
 
 /// The example game: a copy that is imported once, for all tests.
-fn vault() -> PathBuf {
+pub fn vault() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vault");
     std::fs::create_dir_all(&folder).unwrap();
     let lock = std::fs::File::create(folder.join("../vault.lock")).unwrap();

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Two bots are shown the same recorded game: where would the second have played otherwise than the first?
+#
+# Needs jq, which both bots are written in here; any program that reads a line and answers with an action's id can stand in its
+# place. Each sees the game as it was recorded, whatever it answers: this compares decisions, not results.
+# Ends with 0, also where they differ; leave out the last `|| [ $? = 1 ]` to have a difference fail your CI.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+first='.valid_actions[0].action_id'
+# The same, but it defends itself first, where it can.
+second='first(.valid_actions[] | select(.label | startswith("play Defend"))).action_id // .valid_actions[0].action_id'
+under_proxy=(sts-proxy --quiet --no-record --start SILENT 20 --games 1 --)
+
+replay --quiet --as world tests/fixtures/spire/demo_session.jsonl -- \
+    jsonl-record --child agent "$folder/first.jsonl" -- "${under_proxy[@]}" jq --unbuffered "$first" || [ $? = 1 ]
+
+replay --as world --report "$folder/report.jsonl" "$folder/first.jsonl" -- \
+    "${under_proxy[@]}" jq --unbuffered "$second" || [ $? = 1 ]
+
+jq -r 'select(.type == "summary") | "\(.turns) decisions, \(.different_turns) different"' "$folder/report.jsonl"

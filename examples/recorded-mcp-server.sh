@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Records an MCP server once, and serves the recording from then on: for tests of whatever uses the server, offline, at once, and
+# alike each time.
+#
+# usage: recorded-mcp-server.sh [SERVER ARGS...]     npx -y @modelcontextprotocol/server-everything, where none is named
+#
+# Needs the server. Commit the log, and name `replay --as world --jsonrpc LOG` where your client's configuration names the server.
+# Ends with 1 if a call fails, or if the recording answers otherwise than the server.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+[ $# -gt 0 ] || set -- npx -y @modelcontextprotocol/server-everything
+
+# Your tests' calls.
+cat >"$folder/calls" <<'END'
+{"id":1,"tool":"echo","args":{"message":"hello"}}
+{"id":2,"tool":"get-sum","args":{"a":2,"b":40}}
+END
+
+# Once, and whenever the server changes:
+mcp-pipe -- jsonl-record --child world "$folder/server.jsonl" -- "$@" <"$folder/calls" >"$folder/live"
+# In CI:
+mcp-pipe -- replay --quiet --as world --jsonrpc "$folder/server.jsonl" <"$folder/calls" >"$folder/recorded"
+
+diff "$folder/live" "$folder/recorded"
+cat "$folder/recorded"

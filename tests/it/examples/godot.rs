@@ -1,0 +1,46 @@
+//! Those that play a game on a real Godot.
+
+use super::run;
+use crate::godot::vault;
+use std::fs;
+
+/// A copy of the example game that a test may break.
+fn copy(of: &std::path::Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    let status = std::process::Command::new("cp").arg("-R").arg(of.join(".")).arg(copy.path()).status().unwrap();
+    assert!(status.success());
+    copy
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_smoke_test_of_a_game_that_is_well() {
+    let game = vault();
+    let ran = run("godot-smoke-test.sh", &[game.to_str().unwrap()]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert_eq!(ran.stdout.lines().filter(|line| line.starts_with("ok: ")).count(), 3, "{}", ran.stdout);
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_smoke_test_of_a_game_that_is_not() {
+    let game = copy(&vault());
+    let level = game.path().join("scripts/level_scene.gd");
+    let well = fs::read_to_string(&level).unwrap();
+    // A script that fails while it plays, but goes on.
+    fs::write(&level, well.replace("\tcompleted.emit()", "\tcompleted.emit()\n\t\tpush_error(\"the key is stuck\")"))
+        .unwrap();
+    let ran = run("godot-smoke-test.sh", &[game.path().to_str().unwrap()]);
+    assert!(!ran.stdout.contains("no error of a script"), "{}", ran.stdout);
+    assert!(
+        ran.status != Some(0) && ran.stderr.contains("failed: no error of a script or the engine"),
+        "{}",
+        ran.stderr
+    );
+
+    // A level that can't be played to its end.
+    fs::write(&level, well.replace("\tcompleted.emit()", "\tget_tree().quit(7)")).unwrap();
+    let ran = run("godot-smoke-test.sh", &[game.path().to_str().unwrap()]);
+    assert_eq!(ran.status, Some(4), "{}", ran.stderr);
+    assert!(ran.stderr.contains("failed: ") && ran.stderr.contains("(GAME_EXITED)"), "{}", ran.stderr);
+}

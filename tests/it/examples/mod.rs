@@ -1,0 +1,108 @@
+//! The pipelines of `examples/`, each run as it is written: what it prints, how it ends, and that it leaves nothing behind.
+
+mod godot;
+mod mcp_servers;
+mod spire;
+
+use crate::documents::{has_jq, path_with_our_programs};
+use crate::process::text;
+use rexpect::session::{PtySession, spawn_command};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
+}
+
+/// A script of the examples, started from elsewhere, with a folder of its own for what it makes.
+fn script(name: &str, path: &str, place: &Path) -> Command {
+    let mut script = Command::new("bash");
+    script.arg(folder().join(name)).current_dir(place).env("TMPDIR", place).env("PATH", path);
+    script.env_remove("PIPEWRIGHT_FOREGROUND").env_remove("AI_STS_PROXY_NO_RECORD").env("NO_COLOR", "1");
+    script.stdin(Stdio::null());
+    script
+}
+
+/// What a script printed, and its exit status.
+struct Ran {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn run_with(name: &str, arguments: &[&str], path: &str) -> Ran {
+    let place = tempfile::tempdir().unwrap();
+    let output = script(name, path, place.path()).args(arguments).output().unwrap();
+    // godot-bridge's folder for its sessions stays, but has nothing in it.
+    let is_empty = |path: &Path| path.is_dir() && std::fs::read_dir(path).unwrap().next().is_none();
+    let left = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().path());
+    let left: Vec<_> = left.filter(|path| !is_empty(path)).collect();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(left.is_empty(), "{name} left {left:?}\n{stderr}");
+    Ran { status: output.status.code(), stdout, stderr }
+}
+
+fn run(name: &str, arguments: &[&str]) -> Ran {
+    run_with(name, arguments, &path_with_our_programs())
+}
+
+/// A script that asks a person, and the terminal that it is started from; its exit status is the last that is shown there.
+fn at_a_terminal(name: &str, arguments: &[&str], path: &str, place: &Path) -> PtySession {
+    let script = script(name, path, place);
+    let mut shell = Command::new("bash");
+    shell.args(["-c", r#"bash "$@"; echo status $?"#, "bash"]).args(script.get_args()).args(arguments);
+    shell.current_dir(place).env("TERM", "xterm");
+    for (variable, value) in script.get_envs() {
+        match value {
+            Some(value) => shell.env(variable, value),
+            None => shell.env_remove(variable),
+        };
+    }
+    spawn_command(shell, Some(60_000)).unwrap()
+}
+
+#[test]
+fn each_is_run_here_and_has_its_row() {
+    let readme = std::fs::read_to_string(folder().join("README.md")).unwrap();
+    let tests =
+        [include_str!("mod.rs"), include_str!("godot.rs"), include_str!("mcp_servers.rs"), include_str!("spire.rs")];
+    let mut scripts = 0;
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name == "README.md" || name == "__pycache__" {
+            continue;
+        }
+        assert!(readme.contains(&format!("| [`{name}`]({name}) |")), "examples/README.md has no row for {name}");
+        if name.ends_with(".sh") {
+            scripts += 1;
+            let started =
+                [format!("run(\"{name}\""), format!("run_with(\"{name}\""), format!("at_a_terminal(\"{name}\"")];
+            let is_run = tests.iter().any(|test| started.iter().any(|call| test.contains(call)));
+            assert!(is_run, "examples/{name} is run by no test in tests/it/examples");
+        }
+    }
+    assert!(scripts >= 8, "{scripts}");
+}
+
+#[test]
+fn secrets_stay_out_of_a_log_that_still_replays() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("redact-and-replay.sh", &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("replay: 2 turns, 0 different"), "{}", ran.stderr);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], r#"{"id":1,"tool":"log_in","status":"ok","data":{"token":"c0ffee"}}"#, "what passes is whole");
+    assert_eq!(lines[2], r#"{"id":1,"tool":"log_in","status":"ok","data":{}}"#, "what was recorded isn't");
+    assert_eq!(lines.len(), 4);
+}
+
+#[test]
+fn an_agent_in_the_shell_decides_by_results() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("shell-agent.sh", &[]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), "go to Cairo: 31 degrees\n"));
+}
