@@ -24,7 +24,7 @@ press() { # NAME: the button that is called so on the page as it is now
     call browser_snapshot '{}'
     ref=$(sed -nE "s/.*button \"$1\".*\[ref=([^]]*)\].*/\1/p" <<<"$said")
     call browser_click "{\"target\":\"${ref:?the page has no button $1}\"}"
-    printf '%s: %s\n' "$1" "$(grep -E -m 1 'Page Title|reject' <<<"$said")" >&2
+    printf 'pressed "%s": %s\n' "$1" "$(grep -oE -m 1 'Page Title: .*|.*rejected.*' <<<"$said")" >&2
 }
 agent() {
     call browser_navigate "{\"url\":\"$url\"}"

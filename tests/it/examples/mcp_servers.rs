@@ -3,10 +3,11 @@
 use super::{at_a_terminal, run_with};
 use crate::documents::{has_jq, path_with_our_programs};
 use crate::mcp_servers::{BROWSER, running_with, server};
-use crate::process::eventually;
+use crate::process::{eventually, text};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 /// A PATH on which `npx -y PACKAGE` is what was installed, with this machine's browser; no registry is asked.
 fn path_with_npx(place: &Path) -> String {
@@ -38,12 +39,13 @@ fn a_person_has_the_last_word_in_a_browser() {
     if !has_jq() {
         return;
     }
-    for (typed, becomes, status) in
-        [("y", "Pay now: - Page Title: Paid", 0), ("n too dear", "Pay now: a person rejected it: too dear", 1)]
-    {
+    for (typed, becomes, status) in [
+        ("y", "pressed \"Pay now\": Page Title: Paid", 0),
+        ("n too dear", "pressed \"Pay now\": a person rejected it: too dear", 1),
+    ] {
         let place = tempfile::tempdir().unwrap();
         let mut person = at_a_terminal("browse-with-a-gate.sh", &[], &path_with_npx(place.path()), place.path());
-        person.exp_string("Next page: - Page Title: Delivery").unwrap();
+        person.exp_string("pressed \"Next page\": Page Title: Delivery").unwrap();
         let shown = person.exp_string("help [?]\r\n> ").unwrap();
         assert!(shown.contains("button \"Pay now\"") && shown.contains("PAY: it may spend money"), "{shown}");
         person.send_line(typed).unwrap();
@@ -52,4 +54,17 @@ fn a_person_has_the_last_word_in_a_browser() {
         let place = place.path().to_str().unwrap();
         eventually("no server and no browser is left", || running_with(place) == 0);
     }
+}
+
+#[test]
+#[ignore = "needs the MCP servers: scripts/test installs them"]
+fn the_picture_is_what_happens() {
+    let place = tempfile::tempdir().unwrap();
+    let drawn = place.path().join("picture.svg");
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut picture = Command::new(repository.join("scripts/picture"));
+    let output = picture.arg(&drawn).env("PATH", path_with_our_programs()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let committed = fs::read_to_string(repository.join("docs/picture.svg")).unwrap();
+    assert!(fs::read_to_string(drawn).unwrap() == committed, "docs/picture.svg is another: run scripts/picture");
 }
