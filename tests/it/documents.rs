@@ -1,5 +1,5 @@
 //! The documents agree with the commands: man pages and completions are made from the same definitions, and what the
-//! README shows is what happens.
+//! README and the pages of `docs/` show is what happens.
 //!
 //! `UPDATE_DOCUMENTS=1 cargo test documents` writes the man pages and completions anew.
 
@@ -171,7 +171,7 @@ pub fn path_with_our_programs() -> String {
     format!("{}:{}", binary("").display(), std::env::var("PATH").unwrap())
 }
 
-/// Whether jq is here, which the README's examples use. `scripts/test` installs it, or says that it was skipped.
+/// Whether jq is here, which the documents' examples use. `scripts/test` installs it, or says that it was skipped.
 pub fn has_jq() -> bool {
     let found = std::process::Command::new("jq").arg("--version").output().is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "CI skips nothing: install jq");
@@ -181,16 +181,28 @@ pub fn has_jq() -> bool {
     found
 }
 
+/// The README and the pages of `docs/`: paths, and what stands there.
+fn pages() -> Vec<(String, String)> {
+    let folder = std::fs::read_dir(at("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = folder.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let pages = pages.map(|path| format!("docs/{}", path.file_name().unwrap().to_string_lossy()));
+    let pages = pages.chain(["README.md".to_owned()]);
+    pages.map(|path| (path.clone(), std::fs::read_to_string(at(&path)).unwrap())).collect()
+}
+
 #[test]
-fn the_readmes_sessions_print_what_it_shows() {
+fn the_documents_sessions_print_what_they_show() {
     if !has_jq() {
         return;
     }
-    let readme = std::fs::read_to_string(at("README.md")).unwrap();
-    let sessions = sessions(&readme);
-    assert!(sessions.len() >= 2, "the README shows nothing");
     let path = path_with_our_programs();
-    for session in sessions {
+    let pages = pages();
+    let sessions: Vec<_> =
+        pages.iter().flat_map(|(page, text)| sessions(text).into_iter().map(move |session| (page, session))).collect();
+    for page in ["README.md", "docs/gates.md", "docs/logs.md", "docs/spire.md"] {
+        assert!(sessions.iter().any(|(of, _)| *of == page), "{page} shows nothing");
+    }
+    for (page, session) in sessions {
         for (command, shown) in session.steps {
             let output = std::process::Command::new("bash")
                 .args(["-c", &format!("set -o pipefail; {command}")])
@@ -203,7 +215,7 @@ fn the_readmes_sessions_print_what_it_shows() {
             let lines: Vec<&str> = printed.lines().collect();
             assert!(
                 matches(&shown, &lines),
-                "README.md:{}: $ {command}\nshows\n{}\nand prints\n{printed}",
+                "{page}:{}: $ {command}\nshows\n{}\nand prints\n{printed}",
                 session.line,
                 shown.join("\n")
             );
@@ -212,12 +224,12 @@ fn the_readmes_sessions_print_what_it_shows() {
 }
 
 #[test]
-fn the_readmes_one_line_bot_plays_the_recorded_game() {
+fn the_documents_one_line_bot_plays_the_recorded_game() {
     if !has_jq() {
         return;
     }
-    let readme = std::fs::read_to_string(at("README.md")).unwrap();
-    let bot = readme.lines().find(|line| line.starts_with("echo ready; valid-actions | jq")).expect("the bot");
+    let page = std::fs::read_to_string(at("docs/spire.md")).unwrap();
+    let bot = page.lines().find(|line| line.starts_with("echo ready; valid-actions | jq")).expect("the bot");
     let (mut messages, mut recorded) = (String::new(), vec!["ready".to_owned()]);
     for step in demo_session() {
         match step {

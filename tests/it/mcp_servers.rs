@@ -210,11 +210,11 @@ pub fn path_with_npx(folder: &Path, before: &str) -> String {
     format!("{place}:{ours}:{}", std::env::var("PATH").unwrap())
 }
 
-/// The README's commands that hold `needle`, for another page and with the servers that were installed.
-fn readme(needle: &str, url: &str, folder: &Path) -> Command {
-    let readme = include_str!("../../README.md");
-    let blocks = readme.split("```sh\n").skip(1).filter_map(|block| block.split("\n```").next());
-    let block = blocks.into_iter().find(|block| block.contains(needle)).expect("the README shows it");
+/// The page's commands that hold `needle`, for another page and with the servers that were installed.
+fn shown_commands(needle: &str, url: &str, folder: &Path) -> Command {
+    let page = include_str!("../../docs/mcp.md");
+    let blocks = page.split("```sh\n").skip(1).filter_map(|block| block.split("\n```").next());
+    let block = blocks.into_iter().find(|block| block.contains(needle)).expect("the page shows it");
     let block =
         block.split_once("@modelcontextprotocol").map_or(block, |(_, after)| &after[after.find('\n').unwrap()..]);
     let (path, place) = (path_with_npx(folder, ""), folder.display());
@@ -229,11 +229,11 @@ fn readme(needle: &str, url: &str, folder: &Path) -> Command {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn the_readmes_browser() {
+fn the_pages_browser() {
     let url = page("<title>Shop</title><h1>Basket</h1>");
     let folder = tempfile::tempdir().unwrap();
     let answers = results(
-        readme("browser_navigate\",\"args\":{\"url\":\"http://127.0.0.1:8000/\"}}' '{", &url, folder.path()),
+        shown_commands("browser_navigate\",\"args\":{\"url\":\"http://127.0.0.1:8000/\"}}' '{", &url, folder.path()),
         &[],
     );
     assert!(answers[1].to_string().contains("Basket"), "{}", answers[1]);
@@ -241,10 +241,10 @@ fn the_readmes_browser() {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn the_readmes_browser_that_dies() {
+fn the_pages_browser_that_dies() {
     let url = page("<title>Shop</title><h1>Basket</h1>");
     let folder = tempfile::tempdir().unwrap();
-    let answers = results(readme("open-page.jsonl", &url, folder.path()), &[]);
+    let answers = results(shown_commands("open-page.jsonl", &url, folder.path()), &[]);
     for (epoch, answer) in answers.iter().enumerate() {
         assert!(answer.to_string().contains("Basket"), "{answer}");
         assert_eq!(answer["epoch"], epoch);

@@ -108,7 +108,7 @@ fn a_person_sees_the_state_and_chooses() {
 }
 
 #[test]
-fn the_readme_shows_what_a_person_sees() {
+fn the_page_shows_what_a_person_sees() {
     let mut states = demo_session().into_iter().filter_map(|step| match step {
         Step::Mod(state) => Some(state),
         Step::Command(_) => None,
@@ -116,8 +116,8 @@ fn the_readme_shows_what_a_person_sees() {
     let mut table = Table::lay("", "--color never", "");
     table.state(&states.nth(5).unwrap());
     let menu = table.menu().replace('\r', "");
-    let readme = include_str!("../../README.md");
-    let blocks: Vec<&str> = readme
+    let page = include_str!("../../docs/spire.md");
+    let blocks: Vec<&str> = page
         .split("```text\n")
         .skip(1)
         .filter_map(|block| block.split_once(PROMPT.trim_end()))

@@ -1,6 +1,6 @@
 //! A real page in Chromium, through Playwright's server.
 
-use super::{Guarded, assert_shows, read, readme};
+use super::{Guarded, assert_shows, read, shown_line};
 use crate::mcp_servers::{page, path_with_npx, running_with};
 use crate::process::{binary, eventually};
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ fn end(gated: Guarded, folder: &Path) {
 #[ignore = "needs the MCP servers: scripts/test installs them"]
 fn a_dangerous_click_is_held_and_an_ordinary_one_is_not() {
     let folder = tempfile::tempdir().unwrap();
-    let line = readme("policy-check -- hitl-gate --tty /dev/pts/3 -- mcp-pipe");
+    let line = shown_line("policy-check -- hitl-gate --tty /dev/pts/3 -- mcp-pipe");
     let mut gated = Guarded::start(line, folder.path(), &path_with_npx(folder.path(), ""));
     shop(&mut gated, SHORT, &page(SHOP));
     end(gated, folder.path());
@@ -138,7 +138,7 @@ fn a_client_that_knows_nothing_of_us_is_held_as_well() {
     let log = folder.path().join("server.jsonl");
     // Before the server stands who sees what reaches it.
     let recorder = format!("{} {} --", binary("jsonl-record").display(), log.display());
-    let line = readme("policy-check --confirm mark -- hitl-gate --tty /dev/pts/3 --");
+    let line = shown_line("policy-check --confirm mark -- hitl-gate --tty /dev/pts/3 --");
     let mut gated = Guarded::start(line, folder.path(), &path_with_npx(folder.path(), &recorder));
     let hello =
         json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "0"}});

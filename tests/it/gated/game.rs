@@ -1,6 +1,6 @@
 //! A Godot game whose nodes' names say nothing.
 
-use super::{Guarded, assert_shows, path, readme};
+use super::{Guarded, assert_shows, path, shown_line};
 use crate::godot::small_game;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn a_button_is_asked_about_for_what_it_says_and_not_for_its_name() {
     for save in [&first, &second] {
         std::fs::write(save, "much").unwrap();
     }
-    let line = readme("policy-check -- hitl-gate --tty /dev/pts/3 -- godot-bridge");
+    let line = shown_line("policy-check -- hitl-gate --tty /dev/pts/3 -- godot-bridge");
     let line = line.replace("~/my-game", project.path().to_str().unwrap());
     let mut gated = Guarded::start(&line, project.path(), &path());
     let tree = gated.unasked(&json!({"cmd": "get_tree", "id": 1}));

@@ -1,4 +1,4 @@
-//! Both gates before real worlds, as the README shows them: a page in Chromium, a shell, a Godot game. What is harmless goes through
+//! Both gates before real worlds, as `docs/gates.md` shows them: a page in Chromium, a shell, a Godot game. What is harmless goes through
 //! unasked; what isn't is held, shown, edited, approved and rejected by a person at a terminal of their own.
 
 mod browser;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// The README's terminal, in whose place the person's is put.
+/// The page's terminal, in whose place the person's is put.
 const TERMINAL: &str = "/dev/pts/3";
 const PROMPT: &str = "help [?]\r\n> ";
 
@@ -89,10 +89,10 @@ fn assert_shows(shown: &str, parts: &[&str]) {
     }
 }
 
-/// The README's command line that begins so.
-fn readme(begins: &str) -> &'static str {
-    let line = include_str!("../../../README.md").lines().find(|line| line.starts_with(begins));
-    line.expect("the README shows it")
+/// The page's command line that begins so.
+fn shown_line(begins: &str) -> &'static str {
+    let line = include_str!("../../../docs/gates.md").lines().find(|line| line.starts_with(begins));
+    line.expect("the page shows it")
 }
 
 /// A PATH with our programs.

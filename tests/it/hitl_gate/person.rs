@@ -289,7 +289,7 @@ fn every_form_is_held_and_passes_without_its_mark() {
 }
 
 #[test]
-fn the_readme_shows_what_a_person_sees() {
+fn the_page_shows_what_a_person_sees() {
     let mut desk = Desk::lay("", "--color never", "");
     let mut shown = desk.hold(
         r#"{"tool":"browser_click","args":{"ref":"e12","count":2},"requires_approval":true,"target":{"role":"button","name":"Place order","context":"Cart: 2 items"},"policy":{"rule":"builtin.pay","reason":"pay: \"order\" (en)","kind":"pay","severity":"strong"}}"#,
@@ -301,8 +301,8 @@ fn the_readme_shows_what_a_person_sees() {
     desk.types("y");
     shown += &desk.person.exp_string("edited\r\n").unwrap();
     shown += "edited\r\n";
-    let readme = include_str!("../../../README.md");
-    let blocks = readme.split("```text\n").skip(1).filter_map(|block| block.split("```").next());
+    let page = include_str!("../../../docs/gates.md");
+    let blocks = page.split("```text\n").skip(1).filter_map(|block| block.split("```").next());
     let block = blocks.into_iter().find(|block| block.contains("hitl-gate: may this call pass?"));
     assert_eq!(block, Some(shown.replace('\r', "").as_str()));
 }
