@@ -106,3 +106,13 @@ fn an_agent_in_the_shell_decides_by_results() {
     let ran = run("shell-agent.sh", &[]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), "go to Cairo: 31 degrees\n"));
 }
+
+#[test]
+fn a_program_may_approve_what_the_caller_may_not() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("a-program-decides.sh", &[]);
+    let told = "1 list_invoices: carried out\n2 pay_invoice: carried out\n3 pay_invoice: a person rejected it: more than 100\n";
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), told), "{}", ran.stderr);
+}

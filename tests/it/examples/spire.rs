@@ -39,6 +39,17 @@ fn two_bots_compared() {
 }
 
 #[test]
+fn a_run_is_watched_from_outside() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("watch-a-run.sh", &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("replay: 66 turns, 0 different"), "the bot notices nothing: {}", ran.stderr);
+    assert_eq!(ran.stdout.lines().next(), Some("floor 1, hp 63: Cultist 54"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_log_as_a_table() {
     let ran = run("log-to-csv.sh", &[]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
