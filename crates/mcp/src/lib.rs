@@ -31,7 +31,8 @@ impl Schema {
     /// # Errors
     /// What is wrong with it.
     pub fn compile(schema: &str) -> Result<Schema, String> {
-        let schema: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+        let mut schema: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+        require_no_defaults(&mut schema);
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.use_loader(Box::new(NoLoader));
         compiler.add_resource(PLACE, schema).map_err(|error| error.to_string())?;
@@ -50,6 +51,28 @@ impl Schema {
             leaves(&error, &mut wrong);
             wrong.join("; ")
         })
+    }
+}
+
+/// What has a default may be left out, whatever `required` says: generators that describe a tool's arguments as they are after
+/// its defaults were filled in (Playwright's server has three such tools) list it there.
+fn require_no_defaults(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    let has_default = |properties: Option<&Value>, name: &Value| {
+        let property = name.as_str().and_then(|name| properties?.get(name));
+        property.is_some_and(|property| property.get("default").is_some())
+    };
+    if let Some(mut required) = schema.get_mut("required").map(Value::take) {
+        if let Some(names) = required.as_array_mut() {
+            names.retain(|name| !has_default(schema.get("properties"), name));
+        }
+        schema.insert("required".to_owned(), required);
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(require_no_defaults);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        require_no_defaults(items);
     }
 }
 
@@ -81,6 +104,19 @@ mod tests {
         assert!(wrong.contains("/n:") && wrong.contains("/names/1:"), "{wrong}");
         let wrong = schema.check("{}").unwrap_err();
         assert!(wrong.starts_with("the arguments: ") && wrong.contains('n'), "{wrong}");
+    }
+
+    #[test]
+    fn what_has_a_default_may_be_left_out() {
+        let schema = Schema::compile(
+            r#"{"properties":{"scale":{"type":"string","default":"css"},"file":{"type":"string"},
+                "clip":{"properties":{"unit":{"default":"px"},"width":{}},"required":["unit","width"]}},"required":["scale","file"]}"#,
+        )
+        .unwrap();
+        assert_eq!(schema.check(r#"{"file":"a.png","clip":{"width":7}}"#), Ok(()));
+        assert!(schema.check(r#"{"file":"a.png","scale":7}"#).is_err(), "what is there is still checked");
+        assert!(schema.check(r#"{"scale":"css"}"#).unwrap_err().contains("'file'"));
+        assert!(schema.check(r#"{"file":"a.png","clip":{}}"#).unwrap_err().contains("'width'"));
     }
 
     #[test]
