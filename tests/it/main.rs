@@ -4,6 +4,7 @@
 mod between;
 mod contract;
 mod documents;
+mod edges;
 mod engine;
 #[cfg(feature = "jq")]
 mod examples;

@@ -1,0 +1,142 @@
+//! The edges agree: what several commands have is called the same, ends the same and is told in the same places. A new
+//! command is held to all of it the day that it is added.
+
+use pipewright::cmd::{ALL, Command};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+fn at(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(at(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A command's definition and those of its subcommands.
+fn definitions(of: &Command) -> Vec<clap::Command> {
+    let definition = (of.clap)();
+    let mut all: Vec<clap::Command> = definition.get_subcommands().cloned().collect();
+    all.push(definition);
+    all
+}
+
+/// The last paragraph of a command's `--help`, on one line.
+fn exit_statuses(of: &Command) -> String {
+    let closing = (of.clap)().get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    let (_, paragraph) = closing.split_once("Exit status:\n").unwrap_or_else(|| panic!("{} doesn't say them", of.name));
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn an_option_is_the_same_wherever_it_is() {
+    /// What `--restart` and its like take, and under which letter they are there too.
+    type Look = (Vec<String>, Option<char>);
+    let mut seen: BTreeMap<String, (&str, Look)> = BTreeMap::new();
+    let mut shared = 0;
+    for of in ALL {
+        for definition in definitions(of) {
+            for argument in definition.get_arguments() {
+                let Some(long) = argument.get_long() else { continue };
+                let takes = argument.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
+                let look = (takes, argument.get_short());
+                let (before, known) = seen.entry(long.to_owned()).or_insert_with(|| (of.name, look.clone()));
+                assert_eq!(*known, look, "--{long} of {before} and of {}", of.name);
+                shared += usize::from(*before != of.name);
+            }
+        }
+    }
+    assert!(shared > 20, "only {shared} options are shared");
+}
+
+#[test]
+fn every_option_says_what_it_is() {
+    for of in ALL {
+        for definition in definitions(of) {
+            for argument in definition.get_arguments() {
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                let place = format!("{}: {}", of.name, argument.get_id());
+                assert!(help.starts_with(|c: char| c.is_uppercase() || c == '`'), "{place}: {help:?}");
+                assert!(!help.ends_with('.'), "{place}: help is no sentence with an end");
+            }
+        }
+    }
+}
+
+#[test]
+fn exit_statuses_are_told_alike() {
+    for of in ALL {
+        let told = exit_statuses(of);
+        assert!(told.starts_with("0 all well; 1 "), "{}: {told}", of.name);
+        assert!(told.ends_with(" See pipewright(7)."), "{}: {told}", of.name);
+        let numbers: Vec<u32> =
+            told.split(['.', ';']).filter_map(|part| part.split_whitespace().next()?.parse().ok()).collect();
+        assert!(numbers.starts_with(&[0, 1, 2]), "{}: {told}", of.name);
+        assert!(numbers.is_sorted(), "{}: {told}", of.name);
+        assert!(numbers.iter().all(|number| [0, 1, 2, 3, 4, 124].contains(number)), "{}: {told}", of.name);
+        // Who wraps anything hands on how it ended.
+        let wraps = (of.clap)().get_arguments().any(|argument| {
+            argument.get_value_names().is_some_and(|names| names.iter().any(|name| name == "CMD ARGS"))
+        });
+        assert_eq!(wraps, told.contains("CMD its own where that isn't 0"), "{}: {told}", of.name);
+        assert!(!wraps || numbers.contains(&3), "{}: {told}", of.name);
+    }
+}
+
+#[test]
+fn the_page_about_all_of_them_knows_every_command() {
+    let page = read("man/pipewright.7");
+    let (text, see_also) = page.split_once(".SH SEE ALSO\n").unwrap();
+    for of in ALL {
+        let name = of.name.replace('-', "\\-");
+        assert!(see_also.contains(&format!(".BR {name} (1)")), "SEE ALSO of pipewright(7) leaves out {}", of.name);
+        assert!(text.contains(&format!("{name} (1)")), "pipewright(7) doesn't say what part {} plays", of.name);
+    }
+}
+
+#[test]
+fn every_command_has_its_place_in_tests_and_examples() {
+    let examples: String = std::fs::read_dir(at("examples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sh"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    let tests = read("tests/it/main.rs");
+    for of in ALL {
+        let module = of.name.replace('-', "_");
+        assert!(tests.contains(&format!("mod {module};")), "tests/it has no module for {}", of.name);
+        let is_used = examples.lines().any(|line| !line.starts_with('#') && line.contains(of.name));
+        assert!(is_used, "no script of examples/ uses {}", of.name);
+    }
+}
+
+/// Names of variables that the sources read: what stands between quotes behind one of these.
+fn variables(sources: &str) -> BTreeSet<String> {
+    let readers = ["var_os(\"", "env::var(\"", "absolute(\"", "base(\"", "set(\"", "env = \""];
+    let behind = |reader: &str| {
+        sources.match_indices(reader).map(|(at, found)| &sources[at + found.len()..]).collect::<Vec<_>>()
+    };
+    let name = |rest: &str| rest.split('"').next().unwrap_or_default().to_owned();
+    let is_variable = |name: &String| name.len() > 2 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    readers.iter().flat_map(|reader| behind(reader)).map(name).filter(is_variable).collect()
+}
+
+#[test]
+fn every_variable_that_is_read_stands_in_a_man_page() {
+    let mut sources = String::new();
+    for folder in ["src/cmd", "src/io"] {
+        for file in crate::house::sources(&at(folder)) {
+            sources += &std::fs::read_to_string(file).unwrap();
+        }
+    }
+    let pages: String = std::fs::read_dir(at("man"))
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    let found = variables(&sources);
+    assert!(found.contains("NO_COLOR") && found.contains("XDG_DATA_HOME"), "they weren't found: {found:?}");
+    for name in found {
+        assert!(pages.contains(&name), "no man page says what {name} does");
+    }
+}
