@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Slay the Spire bot in one line: it takes the first legal action. A recorded game stands in for the game; every decision
+# A Slay the Spire bot behind a proxy: it takes the first legal action. A recorded game stands in for the game; every decision
 # that it accepted is recorded, and counted here by floor.
 #
 # Needs jq. In your own game the mod starts sts-proxy: put the two lines from `sts-proxy` on into a script, with a --data-dir that stays,

@@ -161,8 +161,10 @@ pub fn write_assets(folder: &Path, assets: &[Asset]) -> io::Result<Vec<String>> 
         if before.as_ref().is_ok_and(|before| before == asset.text.as_bytes()) {
             continue;
         }
-        fs::create_dir_all(path.parent().unwrap_or(folder))?;
-        fs::write(&path, asset.text)?;
+        // Which of them it was, nobody could guess (a link that leads nowhere, say).
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", asset.path));
+        fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(named)?;
+        fs::write(&path, asset.text).map_err(named)?;
         written.push(format!("{}{}", if before.is_ok() { '~' } else { '+' }, asset.path));
     }
     Ok(written)

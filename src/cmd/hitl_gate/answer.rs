@@ -77,7 +77,7 @@ impl Gate {
     fn decide(&mut self, answer: &HitlResponse<'_>, by: By, out: &mut Out) {
         let feedback = answer.feedback.as_deref().filter(|feedback| !feedback.trim().is_empty());
         if answer.action == Action::Reject {
-            return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(feedback), out);
+            return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(by, feedback), out);
         }
         let Some(text) = self.calls.first().map(|held| held.text().into_owned()) else { return };
         let whole = if by == By::Terminal { answer.arguments } else { None };
@@ -126,6 +126,8 @@ impl Gate {
     }
 }
 
-fn rejection(feedback: Option<&str>) -> String {
-    feedback.map_or_else(|| "a person rejected it".to_owned(), |feedback| format!("a person rejected it: {feedback}"))
+/// What whoever made the call is told. Whether it was a person who answered on a channel, nobody knows.
+fn rejection(by: By, feedback: Option<&str>) -> String {
+    let told = if by == By::Terminal { "a person rejected it" } else { "it was rejected" };
+    feedback.map_or_else(|| told.to_owned(), |feedback| format!("{told}: {feedback}"))
 }

@@ -113,6 +113,7 @@ fn a_program_may_approve_what_the_caller_may_not() {
         return;
     }
     let ran = run("a-program-decides.sh", &[]);
-    let told = "1 list_invoices: carried out\n2 pay_invoice: carried out\n3 pay_invoice: a person rejected it: more than 100\n";
+    let told =
+        "1 list_invoices: carried out\n2 pay_invoice: carried out\n3 pay_invoice: it was rejected: more than 100\n";
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), told), "{}", ran.stderr);
 }

@@ -13,7 +13,17 @@ fn recorded_decisions() -> usize {
 }
 
 #[test]
-fn a_bot_in_one_line() {
+fn a_bot_that_is_a_pipe_of_two() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("one-line-bot.sh", &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("replay: 66 turns, 0 different"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_bot_behind_a_proxy_and_its_records() {
     if !has_jq() {
         return;
     }

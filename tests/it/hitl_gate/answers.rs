@@ -76,7 +76,7 @@ fn a_wrong_answer_is_told_and_changes_nothing() {
     desk.answer_to(&first, r#""action":"reject","feedback":"no""#);
     desk.hear();
     desk.hear();
-    assert_eq!(desk.hear()["error"], "a person rejected it: no");
+    assert_eq!(desk.hear()["error"], "it was rejected: no");
     // The nonce of a question that is over opens no other.
     let second = desk.hold(&marked(2));
     assert_ne!(second["nonce"], first["nonce"]);

@@ -76,7 +76,7 @@ fn a_client_that_speaks_json_rpc_is_held_the_same_way() {
     desk.hear();
     desk.hear();
     let answer = desk.hear();
-    assert_eq!((&answer["id"], &answer["error"]["message"]), (&2.into(), &"a person rejected it: no".into()));
+    assert_eq!((&answer["id"], &answer["error"]["message"]), (&2.into(), &"it was rejected: no".into()));
     // One that is taken back has no answer, as MCP says.
     desk.hold(&call(3));
     desk.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#);
