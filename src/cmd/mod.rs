@@ -81,10 +81,14 @@ pub const ALL: &[Command] = &[
     valid_actions::COMMAND,
 ];
 
+/// What `--version` says after the name, with the commit where it is known. `-V` says the version alone, and so do the
+/// man pages, which are the same for every commit.
+const VERSION: &str = env!("PIPEWRIGHT_VERSION");
+
 /// Reads the arguments, runs the command, says what went wrong, and gives the exit status.
 pub fn main(command: &Command) -> ExitCode {
     let report = Report::new(command.name, false);
-    let matches = match (command.clap)().try_get_matches() {
+    let matches = match (command.clap)().long_version(VERSION).try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return answer_usage(&error, &report).into(),
     };

@@ -1,32 +1,45 @@
 //! Turns the lists of `src/policy/words` into the tables of `policy::detector::table`: reading seventy files when a
 //! command starts would take longer than the command.
 
+use crate::pattern::{self, LISTS, Pattern, Piece, Step};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
-
-#[allow(dead_code)]
-#[path = "src/policy/detector/normalise.rs"]
-mod normalise;
-#[allow(dead_code)]
-#[path = "src/policy/detector/pattern.rs"]
-mod pattern;
-
-use pattern::{LISTS, Pattern, Piece, Step};
+use std::{env, fs, io};
 
 const WORDS: &str = "src/policy/words";
 
-fn main() -> Result<(), Box<dyn Error>> {
+const INDEX: &str = "words.fst";
+const ROWS: &str = "words.rs";
+
+/// Writes the tables into the folder `to`. That takes seconds, so they are left as they are where only the commit is
+/// another.
+pub fn write(to: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={WORDS}");
     println!("cargo::rerun-if-changed=src/policy/detector/normalise.rs");
     println!("cargo::rerun-if-changed=src/policy/detector/pattern.rs");
+    let files = files()?;
+    if is_written(to, &files).unwrap_or(false) {
+        return Ok(());
+    }
     let mut tables = Tables::default();
-    for file in files()? {
+    for file in files {
         tables.add(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    tables.write(Path::new(&env::var("OUT_DIR")?))
+    tables.write(to)
+}
+
+/// Whether the tables are younger than the lists, than their folder (a list may have been removed), and than this
+/// program.
+fn is_written(to: &Path, files: &[PathBuf]) -> io::Result<bool> {
+    let changed = |path: &Path| fs::metadata(path)?.modified();
+    let written = changed(&to.join(INDEX))?.min(changed(&to.join(ROWS))?);
+    let mut youngest = changed(Path::new(WORDS))?.max(changed(&env::current_exe()?)?);
+    for file in files {
+        youngest = youngest.max(changed(file)?);
+    }
+    Ok(written > youngest)
 }
 
 fn files() -> Result<Vec<PathBuf>, Box<dyn Error>> {
@@ -121,7 +134,7 @@ impl Tables {
             count += patterns.len() as u64;
             patterns.iter().try_for_each(|row| writeln!(rows, "{row}"))?;
         }
-        fs::write(to.join("words.fst"), index.into_inner()?)?;
+        fs::write(to.join(INDEX), index.into_inner()?)?;
         let (languages, steps, text) = (&self.languages, &self.steps, &self.text);
         let tables = format!(
             "pub static LANGUAGES: [&str; {}] = {languages:?};\n\
@@ -131,7 +144,7 @@ impl Tables {
             languages.len(),
             self.step_count
         );
-        fs::write(to.join("words.rs"), tables)?;
+        fs::write(to.join(ROWS), tables)?;
         Ok(())
     }
 }
