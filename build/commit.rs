@@ -43,8 +43,8 @@ fn watch() {
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
     for name in ["HEAD", "packed-refs", "reftable"].into_iter().chain(branch.as_deref()) {
         let Some(path) = git(&["rev-parse", "--git-path", name]) else { continue };
-        // A branch that is packed gets a file of its own with its next commit.
-        let parents = if Some(name) == branch.as_deref() { 2 } else { 1 };
+        // A branch that is packed gets a file of its own with its next commit, in a folder that may not be there yet.
+        let parents = if Some(name) == branch.as_deref() { usize::MAX } else { 1 };
         if let Some(path) = Path::new(&path).ancestors().take(parents).find(|path| path.exists()) {
             println!("cargo::rerun-if-changed={}", path.display());
         }
