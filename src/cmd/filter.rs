@@ -67,7 +67,8 @@ impl Filter {
     /// # Errors
     /// As [`Filter::matches`].
     pub fn change_line(&self, body: &[u8], direction: Direction, out: &mut Vec<u8>) -> Result<bool, String> {
-        with_line(body, |input| self.filter.one(input, &around(direction), out)).map_err(|error| self.words(&error))
+        with_line(body, |input| self.filter.one(input, &around(direction), out))
+            .map_err(|error| format!("{}: {}", self.option, without_values(error.kind())))
     }
 
     /// What it makes of a line of which no more is known, as JSON; false where that is nothing.
@@ -90,6 +91,17 @@ impl Filter {
 
     fn words(&self, error: &Error) -> String {
         format!("{}: {error}", self.option)
+    }
+}
+
+/// What went wrong, for logs and audits: jq's own words name the values that they are about, which may be secret.
+fn without_values(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Unreadable => "the message isn't JSON in UTF-8",
+        ErrorKind::OutOfFuel => "the filter took too many steps",
+        ErrorKind::TooDeep => "the message, or what the filter makes of it, is nested too deeply",
+        ErrorKind::TooLarge => "what the filter makes of the message is too large",
+        _ => "the filter failed, with words that aren't told here: they may hold what is secret",
     }
 }
 
@@ -134,8 +146,9 @@ impl Many {
             return told.into_iter().map(|one| Ok(one == 1)).collect();
         }
         // One of them fails, or takes too long; it alone is to suffer for that.
-        let alone =
-            |filter: &pipewright_jq::Filter| filter.matches(Input::Json(json), &[]).map_err(|error| error.to_string());
+        let alone = |filter: &pipewright_jq::Filter| {
+            filter.matches(Input::Json(json), &[]).map_err(|error| without_values(error.kind()).to_owned())
+        };
         self.filters.iter().map(alone).collect()
     }
 }

@@ -52,7 +52,7 @@ pub struct Arguments {
     #[arg(long = "where", value_name = "JAQ")]
     filter: Option<String>,
     /// Write what this jq filter makes of each message, such as del(.params.password); what it makes nothing of is left out, and
-    /// where it fails, only that is written
+    /// where it fails, only that is written. Of CMD only its name is written then
     #[arg(long, value_name = "JAQ")]
     redact: Option<String>,
     #[command(flatten)]
@@ -117,10 +117,12 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     }
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
+    // CMD's arguments may be as secret as what is redacted, and no filter sees them.
+    let told = if arguments.redact.is_some() { 1 } else { arguments.command.len() };
     let settings = Settings {
         path: arguments.file,
         child: arguments.child,
-        command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: arguments.command.iter().take(told).map(|word| word.to_string_lossy().into_owned()).collect(),
         sync: arguments.sync,
         rotation: arguments.rotate.map(|size| Rotation { size, keep: arguments.keep }),
         must_record: arguments.must_record,

@@ -21,6 +21,18 @@ fn what_is_redacted_passes_and_is_not_in_the_log() {
 }
 
 #[test]
+fn of_a_command_only_its_name_is_written_where_something_is_redacted() {
+    for (options, kept) in [(&[][..], 2), (&["--redact", "."], 1)] {
+        let (_folder, file) = new_log();
+        let output = pipe(record(&file).args(options).args(["--", "echo", "s3cret"]), b"");
+        assert_eq!(text(&output.stdout), "s3cret\n");
+        let log = std::fs::read_to_string(&file).unwrap();
+        let header: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+        assert_eq!(header["command"], serde_json::json!(["echo", "s3cret"][..kept]));
+    }
+}
+
+#[test]
 fn where_redacting_fails_nothing_is_written_but_that() {
     let (_folder, file) = new_log();
     let output = pipe(record(&file).args(["--redact", "del(.password)"]), INPUT.as_bytes());
@@ -33,6 +45,19 @@ fn where_redacting_fails_nothing_is_written_but_that() {
     let log = std::fs::read_to_string(&file).unwrap();
     assert_eq!(log.matches("\"withheld\":\"--redact: ").count(), 1, "{log}");
     assert!(!log.contains("choose"), "{log}");
+}
+
+#[test]
+fn what_a_redaction_that_fails_says_of_a_secret_is_told_nowhere() {
+    for filter in [".password + 1", ".password | tonumber", "error(.)", ".password | error"] {
+        let (_folder, file) = new_log();
+        let output = pipe(record(&file).args(["--redact", filter]), b"{\"password\":\"hunter2\"}\n");
+        assert_eq!(output.status.code(), Some(1));
+        let log = std::fs::read_to_string(&file).unwrap();
+        assert!(log.contains("the filter failed") && !log.contains("hunter2"), "{filter}: {log}");
+        let told = text(&output.stderr);
+        assert!(told.contains("in:1: --redact: the filter failed") && !told.contains("hunter2"), "{filter}: {told}");
+    }
 }
 
 #[test]

@@ -38,6 +38,17 @@ fn every_verdict_is_written_before_it_takes_effect_and_the_chain_holds() {
 }
 
 #[test]
+fn a_filter_that_fails_on_a_secret_leaves_nothing_of_it_in_the_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, rules) = (folder.path().join("audit.jsonl"), folder.path().join("rules.toml"));
+    fs::write(&rules, "[[rule]]\nid = \"sum\"\nverdict = \"allow\"\nwhen = '.arguments.password + 1 > 3'\n").unwrap();
+    let played = audited(&path, &["--rules", rules.to_str().unwrap()], CALLS);
+    assert!(played.stderr.contains("the rule can't be tried: the filter failed"), "{}", played.stderr);
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(written.contains("the filter failed") && !written.contains("s3cret"), "{written}");
+}
+
+#[test]
 fn what_passed_unasked_while_observing_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
