@@ -81,9 +81,13 @@ pub(super) fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, Stri
         #[derive(serde::Deserialize)]
         struct Answer {
             action_id: i64,
+            requires_approval: Option<bool>,
         }
-        let Answer { action_id } =
+        let Answer { action_id, requires_approval } =
             serde_json::from_str(answer).map_err(|error| format!("has no action_id: {error}"))?;
+        if requires_approval == Some(true) {
+            return Err("still requires approval".to_owned());
+        }
         from_id(action_id)?
     } else {
         Action::from_command(answer).ok_or_else(|| {
@@ -120,7 +124,8 @@ mod tests {
     fn answers_are_ids_objects_or_commands() {
         let legal = [Action::Choose { index: 0 }, Action::Proceed];
         let id = |answer: &str| read_answer(answer, &legal).map(Action::id);
-        for answer in ["110", " 110\r", r#"{"action_id":110,"why":"x"}"#, "CHOOSE 0"] {
+        let held_no_more = r#"{"action_id":110,"requires_approval":false}"#;
+        for answer in ["110", " 110\r", r#"{"action_id":110,"why":"x"}"#, held_no_more, "CHOOSE 0"] {
             assert_eq!(id(answer), Ok(110), "{answer}");
         }
         assert_eq!(id("confirm"), Ok(171));
@@ -136,6 +141,7 @@ mod tests {
             (r#"{"action_id":"110"}"#, "no action_id"),
             (r#"{"action_id":110,"action_id":171}"#, "no action_id"),
             (r#"{"id":110}"#, "no action_id"),
+            (r#"{"action_id":110,"requires_approval":true}"#, "requires approval"),
         ] {
             let error = id(answer).unwrap_err();
             assert!(error.contains(why), "{answer}: {error}");
