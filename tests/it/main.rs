@@ -25,11 +25,13 @@ mod mcp_servers;
 mod person;
 #[cfg(feature = "jq")]
 mod policy_check;
+mod private_files;
 mod process;
 mod recorded;
 mod replay;
 mod replay_jsonrpc;
 mod replay_role;
+mod shipped;
 mod spire;
 mod sts_proxy;
 mod valid_actions;

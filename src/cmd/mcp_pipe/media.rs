@@ -4,9 +4,9 @@ use crate::record::Fields;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
-use std::fs::{self, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where files go.
@@ -16,12 +16,12 @@ pub struct Media {
 }
 
 impl Media {
-    /// Makes the folder where it isn't there.
+    /// Makes the folder where it isn't there, for its owner alone.
     ///
     /// # Errors
     /// What the system says to that.
     pub fn open(folder: &Path) -> io::Result<Media> {
-        fs::create_dir_all(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         Ok(Media { folder: folder.to_owned(), next: 1 })
     }
 
@@ -113,17 +113,17 @@ mod tests {
     #[test]
     fn what_is_media_becomes_a_file_and_all_else_stays() {
         let folder = std::env::temp_dir().join(format!("pipewright-media-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
+        let _ = std::fs::remove_dir_all(&folder);
         let mut media = Media::open(&folder).unwrap();
-        fs::write(folder.join("0001.png"), "mine").unwrap();
+        std::fs::write(folder.join("0001.png"), "mine").unwrap();
         let json = r#"{"x":1.10,"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png","n":12345678901234567890123},
             {"type":"resource","resource":{"uri":"u","blob":"aG8=","mimeType":"application/../../gzip"}},{"type":"image","data":"no base64!"}]}"#;
         let raw: Box<RawValue> = serde_json::from_str(json).unwrap();
         let saved = media.save(&raw).unwrap().unwrap();
         let (image, blob) = (folder.join("0002.png"), folder.join("0003.bin"));
         let blob = if blob.exists() { blob } else { folder.join("0003.gzip") };
-        assert_eq!((fs::read(&image).unwrap(), fs::read(&blob).unwrap()), (b"hi".to_vec(), b"ho".to_vec()));
-        assert_eq!(fs::read(folder.join("0001.png")).unwrap(), b"mine");
+        assert_eq!((std::fs::read(&image).unwrap(), std::fs::read(&blob).unwrap()), (b"hi".to_vec(), b"ho".to_vec()));
+        assert_eq!(std::fs::read(folder.join("0001.png")).unwrap(), b"mine");
         let image = format!(
             r#"{{"type":"image","path":"{}","mimeType":"image/png","n":12345678901234567890123}}"#,
             image.display()
@@ -132,7 +132,7 @@ mod tests {
         assert!(saved.get().contains(&image) && saved.get().contains("no base64!"), "{saved}");
         let none: Box<RawValue> = serde_json::from_str(r#"{"content":[{"type":"text","text":"a"}]}"#).unwrap();
         assert!(media.save(&none).unwrap().is_none());
-        fs::remove_dir_all(folder).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

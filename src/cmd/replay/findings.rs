@@ -8,8 +8,9 @@ use crate::replay::alignment::{Finding, Heard};
 use crate::replay::compare::{Comparison, Difference};
 use crate::replay::turns::Said;
 use std::collections::VecDeque;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +58,8 @@ impl Findings {
         quiet: bool,
         report: &Arc<Report>,
     ) -> Result<Findings, Failure> {
-        let open = |path: &Path| match File::create(path) {
+        let open = |path: &Path| match OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+        {
             Ok(file) => Ok((BufWriter::new(file), path.to_owned())),
             Err(error) => Err(Failure::new(Status::Usage, format_args!("{}: {error}", path.display()))),
         };

@@ -1,0 +1,147 @@
+//! What is shipped: which commit a command says it is, and what `scripts/install` puts where.
+
+use crate::process::{binary, command, pipe, text};
+use pipewright::cmd::ALL;
+use std::path::Path;
+use std::process::Command;
+
+/// What git says of this checkout; nothing where this is none.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
+    output.status.success().then(|| text(&output.stdout).trim_end().to_owned())
+}
+
+/// What stands behind the version.
+fn commit() -> Option<String> {
+    if let Some(given) = option_env!("PIPEWRIGHT_COMMIT") {
+        return Some(given.to_owned()).filter(|given| !given.is_empty());
+    }
+    let archived = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo_vcs_info.json");
+    if let Ok(archived) = std::fs::read_to_string(archived) {
+        let archived: serde_json::Value = serde_json::from_str(&archived).unwrap();
+        return Some(archived["git"]["sha1"].as_str().unwrap()[..9].to_owned());
+    }
+    git(&["rev-parse", "--show-prefix"]).filter(String::is_empty)?;
+    git(&["log", "-1", "--abbrev=9", "--format=%h %cs"])
+}
+
+#[test]
+fn the_version_names_the_commit_and_the_short_one_does_not() {
+    let version = env!("CARGO_PKG_VERSION");
+    let long = commit().map_or(version.to_owned(), |commit| format!("{version} ({commit})"));
+    for of in ALL {
+        for (option, said) in [("--version", long.as_str()), ("-V", version)] {
+            let output = pipe(command(of.name).arg(option), b"");
+            assert_eq!(text(&output.stdout), format!("{} {said}\n", of.name));
+        }
+    }
+}
+
+fn install(arguments: &[&str], destination: &Path) -> std::process::Output {
+    Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/install"))
+        .args(arguments)
+        .env("DESTDIR", destination)
+        .output()
+        .unwrap()
+}
+
+/// Runs a script of bash with nobody's settings.
+fn bash(script: &str) -> String {
+    let output = Command::new("bash").args(["--norc", "-c", script]).output().unwrap();
+    assert!(output.status.success(), "{script}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn what_is_installed_runs_completes_and_goes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = binary("");
+    let output = install(&["--built", built.to_str().unwrap(), "/opt/own"], folder.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let root = folder.path().join("opt/own");
+    for of in ALL {
+        let said = pipe(Command::new(root.join("bin").join(of.name)).arg("-V"), b"");
+        assert!(text(&said.stdout).starts_with(of.name));
+        let share = root.join("share");
+        for (at, needle) in [
+            (format!("man/man1/{}.1", of.name), ".TH"),
+            (format!("zsh/site-functions/_{}", of.name), "#compdef"),
+            (format!("fish/vendor_completions.d/{}.fish", of.name), "complete -c"),
+        ] {
+            let text = std::fs::read_to_string(share.join(&at)).unwrap_or_else(|error| panic!("{at}: {error}"));
+            assert!(text.contains(needle), "{at}");
+        }
+        // As bash-completion would load it, and bash would ask it about `NAME --max-l`.
+        let completed = bash(&format!(
+            "source {}/bash-completion/completions/{name}; f=$(complete -p {name} | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); \
+             COMP_WORDS=({name} --vers); COMP_CWORD=1; $f {name} --vers {name}; echo \"${{COMPREPLY[@]}}\"",
+            share.display(),
+            name = of.name
+        ));
+        assert_eq!(completed, "--version\n", "{}", of.name);
+    }
+    assert!(root.join("share/man/man7/pipewright.7").is_file());
+    assert!(root.join("share/doc/pipewright/LICENSE-MIT").is_file());
+
+    let output = install(&["--uninstall", "/opt/own"], folder.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let left = bash(&format!("find {} ! -type d", root.display()));
+    assert_eq!(left, "");
+    assert!(!root.join("share/doc/pipewright").exists());
+}
+
+#[test]
+fn where_something_is_missing_nothing_is_installed() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let output = install(&["--built", empty.path().to_str().unwrap(), "/opt"], folder.path());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("install: "), "{}", text(&output.stderr));
+    assert_eq!(bash(&format!("find {} ! -type d", folder.path().display())), "");
+    for wrong in [&[][..], &["--no-such-option", "/opt"], &["/a", "/b"], &["--built"]] {
+        assert_eq!(install(wrong, folder.path()).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_prefix_that_is_no_folder_is_told_before_anything_is_built() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let output = install(&["/file"], folder.path());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("/file can't be written to"), "{}", text(&output.stderr));
+}
+
+/// All Rust sources below a folder.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&std::fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_tests_that_the_threat_model_names_are_there() {
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut text = String::new();
+    ["src", "crates", "tests"].iter().for_each(|folder| sources(&checkout.join(folder), &mut text));
+    let model = std::fs::read_to_string(checkout.join("SECURITY.md")).unwrap();
+    let rows = model.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let columns = rows.map(|row| row.trim_end_matches(" |").rsplit(" | ").next().unwrap());
+    let names: Vec<&str> = columns.flat_map(|column| column.split('`').skip(1).step_by(2)).collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        let last = name.rsplit("::").next().unwrap();
+        let is_there = text.contains(&format!("fn {last}")) || text.contains(&format!("mod {last};"));
+        assert!(
+            is_there
+                || checkout.join(name).is_file()
+                || checkout.join(format!("fuzz/fuzz_targets/{name}.rs")).is_file(),
+            "{name}"
+        );
+    }
+}
