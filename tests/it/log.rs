@@ -1,5 +1,6 @@
 //! Logs, read back with the library's own reader.
 
+use crate::schemas::hold;
 use pipewright::io::lines::{Limits, Paths, Piece, Splitter};
 use pipewright::journal::Direction;
 use pipewright::journal::read::{Content, Found, Header, Reader};
@@ -51,6 +52,7 @@ impl Log {
 
     fn take(&mut self, reader: &mut Reader, piece: &Piece<'_>) {
         let Piece::Line(line) = piece else { panic!("a line of more than 64 MB") };
+        hold(&String::from_utf8_lossy(line.body()));
         reader.read(line, &mut |_, found| match found {
             Found::Header(header) => self.headers.push(header),
             Found::Message(message) => {

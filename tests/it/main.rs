@@ -31,6 +31,7 @@ mod recorded;
 mod replay;
 mod replay_jsonrpc;
 mod replay_role;
+mod schemas;
 mod shipped;
 mod spire;
 mod sts_proxy;

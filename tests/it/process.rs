@@ -1,7 +1,9 @@
 //! Running the commands: once over an input, or in conversation.
 
+use crate::schemas::{hold, hold_all};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -35,12 +37,13 @@ pub fn command(name: &str) -> Command {
 pub fn pipe(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
+    let given = input.to_vec();
     let writer = thread::spawn(move || {
-        let _ = stdin.write_all(&input);
+        let _ = stdin.write_all(&given);
     });
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
+    hold_all(&output.stdout, input);
     output
 }
 
@@ -53,6 +56,8 @@ pub struct Talk {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
+    /// What it was told: where it says that again, it only passes it.
+    told: HashSet<String>,
     stderr: Option<JoinHandle<String>>,
 }
 
@@ -75,21 +80,30 @@ impl Talk {
             let _ = stderr.read_to_end(&mut all);
             String::from_utf8_lossy(&all).into_owned()
         });
-        Talk { stdin: child.stdin.take(), child, lines, stderr: Some(stderr) }
+        Talk { stdin: child.stdin.take(), child, lines, told: HashSet::new(), stderr: Some(stderr) }
     }
 
     pub fn say(&mut self, line: &str) {
         // Who has ended takes nothing more; how it ended, `end` tells.
         let _ = self.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes());
+        self.told.extend(line.split('\n').map(str::to_owned));
     }
 
     /// The next line it says.
     pub fn hear(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
-            Ok(line) => line,
+            Ok(line) => self.held(line),
             Err(RecvTimeoutError::Timeout) => panic!("it said nothing for {PATIENCE:?}"),
             Err(RecvTimeoutError::Disconnected) => panic!("it ended: {}", self.stderr.take().unwrap().join().unwrap()),
         }
+    }
+
+    /// What it has said by itself is what our schemas say.
+    fn held(&self, line: String) -> String {
+        if !self.told.contains(&line) {
+            hold(&line);
+        }
+        line
     }
 
     /// Says a line, hears the next.
@@ -133,7 +147,7 @@ impl Talk {
             thread::sleep(Duration::from_millis(2));
         };
         let took = started.elapsed();
-        let lines = self.lines.iter().collect();
+        let lines = self.lines.iter().map(|line| self.held(line)).collect();
         Ended { status, lines, stderr: self.stderr.take().unwrap().join().unwrap(), took }
     }
 }

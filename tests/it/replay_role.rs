@@ -63,7 +63,7 @@ fn refused(folder: &Folder, words: &str) -> String {
 
 /// The report for programs.
 fn report(folder: &Folder) -> Vec<Value> {
-    text(&folder.read("report")).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    crate::schemas::written(folder.path("report")).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]

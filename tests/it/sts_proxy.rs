@@ -50,7 +50,7 @@ fn files(folder: &Path) -> Vec<String> {
 /// All records, file by file.
 fn records(folder: &Path) -> Vec<Vec<Value>> {
     let read = |name: &String| {
-        let lines = std::fs::read_to_string(folder.join(name)).unwrap();
+        let lines = crate::schemas::written(folder.join(name));
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     files(folder).iter().filter(|name| name.ends_with(".jsonl")).map(read).collect()

@@ -37,7 +37,7 @@ fn they_are_appended_to_a_file_as_they_come() {
     std::fs::write(&file, "before\n").unwrap();
     let mut bridge = Bridge::start("echo", &["--events", file.to_str().unwrap()]);
     assert_eq!(bridge.talk.ask(EMIT), ANSWER);
-    let written = std::fs::read_to_string(&file).unwrap();
+    let written = crate::schemas::written(&file);
     assert_eq!(written.lines().collect::<Vec<_>>(), [vec!["before".to_owned()], observations()].concat());
     assert_eq!(bridge.end_after_close().status.code(), Some(0));
 }

@@ -10,6 +10,7 @@ mod flow;
 mod project;
 
 use crate::process::{Ended, Talk, command, eventually, example, text};
+use crate::schemas::hold_all;
 use serde_json::Value;
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -69,6 +70,7 @@ fn play(fault: &str, options: &[&str], lines: &[&str]) -> Output {
     lines.iter().for_each(|line| writeln!(input, "{line}").unwrap());
     input.rewind().unwrap();
     let output = bridge.stdin(input).output().unwrap();
+    hold_all(&output.stdout, lines.join("\n").as_bytes());
     assert_nothing_is_left(home.path());
     output
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 fn verify(paths: &[&Path]) -> (Option<i32>, Vec<Value>, String) {
-    let output = command("policy-check").arg("verify").args(paths).output().unwrap();
+    let output = pipe(command("policy-check").arg("verify").args(paths), b"");
     (output.status.code(), text(&output.stdout).lines().map(json).collect(), text(&output.stderr))
 }
 
@@ -39,7 +39,7 @@ fn what_was_asked_and_answered_stands_in_it_and_agrees_with_the_verdicts() {
     for (what, count) in [("asked", 3), ("approved", 1), ("edited", 1), ("rejected", 1), ("passed", 3)] {
         assert_eq!(told[1][what], count, "{what}: {}", told[1]);
     }
-    let written = fs::read_to_string(&asked).unwrap();
+    let written = crate::schemas::written(&asked);
     assert!(!written.contains("s3cret"), "{written}");
     // Without its approval, the call that passed is found: the chain alone would hold.
     let one_sided = pipe(command("policy-check").args(["--mode", "observe", "--audit"]).arg(&judged), calls.as_bytes());

@@ -88,6 +88,7 @@ impl Desk {
     fn hear(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
+        crate::schemas::hold(&line);
         line.trim_end_matches('\n').to_owned()
     }
 

@@ -1,6 +1,7 @@
 //! Before the side that carries out calls.
 
 use super::{Desk, Desktop, MARKED, SETTLED, gate, json, ran};
+use crate::schemas::written;
 use crate::process::{Talk, example};
 
 #[test]
@@ -19,7 +20,7 @@ fn neither_side_can_tell_and_records_go_to_the_events() {
     desk.talk.close();
     let ended = desk.talk.end();
     assert_eq!((ended.status.code(), ended.stderr.as_str(), ended.lines.len()), (Some(0), "", 0));
-    let statuses: Vec<_> = asked().lines().map(|line| json(line)["status"].clone()).collect();
+    let statuses: Vec<_> = written(&events).lines().map(|line| json(line)["status"].clone()).collect();
     assert_eq!(statuses, ["waiting_human".into(), "approved".into(), serde_json::Value::Null]);
 }
 

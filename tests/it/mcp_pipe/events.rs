@@ -1,7 +1,6 @@
 //! What the server says besides its results.
 
 use super::{Pipe, play};
-use crate::process::text;
 use serde_json::{Value, json};
 
 const TELL: &str = r#"{"tool":"tell","args":{"times":2},"id":1}"#;
@@ -41,7 +40,7 @@ fn they_go_where_they_are_asked_to_and_else_nowhere() {
     std::fs::write(&file, "{\"before\":1}\n").unwrap();
     let kept = play("echo", &["--events", file.to_str().unwrap()], &[TELL]);
     kept.assert_well();
-    let written = text(&std::fs::read(&file).unwrap());
+    let written = crate::schemas::written(&file);
     assert!(written.starts_with("{\"before\":1}\n"));
     check(&events(&written));
     let verbose = play("echo", &["--verbose"], &[TELL]);

@@ -16,6 +16,7 @@ fn list(server: &str, options: &[&str]) -> Output {
     let (mut command, home) = mcp_pipe(server, &[&["--list"], options].concat());
     // Its stdin is nobody's.
     let output = command.stdin(Stdio::null()).output().unwrap();
+    crate::schemas::hold_all(&output.stdout, b"");
     super::assert_nothing_is_left(home.path());
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
     output

@@ -1,7 +1,7 @@
 //! `--audit` and `verify`.
 
 use super::play;
-use crate::process::{Talk, command, text};
+use crate::process::{Talk, command, pipe, text};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn audited(path: &Path, options: &[&str], input: &str) -> super::Played {
 }
 
 fn verify(paths: &[&Path]) -> (Option<i32>, Vec<Value>, String) {
-    let output = command("policy-check").arg("verify").args(paths).output().unwrap();
+    let output = pipe(command("policy-check").arg("verify").args(paths), b"");
     let lines = text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     (output.status.code(), lines, text(&output.stderr))
 }
@@ -25,7 +25,7 @@ fn every_verdict_is_written_before_it_takes_effect_and_the_chain_holds() {
     let path = folder.path().join("audit.jsonl");
     audited(&path, &[], CALLS);
     audited(&path, &["--confirm", "refuse"], CALLS);
-    let written = fs::read_to_string(&path).unwrap();
+    let written = crate::schemas::written(&path);
     assert!(!written.contains("s3cret"), "arguments are not for the audit: {written}");
     let (status, told, stderr) = verify(&[&path]);
     assert!(status == Some(0) && stderr.contains("name the audit of hitl-gate as well"), "{stderr}");

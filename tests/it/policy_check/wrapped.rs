@@ -46,7 +46,7 @@ fn a_mark_for_the_gate_behind_carries_the_element() {
         (&json!(true), &json!("Delete account"), &json!("button"))
     );
     talk.end_after_close();
-    let told: Value = serde_json::from_str(&std::fs::read_to_string(events.path()).unwrap()).unwrap();
+    let told: Value = serde_json::from_str(&crate::schemas::written(events.path())).unwrap();
     assert_eq!((&told["type"], &told["policy"]["kind"]), (&json!("policy_request"), &json!("delete")));
 }
 

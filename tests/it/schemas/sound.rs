@@ -1,0 +1,90 @@
+//! The schemas by themselves: what each takes, and what each refuses.
+
+use super::{BASE, Folder, SCHEMAS, SHARED, Schemas, folder};
+use boon::{Compiler, UrlLoader};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// `{"schema","why","record"}`: a record that must be refused, and what the reason has to name.
+const REFUSED: &str = include_str!("../../fixtures/schemas/refused.jsonl");
+
+/// The files as they stand there.
+fn files() -> Vec<(String, Value)> {
+    let names = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let schemas = names.filter(|name| name.ends_with(".json"));
+    schemas.map(|name| (name.clone(), Folder.load(&format!("{BASE}{name}")).unwrap())).collect()
+}
+
+/// Those that have a record of their own.
+pub fn of_records() -> impl Iterator<Item = (String, Value)> {
+    files().into_iter().filter(|(file, _)| !SHARED.contains(&file.as_str()))
+}
+
+fn check(file: &str, record: &Value) -> Result<(), String> {
+    SCHEMAS.with_borrow_mut(|schemas| schemas.check(file, record))
+}
+
+fn refused() -> impl Iterator<Item = (String, String, Value)> {
+    REFUSED.lines().map(|line| {
+        let case: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let text = |key: &str| case[key].as_str().unwrap().to_owned();
+        (text("schema"), text("why"), case["record"].clone())
+    })
+}
+
+#[test]
+fn each_is_valid_says_what_it_is_and_is_named_as_its_file() {
+    for (file, schema) in files() {
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{file}");
+        assert_eq!(schema["$id"], file.as_str());
+        assert!(schema["title"].is_string(), "{file} has no title");
+    }
+    // Compiling holds each against the metaschema as well.
+    let mut schemas = Schemas::new(Compiler::new());
+    files().iter().for_each(|(file, _)| _ = schemas.compile(file));
+    let broken = std::panic::catch_unwind(|| {
+        let mut compiler = Compiler::new();
+        let schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "required": "type"});
+        compiler.add_resource(&format!("{BASE}cancel.json"), schema).unwrap();
+        Schemas::new(compiler).compile("cancel.json")
+    });
+    assert!(broken.is_err(), "a schema that is none has to be found");
+}
+
+#[test]
+fn each_takes_its_examples_and_the_index_knows_them_by_one_marker() {
+    for (file, schema) in of_records() {
+        let examples = schema["examples"].as_array().unwrap_or_else(|| panic!("{file} has no examples"));
+        assert!(!examples.is_empty(), "{file}");
+        for example in examples {
+            assert_eq!(check(&file, example), Ok(()), "{file}: {example}");
+            let known = SCHEMAS.with_borrow(|schemas| schemas.of(example));
+            // A file, and what has nothing but a name, are no lines that the index could know.
+            if !["mcp_servers.json", "element.json"].contains(&file.as_str()) {
+                assert_eq!(known, [file.clone()], "{example}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_refuses_what_is_missing_of_another_type_or_in_no_list_for_that_reason() {
+    let mut seen = BTreeSet::new();
+    for (file, why, record) in refused() {
+        let told = check(&file, &record).expect_err(&format!("{file} takes {record}"));
+        assert!(told.contains(&why), "{file}: {record}: it should be refused for {why}: {told}");
+        seen.insert(file);
+    }
+    let all: BTreeSet<String> = of_records().map(|(file, _)| file).collect();
+    assert_eq!(seen, all, "each has something that it refuses");
+}
+
+#[test]
+fn what_a_command_says_is_held_and_what_passes_is_not() {
+    let bad = r#"{"type":"tool_result","status":"error","error":"x","kind":"bad_luck"}"#;
+    let panics = |hold: &(dyn Fn() + std::panic::RefUnwindSafe)| std::panic::catch_unwind(hold).is_err();
+    assert!(panics(&|| _ = super::hold(bad)));
+    assert!(panics(&|| super::hold_all(format!("{{}}\n{bad}\n").as_bytes(), b"{}\n")));
+    super::hold_all(format!("{bad}\n").as_bytes(), format!("{bad}\n").as_bytes());
+    super::hold(r#"{"type":"user_message","content":7}"#);
+}
