@@ -34,6 +34,7 @@ pub fn command(name: &str) -> Command {
 }
 
 /// Runs a command over a whole input. A program that ends early may leave some of it unread.
+#[track_caller]
 pub fn pipe(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -90,6 +91,7 @@ impl Talk {
     }
 
     /// The next line it says.
+    #[track_caller]
     pub fn hear(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => self.held(line),
@@ -99,6 +101,7 @@ impl Talk {
     }
 
     /// What it has said by itself is what our schemas say.
+    #[track_caller]
     fn held(&self, line: String) -> String {
         if !self.told.contains(&line) {
             hold(&line);

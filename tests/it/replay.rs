@@ -196,8 +196,12 @@ fn only_what_a_filter_is_true_of_is_played() {
 #[test]
 fn the_proxys_records_are_played_by_their_ts() {
     let folder = Folder::new();
-    let record =
-        |ts: &str, cmd: &str| format!("{{\"ts\":\"{ts}\",\"action_id\":110,\"cmd\":\"{cmd}\",\"confirmed\":true}}\n");
+    let record = |ts: &str, cmd: &str| {
+        let run = r#"{"seed":1,"class":"THE_SILENT","ascension":20,"floor":5}"#;
+        format!(
+            "{{\"ts\":\"{ts}\",\"action_id\":110,\"cmd\":\"{cmd}\",\"state\":{{}},\"run\":{run},\"confirmed\":true}}\n"
+        )
+    };
     folder.write("one", record("2026-02-02T20:06:23.218194Z", "a") + &record("2026-02-02T20:06:25.218194Z", "c"));
     folder.write("two", record("2026-02-02T20:06:24.218194Z", "b"));
     let merged = played(&folder, "two one");

@@ -192,7 +192,7 @@ impl Game {
             "fail" => self.say(&json!({"ok":false,"id":asked.id,"error":"no node /root/X","code":"NODE_NOT_FOUND",
                 "hint":"there is /root/Y","details":{"path":"/root/X"},"events":[],"frame":2})),
             // As the addon does where its parser is stricter than the bridge's.
-            "unread" => self.say(&json!({"ok":false,"id":null,"error":"no JSON","code":"BAD_JSON"})),
+            "unread" => self.say(&json!({"ok":false,"id":null,"error":"no JSON","code":"BAD_JSON","events":[]})),
             "forget" => {}
             "babble" => {
                 self.wire

@@ -210,7 +210,7 @@ fn not_every_answer_to_nothing_is_told() {
 #[test]
 fn an_answer_that_never_comes_costs_one_command() {
     let unread = play("echo", &[], &[r#"{"cmd":"unread","id":1}"#, r#"{"tool":"x","id":2}"#]);
-    assert_eq!(lines(&unread)[0], r#"{"ok":false,"id":1,"error":"no JSON","code":"BAD_JSON"}"#);
+    assert_eq!(lines(&unread)[0], r#"{"ok":false,"id":1,"error":"no JSON","code":"BAD_JSON","events":[]}"#);
     assert!(lines(&unread)[1].starts_with(r#"{"id":2,"tool":"x","status":"ok""#));
     let forgotten = play("echo", &[], &[r#"{"cmd":"forget","id":1}"#, r#"{"tool":"forget"}"#, r#"{"cmd":"x","id":2}"#]);
     assert_eq!(code(&serde_json::from_str(&lines(&forgotten)[0]).unwrap()), "GAME_ERROR");

@@ -11,10 +11,12 @@ mod pipe;
 mod wrapped;
 
 use crate::process::{Talk, binary, text};
+use crate::schemas::hold;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Command;
@@ -45,6 +47,7 @@ fn gate(options: &[&str]) -> Command {
 struct Desk {
     person: PtySession,
     calls: Option<File>,
+    called: HashSet<String>,
     said: BufReader<File>,
     folder: TempDir,
 }
@@ -77,19 +80,23 @@ impl Desk {
         // In the order in which the shell opens them: each waits for the other end.
         let calls = OpenOptions::new().write(true).open(at("calls")).unwrap();
         let said = BufReader::new(File::open(at("said")).unwrap());
-        Desk { person, calls: Some(calls), said, folder }
+        Desk { person, calls: Some(calls), called: HashSet::new(), said, folder }
     }
 
     fn call(&mut self, line: &str) {
         self.calls.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.called.insert(line.to_owned());
     }
 
     /// The next line that the gate says or passes; empty where it has ended.
     fn hear(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
-        crate::schemas::hold(&line);
-        line.trim_end_matches('\n').to_owned()
+        let line = line.trim_end_matches('\n');
+        if !self.called.contains(line) {
+            hold(line);
+        }
+        line.to_owned()
     }
 
     fn hear_json(&mut self) -> Value {

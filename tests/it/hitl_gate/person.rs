@@ -189,7 +189,7 @@ fn what_cannot_be_taken_back_is_shown_strongly() {
     {
         let mut desk = Desk::lay("", color, "");
         let shown = desk.hold(
-            r#"{"tool":"click","requires_approval":true,"policy":{"verdict":"confirm","kind":"pay","severity":"strong"}}"#,
+            r#"{"tool":"click","requires_approval":true,"policy":{"verdict":"confirm","rule":"r","reason":"","kind":"pay","severity":"strong"}}"#,
         );
         assert!(shown.contains(strong), "{shown:?}");
         assert_eq!(shown.contains('\x1b'), color.ends_with("always"));

@@ -1,8 +1,8 @@
 //! Before the side that carries out calls.
 
 use super::{Desk, Desktop, MARKED, SETTLED, gate, json, ran};
-use crate::schemas::written;
 use crate::process::{Talk, example};
+use crate::schemas::written;
 
 #[test]
 fn neither_side_can_tell_and_records_go_to_the_events() {

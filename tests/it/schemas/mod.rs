@@ -6,7 +6,7 @@ mod met;
 mod sound;
 
 use boon::{Compiler, SchemaIndex, UrlLoader};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
@@ -54,8 +54,14 @@ impl Schemas {
         let index = Folder.load(&format!("{BASE}{INDEX}")).unwrap();
         let (compiled, records) = (boon::Schemas::new(), BTreeMap::new());
         let mut schemas = Schemas { compiler, compiled, markers: Vec::new(), records };
-        for (place, file) in markers(&index) {
-            let condition = schemas.compile(&format!("{INDEX}#{place}"));
+        // By themselves, since the index refers to every schema.
+        let (conditions, files): (Vec<Value>, Vec<String>) = markers(&index).into_iter().unzip();
+        schemas
+            .compiler
+            .add_resource(&format!("{BASE}markers"), json!({"$defs": {"of": {"anyOf": conditions}}}))
+            .unwrap();
+        for (number, file) in files.into_iter().enumerate() {
+            let condition = schemas.compile(&format!("markers#/$defs/of/anyOf/{number}"));
             schemas.markers.push((condition, file));
         }
         schemas
@@ -89,14 +95,12 @@ impl Schemas {
     }
 }
 
-/// Where the index has its conditions, as JSON pointers, and the file that each stands for. That of the summary's rows comes first,
-/// and all others stand in its `else`.
-fn markers(index: &Value) -> Vec<(String, String)> {
-    let file = |rule: &Value| rule["then"]["$ref"].as_str().unwrap().to_owned();
-    let first = ("/if".to_owned(), file(index));
-    let others = index["else"]["allOf"].as_array().unwrap().iter().enumerate();
-    let others = others.map(|(number, rule)| (format!("/else/allOf/{number}/if"), file(rule)));
-    std::iter::once(first).chain(others).collect()
+/// The index's conditions, and the file that each stands for. That of the summary's rows comes first, and all others stand in its
+/// `else`.
+fn markers(index: &Value) -> Vec<(Value, String)> {
+    let others = index["else"]["allOf"].as_array().unwrap();
+    let rules = std::iter::once(index).chain(others);
+    rules.map(|rule| (rule["if"].clone(), rule["then"]["$ref"].as_str().unwrap().to_owned())).collect()
 }
 
 /// Holds a line that a command has said against the schema of the record that it is, and gives that one's file. What bears no marker
