@@ -142,12 +142,11 @@ impl Gate {
     /// Whoever had made a call that waits takes it back.
     pub(super) fn cancel(&mut self, index: usize, out: &mut Out) {
         let Some(held) = self.calls.remove(index) else { return };
-        let was_pending = index == 0 && self.pending.is_some();
-        if was_pending {
+        if index == 0 && self.pending.is_some() {
             self.withdraw(Settlement::Rejected, By::Caller, "the call was cancelled");
         }
         with_call(&held, |call, line| {
-            if was_pending && let Err(failure) = self.settled(call, Settlement::Rejected, By::Caller, None, None, out) {
+            if held.marked && let Err(failure) = self.settled(call, Settlement::Rejected, By::Caller, None, None, out) {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
             }
             if call.form == Form::JsonRpc {

@@ -48,6 +48,32 @@ fn what_was_asked_and_answered_stands_in_it_and_agrees_with_the_verdicts() {
 }
 
 #[test]
+fn a_call_that_is_taken_back_before_its_question_came_is_settled_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let [judged, asked] = ["judged", "asked"].map(|name| folder.path().join(name));
+    let calls = "{\"tool\":\"delete_file\",\"id\":1}\n{\"tool\":\"delete_file\",\"id\":2}\n";
+    let marked = pipe(command("policy-check").arg("--audit").arg(&judged), calls.as_bytes());
+    let mut desk = Desktop::start(&["--audit", asked.to_str().unwrap()]);
+    let mut lines: Vec<String> =
+        text(&marked.stdout).lines().filter(|line| line.starts_with("{\"tool\"")).map(str::to_owned).collect();
+    let second = lines.pop().unwrap();
+    let question = desk.hold(&lines[0]);
+    desk.talk.say(&second);
+    desk.talk.say(r#"{"type":"cancel","call_id":2}"#);
+    assert_eq!(desk.hear()["status"], "rejected");
+    assert_eq!(desk.hear()["by"], "caller");
+    assert_eq!(desk.hear()["kind"], "cancelled");
+    desk.answer_to(&question, r#""action":"approve""#);
+    for _ in 0..3 {
+        desk.hear();
+    }
+    desk.talk.close();
+    desk.talk.end();
+    let (status, told, stderr) = verify(&[&judged, &asked]);
+    assert_eq!((status, stderr.as_str(), &told[1]["rejected"]), (Some(0), "", &1.into()), "{told:?}");
+}
+
+#[test]
 fn where_it_cannot_be_written_nobody_is_asked_and_nothing_passes() {
     let output = pipe(gate(&["--audit", "/dev/full"]).env("PATH", std::env::var("PATH").unwrap()), MARKED.as_bytes());
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
