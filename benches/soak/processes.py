@@ -1,0 +1,125 @@
+"""What all processes of the soak hold, looked at from outside: memory, descriptors, threads, and whether one is left behind."""
+
+import glob
+import os
+import statistics
+from collections import defaultdict, namedtuple
+
+MARK = b"PIPEWRIGHT_SOAK="
+# What may come together by chance: the median of the last third over that of the first, after the warm-up.
+MORE_MEMORY, MORE_KIB = 1.1, 1024
+# A shorter run says nothing about memory: buffers first have to meet the longest of what comes.
+LONG_ENOUGH = 600
+# Its memory is compared from then on, as a share of the whole time.
+WARM_UP = 0.1
+
+Process = namedtuple("Process", "pid parent state name lane role kib descriptors threads ticks")
+
+
+def processes(folder):
+    """Those that were started by us, or by whom we started, or that stayed when these had ended."""
+    mark = MARK + os.fsencode(folder) + b"/"
+    for path in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(f"{path}/environ", "rb") as environment:
+                own = next((one for one in environment.read().split(b"\0") if one.startswith(mark)), None)
+            if own is not None:
+                yield look(path, *own[len(mark):].decode().split(":"))
+        except (OSError, ValueError, IndexError):
+            # It has just ended.
+            continue
+
+
+def look(path, lane, role):
+    with open(f"{path}/stat", encoding="utf-8", errors="replace") as stat:
+        pid, _, rest = stat.read().partition(" (")
+    name, _, rest = rest.rpartition(") ")
+    fields = rest.split()
+    with open(f"{path}/statm", encoding="ascii") as memory:
+        kib = int(memory.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+    descriptors = len(os.listdir(f"{path}/fd"))
+    return Process(int(pid), int(fields[1]), fields[0], name, lane, role, kib, descriptors, int(fields[17]), int(fields[11]) + int(fields[12]))
+
+
+def zombies(parents):
+    """Children of these that have ended and that nobody has asked for; they have no environment any more."""
+    found = set()
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as stat:
+                text = stat.read()
+        except OSError:
+            continue
+        fields = text.rpartition(") ")[2].split()
+        if fields[0] == "Z" and int(fields[1]) in parents:
+            found.add(int(text.split(" ")[0]))
+    return found
+
+
+class Watch:
+    """`ours` are those whose memory is judged, by lane, role and name; each is there from the beginning to the end."""
+
+    def __init__(self, folder, ours, findings):
+        self.folder, self.ours, self.findings = folder, ours, findings
+        # By lane, role and name: (share of the time, process).
+        self.seen = defaultdict(list)
+        # By lane, how many there are.
+        self.numbers = defaultdict(list)
+        self.zombies, self.ticks, self.ended_ticks = {}, {}, 0
+        self.now = []
+
+    def look(self, share):
+        self.now = now = list(processes(self.folder))
+        counted = defaultdict(int)
+        for process in now:
+            self.ticks[process.pid] = process.ticks
+            counted[process.lane] += 1
+            key = process.lane, process.role, process.name
+            if key in self.ours:
+                self.seen[key].append((share, process))
+        for lane, number in counted.items():
+            self.numbers[lane].append((share, number))
+        alive = {process.pid for process in now}
+        self.ended_ticks += sum(self.ticks.pop(pid) for pid in list(self.ticks) if pid not in alive)
+        dead = zombies(alive)
+        self.zombies = {pid: self.zombies.get(pid, 0) + 1 for pid in dead}
+        for pid, times in self.zombies.items():
+            if times == 3:
+                self.findings.add(f"process {pid} has ended and stays a zombie")
+
+    def cpu_seconds(self):
+        return (self.ended_ticks + sum(self.ticks.values())) / os.sysconf("SC_CLK_TCK")
+
+    def rows(self):
+        """What each holds now, and held in the first third and in the last."""
+        for (lane, role, name), seen in sorted(self.seen.items()):
+            first, last = thirds([(share, process.kib) for share, process in seen])
+            latest = seen[-1][1]
+            yield lane, name, latest.kib, first, last, latest.descriptors, latest.threads
+
+    def judge(self, seconds):
+        for (lane, role, name), seen in sorted(self.seen.items()):
+            if len({process.pid for _, process in seen}) > 1:
+                self.findings.add(f"{lane}: {name} was not one process all the while")
+            first, last = thirds([(share, process.kib) for share, process in seen])
+            if seconds >= LONG_ENOUGH and last > max(first * MORE_MEMORY, first + MORE_KIB):
+                self.findings.add(f"{lane}: {name} had {first} KiB in the first third, and {last} in the last")
+            for what in ("descriptors", "threads"):
+                before, after = thirds([(share, getattr(process, what)) for share, process in seen])
+                if before and after > before:
+                    self.findings.add(f"{lane}: {name} had {before} {what} in the first third, and {after} in the last")
+        for lane, numbers in self.numbers.items():
+            before, after = thirds(numbers)
+            if before and after > before:
+                self.findings.add(f"{lane}: there were {before} processes in the first third, and {after} in the last")
+
+    def left(self):
+        return [process for process in processes(self.folder) if process.state != "Z"]
+
+
+def thirds(seen):
+    """The medians of the first and of the last third of what was seen after the warm-up."""
+    size = (1 - WARM_UP) / 3
+    first = [value for share, value in seen if WARM_UP <= share < WARM_UP + size]
+    last = [value for share, value in seen if share >= 1 - size]
+    return (round(statistics.median(first)) if first else 0, round(statistics.median(last)) if last else 0)

@@ -1,0 +1,147 @@
+"""Two more pipelines: bytes that must come out as they went in, and games that are played and recorded one after the other."""
+
+import glob
+import os
+import random
+import subprocess
+import threading
+import time
+
+import fed
+from calls import PATIENCE
+
+WINDOW = 1 << 20
+GAME_TIMEOUT = 120
+
+
+class Bytes:
+    """Whatever is no message of the game's passes a recorder and a filter byte for byte, however it is cut."""
+
+    in_flight_limit = WINDOW
+
+    def __init__(self, name, folder, commands, seed, rate, findings):
+        self.name, self.folder, self.rate, self.findings = name, folder, rate, findings
+        os.makedirs(folder)
+        self.dice = random.Random(f"{seed}-{name}")
+        self.caller = fed.Caller(name, self.dice, False)
+        self.lock, self.waiting = threading.Lock(), bytearray()
+        self.counts = {"fed": 0, "bytes fed": 0, "bytes out": 0}
+        self.kept = bytearray()
+        self.is_ending = False
+        first, second = commands(self)
+        self.processes = [self.start(first, subprocess.PIPE)]
+        self.processes.append(self.start(second, self.processes[0].stdout))
+        self.processes[0].stdout.close()
+        self.threads = [threading.Thread(target=act, daemon=True) for act in (self.feed, self.hear)]
+        for thread in self.threads:
+            thread.start()
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self, command, source):
+        role = os.path.basename(command[0])
+        environment = {**os.environ, "PIPEWRIGHT_SOAK": f"{self.folder}:{role}"}
+        with open(self.file(f"{role}.stderr"), "wb") as said:
+            return subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=said, env=environment, start_new_session=True)
+
+    def some(self):
+        """A few lines, whole, torn or none."""
+        if self.dice.random() < 0.05:
+            return self.dice.randbytes(self.dice.randrange(1, 5000))
+        data = b"".join(self.caller.next().data for _ in range(self.dice.randrange(1, 40)))
+        return data[: self.dice.randrange(1, len(data) + 1)] if self.dice.random() < 0.3 else data
+
+    def feed(self):
+        stdin = self.processes[0].stdin
+        try:
+            while not self.is_ending:
+                data = self.some()
+                with self.lock:
+                    self.waiting += data
+                    self.kept += data
+                    if len(self.kept) > 8 * WINDOW:
+                        del self.kept[: 4 * WINDOW]
+                    self.counts["fed"] += 1
+                    self.counts["bytes fed"] += len(data)
+                stdin.write(data)
+                stdin.flush()
+                time.sleep(len(data) / self.rate)
+            stdin.close()
+        except OSError as error:
+            self.findings.add(f"{self.name}: nothing more could be fed: {error}")
+
+    def hear(self):
+        while data := self.processes[1].stdout.read1(1 << 16):
+            with self.lock:
+                if self.waiting[: len(data)] != data:
+                    at = self.counts["bytes out"]
+                    return self.findings.add(f"{self.name}: other bytes came out than went in, after {at}: {data[:200]!r}")
+                del self.waiting[: len(data)]
+                self.counts["bytes out"] += len(data)
+        return None
+
+    def end(self):
+        self.is_ending = True
+        for process in self.processes:
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.findings.add(f"{self.name}: {process.args[0]} didn't end")
+        for thread in self.threads:
+            thread.join(10)
+        if self.waiting:
+            self.findings.add(f"{self.name}: {len(self.waiting)} bytes never came out")
+        return [process.returncode for process in self.processes]
+
+    def judge_log(self, programs):
+        """What the newest file of the log gives back is what was fed last."""
+        replayed = subprocess.run([os.path.join(programs, "replay"), "--speed", "max", self.file("passed.jsonl")], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=PATIENCE)
+        if not replayed.stdout or not self.kept.endswith(replayed.stdout):
+            self.findings.add(f"{self.name}: the log gives back other bytes than were fed: {replayed.stderr[-300:]!r}")
+
+
+class Games:
+    """A recorded game, played by an agent against the proxy, again and again: each is as the first was."""
+
+    def __init__(self, name, folder, command, findings, pause):
+        self.name, self.folder, self.command, self.findings, self.pause = name, folder, command, findings, pause
+        os.makedirs(os.path.join(folder, "runs"))
+        self.counts = {"fed": 0, "records": 0}
+        self.first, self.is_ending = None, False
+        self.processes = []
+        self.threads = [threading.Thread(target=self.play, daemon=True)]
+        self.threads[0].start()
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def play(self):
+        while not self.is_ending:
+            environment = {**os.environ, "PIPEWRIGHT_SOAK": f"{self.folder}:game"}
+            with open(self.file("game.stderr"), "wb") as said:
+                try:
+                    status = subprocess.run(self.command(self), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, env=environment,
+                                            start_new_session=True, timeout=GAME_TIMEOUT).returncode
+                except subprocess.TimeoutExpired:
+                    return self.findings.add(f"{self.name}: a game didn't end within {GAME_TIMEOUT} s")
+            records = 0
+            for path in glob.glob(self.file("runs/*")):
+                with open(path, "rb") as lines:
+                    records += sum(1 for _ in lines)
+                os.unlink(path)
+            self.counts["fed"] += 1
+            self.counts["records"] += records
+            self.first = self.first or (status, records)
+            if (status, records) != self.first or records == 0:
+                self.findings.add(f"{self.name}: a game ended with status {status} and {records} records, the first with {self.first}")
+            until = time.monotonic() + self.pause
+            while time.monotonic() < until and not self.is_ending:
+                time.sleep(0.1)
+        return None
+
+    def end(self):
+        self.is_ending = True
+        self.threads[0].join(GAME_TIMEOUT)
+        return []
