@@ -13,13 +13,16 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 import fed
-from calls import QUESTION_TIMEOUT, Lane
+from lane import QUESTION_TIMEOUT, Lane
 from processes import Watch
 from streams import Bytes, Games
 
 SAMPLES_EVERY, TABLES = 2, 12
+# A shorter run says nothing about memory: buffers first have to meet the longest of what comes.
+LONG_ENOUGH = 600
 BYTES_PER_SECOND = 200_000
 LIMITS = ["--max-line", str(fed.MAX_LINE)]
 LOG = ["--rotate", "8M", "--keep", "3"]
@@ -49,8 +52,10 @@ def main():
     # Results that are nested deep are read, too.
     sys.setrecursionlimit(20_000)
     threading.stack_size(256 << 20)
-    soak = Soak(programs, fixtures, folder, float(minutes) * 60, float(rate), server)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Started with nohup, it would be ignored by what we start as well. A handler of ours isn't handed on.
+    signal.signal(signal.SIGHUP, lambda *_: None)
+    soak = Soak(programs, fixtures, folder, float(minutes) * 60, float(rate), server)
     try:
         soak.run()
     except KeyboardInterrupt:
@@ -65,6 +70,9 @@ class Soak:
     def __init__(self, programs, fixtures, folder, seconds, rate, server):
         self.programs, self.fixtures, self.folder, self.seconds, self.server = programs, fixtures, folder, seconds, server
         self.findings, self.began, self.kills, self.hangups = Findings(), time.monotonic(), 0, 0
+        # What looks must not go blind unnoticed.
+        threading.excepthook = lambda failed: self.findings.add("a fault of the soak's own: "
+                                                                + "".join(traceback.format_exception(failed.exc_value)))
         seed = int(time.time())
         self.dice = random.Random(seed)
         print(f"seed {seed}, files in {folder}", flush=True)
@@ -166,7 +174,10 @@ class Soak:
         if name == "policy-check":
             where.write_rules()
         elif self.dice.random() < 0.5:
-            os.rename(where.file("passed.jsonl"), where.file("passed.jsonl.renamed"))
+            try:
+                os.rename(where.file("passed.jsonl"), where.file("passed.jsonl.renamed"))
+            except FileNotFoundError:
+                self.findings.add(f"{lane}: the log isn't there, though {name} was to open it anew")
         for process in self.of(lane, {name}):
             if process.role != "mcp-pipe":
                 self.signal(process, signal.SIGHUP)
@@ -200,11 +211,13 @@ class Soak:
             if statuses != ENDS[lane.name]:
                 self.findings.add(f"{lane.name}: ended with {statuses}, not {ENDS[lane.name]}")
         self.judge_left()
-        self.watch.judge(time.monotonic() - self.began)
+        is_long = time.monotonic() - self.began >= LONG_ENOUGH
+        self.watch.judge(is_long)
         self.judge_files()
         self.print_tables(min(time.monotonic() - self.began, self.seconds))
         number = self.findings.number
-        print("\nNothing was lost, and nothing grew." if not number else f"\n{number} findings; the files are in {self.folder}", flush=True)
+        told = "and nothing grew." if is_long else "which says nothing about memory: it was less than ten minutes."
+        print(f"\n{number} findings; the files are in {self.folder}" if number else f"\nNothing was lost, {told}", flush=True)
 
     def judge_left(self):
         time.sleep(1)

@@ -14,10 +14,12 @@ def exact(text):
 
 
 class Answerer:
-    def __init__(self, lane, dice):
-        self.lane, self.dice = lane, dice
+    """`fifo` is a path."""
+
+    def __init__(self, account, fifo, dice):
+        self.account, self.dice = account, dice
         # Kept open for both, so that neither end ever waits for the other.
-        self.fifo = os.open(lane.file("answers"), os.O_RDWR)
+        self.fifo = os.open(fifo, os.O_RDWR)
         # What is expected of each question that is open.
         self.open = {}
 
@@ -29,15 +31,15 @@ class Answerer:
             self.settle(record)
 
     def ask(self, record):
-        lane, key = self.lane, record["call_id"]
+        account, key = self.account, record["call_id"]
         action = self.dice.choices(["approve", "edit", "reject", None], [60, 20, 17, 3])[0]
-        with lane.lock:
-            lane.counts["asked"] += 1
-            call = lane.calls.get(key)
+        with account.lock:
+            account.counts["asked"] += 1
+            call = account.calls.get(key)
             if call is None or not call.line.held:
-                return lane.fail(f"a person was asked about what needs none: {record}")
+                return account.fail(f"a person was asked about what needs none: {record}")
             if key in self.open:
-                lane.fail(f"a person was asked twice about {key}")
+                account.fail(f"a person was asked twice about {key}")
             self.open[key] = action
             edit = {"message": f"edited {call.mark}", "added": 7}
             # Before it is said: from then on it may pass.
@@ -70,16 +72,16 @@ class Answerer:
         os.write(self.fifo, line.encode() + b"\n")
 
     def settle(self, record):
-        lane, key = self.lane, record["call_id"]
-        with lane.lock:
+        account, key = self.account, record["call_id"]
+        with account.lock:
             if key not in self.open:
                 # It waited behind others when it was cancelled, or all ended.
                 return
             action = self.open.pop(key)
-            call = lane.calls.get(key)
-            lane.counts[f"{record['verdict']} by {record['by']}"] += 1
+            call = account.calls.get(key)
+            account.counts[f"{record['verdict']} by {record['by']}"] += 1
             if record["by"] == "caller" and call and call.is_cancelled:
                 return
             expected = (VERDICTS[action], "answers") if action else ("rejected", "timeout")
             if (record["verdict"], record["by"]) != expected:
-                lane.fail(f"a question was settled otherwise than it was answered ({expected}): {record}")
+                account.fail(f"a question was settled otherwise than it was answered ({expected}): {record}")

@@ -108,7 +108,7 @@ class Caller:
         deep = "[" * (MAX_DEPTH + self.dice.randrange(1, 400))
         text = self.dice.choice([
             lambda: call[: self.dice.randrange(1, len(call) - 1)].encode(),
-            lambda: call.encode()[:60] + bytes(self.dice.choices([0x80, 0xC3, 0xED, 0xA0, 0xFF, 0xFE], k=5)) + call.encode()[60:],
+            lambda: call.encode()[:60] + bytes([0xFF, *self.dice.choices([0x80, 0xC3, 0xED, 0xA0, 0xFE], k=4)]) + call.encode()[60:],
             lambda: f'{{"tool":"echo","args":{{"deep":{deep}{"]" * len(deep)}}}}}'.encode(),
             lambda: f'{{"tool":"echo","tool":"run_command","args":{{}},"id":"{self.mark()}"}}'.encode(),
             lambda: f'{{"tool":"echo","Tool":"run_command","args":{{}},"id":"{self.mark()}"}}'.encode(),

@@ -8,8 +8,6 @@ from collections import defaultdict, namedtuple
 MARK = b"PIPEWRIGHT_SOAK="
 # What may come together by chance: the median of the last third over that of the first, after the warm-up.
 MORE_MEMORY, MORE_KIB = 1.1, 1024
-# A shorter run says nothing about memory: buffers first have to meet the longest of what comes.
-LONG_ENOUGH = 600
 # Its memory is compared from then on, as a share of the whole time.
 WARM_UP = 0.1
 
@@ -97,12 +95,12 @@ class Watch:
             latest = seen[-1][1]
             yield lane, name, latest.kib, first, last, latest.descriptors, latest.threads
 
-    def judge(self, seconds):
+    def judge(self, is_long):
         for (lane, role, name), seen in sorted(self.seen.items()):
             if len({process.pid for _, process in seen}) > 1:
                 self.findings.add(f"{lane}: {name} was not one process all the while")
             first, last = thirds([(share, process.kib) for share, process in seen])
-            if seconds >= LONG_ENOUGH and last > max(first * MORE_MEMORY, first + MORE_KIB):
+            if is_long and last > max(first * MORE_MEMORY, first + MORE_KIB):
                 self.findings.add(f"{lane}: {name} had {first} KiB in the first third, and {last} in the last")
             for what in ("descriptors", "threads"):
                 before, after = thirds([(share, getattr(process, what)) for share, process in seen])

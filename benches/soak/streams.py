@@ -8,7 +8,7 @@ import threading
 import time
 
 import fed
-from calls import PATIENCE
+from account import PATIENCE
 
 WINDOW = 1 << 20
 GAME_TIMEOUT = 120
@@ -16,8 +16,6 @@ GAME_TIMEOUT = 120
 
 class Bytes:
     """Whatever is no message of the game's passes a recorder and a filter byte for byte, however it is cut."""
-
-    in_flight_limit = WINDOW
 
     def __init__(self, name, folder, commands, seed, rate, findings):
         self.name, self.folder, self.rate, self.findings = name, folder, rate, findings

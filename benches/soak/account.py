@@ -1,28 +1,21 @@
-"""A pipeline that calls go through: what is fed to it, what it answers, and whether everything has its place."""
+"""What becomes of each line that was fed: that it is answered once, in its turn, and passes only as it may."""
 
 import json
-import os
-import random
 import re
-import subprocess
 import threading
 import time
 from collections import Counter, deque
 
 import fed
-from answerer import Answerer, exact
-from followed import Log, Records
+from answerer import exact
 
 # What has not been answered after so long is lost; a question that nobody answers, and a server that is started anew, take their time.
 PATIENCE = 180
-# So much is not yet answered at most: memory is compared, and must not depend on how long a server once took.
-WINDOW = 100
 # For so long an answered call is still known, since the logs are read a little later.
 REMEMBERED = 60
 LINE_NUMBER = re.compile(r"^line (\d+): ")
 # What becomes of a harmless call when its server dies or hangs.
 UNLUCKY = {"lost", "timeout", "start_failed"}
-QUESTION_TIMEOUT = 5
 
 
 class Call:
@@ -37,121 +30,48 @@ class Call:
         return not self.answered and not is_over
 
 
-class Lane:
-    """`commands` are given where logs, audits, events and the FIFO for answers lie; `in_order` says whether answers come in the
-    order of the calls (beside a wrapped server, a gate's own answers overtake)."""
+class Account:
+    """`in_order` says whether answers come in the order of the calls (beside a wrapped server, a gate's own answers overtake)."""
 
-    def __init__(self, name, folder, commands, seed, rate, findings, faults, in_order):
-        self.name, self.folder, self.rate, self.findings, self.in_order = name, folder, rate, findings, in_order
-        os.makedirs(folder)
-        self.dice = random.Random(f"{seed}-{name}")
-        self.caller = fed.Caller(name, self.dice, faults)
-        self.write_rules()
-        os.mkfifo(self.file("answers"))
+    def __init__(self, name, in_order, findings):
+        self.name, self.in_order, self.findings = name, in_order, findings
         self.lock = threading.RLock()
         self.calls, self.refused, self.passing, self.logged = {}, {}, deque(), deque()
-        self.counts, self.line_number, self.last_answered = Counter(), 0, 0
-        self.is_ending, self.heard_by_server = False, []
-        self.answerer = Answerer(self, random.Random(f"{seed}-{name}-answers"))
-        self.followed = [
-            # In this order: what the second has stands in the first by the time that it is read.
-            Log(self.file("server.jsonl"), lambda *message: self.heard_by_server.append(message), self.fail),
-            Log(self.file("passed.jsonl"), self.see_passed, self.fail),
-            Records(self.file("events.jsonl"), self.answerer.hear),
-        ]
-        self.processes = self.start(commands(self))
-        self.threads = [threading.Thread(target=act, daemon=True) for act in (self.feed, self.hear, self.follow)]
-        for thread in self.threads:
-            thread.start()
-
-    def file(self, name):
-        return os.path.join(self.folder, name)
+        self.counts, self.last_answered = Counter(), 0
 
     def fail(self, why):
         self.findings.add(f"{self.name}: {why}")
 
-    def write_rules(self):
-        """In one step. Now and then they can't be read; then those before must stay."""
-        broken = self.dice.random() < 0.2 and os.path.exists(self.file("rules.toml"))
-        with open(self.file("rules.new"), "w", encoding="utf-8") as file:
-            file.write(f"# {self.dice.random()}\n{fed.RULES}" + ("[[rule\n" if broken else ""))
-        os.rename(self.file("rules.new"), self.file("rules.toml"))
+    def waiting(self):
+        return len(self.calls) - self.counts["remembered"]
 
-    def start(self, commands):
-        processes, source = [], subprocess.PIPE
-        for role, command in commands:
-            # By this, what it starts is known as well, whoever it belongs to then.
-            environment = {**os.environ, "PIPEWRIGHT_SOAK": f"{self.folder}:{role}"}
-            with open(self.file(f"{role}.stderr"), "wb") as said:
-                process = subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=said, env=environment,
-                                           start_new_session=True)
-            if processes:
-                source.close()
-            processes.append(process)
-            source = process.stdout
-        self.stdin, self.stdout = processes[0].stdin, source
-        return processes
+    def is_settled(self):
+        with self.lock:
+            return not any(call.is_due() for call in self.calls.values())
 
-    # What is fed.
-
-    def feed(self):
-        try:
-            while not self.is_ending:
-                burst = self.dice.choice([1, 1, 1, 5, 30])
-                for _ in range(burst):
-                    self.say(self.caller.next())
-                time.sleep(burst / self.rate)
-                if self.dice.random() < 0.01:
-                    time.sleep(self.dice.random() * 2)
-                while len(self.calls) - self.counts["remembered"] > WINDOW and not self.is_ending:
-                    time.sleep(0.02)
-            until = time.monotonic() + PATIENCE
-            while time.monotonic() < until and any(call.is_due() for call in list(self.calls.values())):
-                time.sleep(0.05)
-            # The last one has no end.
-            self.caller.number += 1
-            last = self.caller.harmless()
-            self.say(last._replace(data=last.data.rstrip()))
-            self.stdin.close()
-        except OSError as error:
-            if not self.is_ending:
-                self.fail(f"nothing more could be fed: {error}")
-
-    def say(self, line):
-        self.line_number += 1
+    def expect(self, line, number, mark):
+        """Before it is: from then on everything may be seen of it."""
         with self.lock:
             self.counts["fed"] += 1
             self.counts[line.fate] += 1
             if line.fate == fed.ANSWERED:
                 self.counts["held"] += line.held
-                self.calls[line.id] = Call(line, self.line_number, self.caller.mark())
+                self.calls[line.id] = Call(line, number, mark)
             elif line.fate == fed.REFUSED:
-                self.refused[self.line_number] = time.monotonic()
+                self.refused[number] = time.monotonic()
             elif line.fate == fed.PASSES:
                 self.passing.append(line.data)
                 self.logged.append(line.data)
             elif line.id in self.calls:
                 self.calls[line.id].is_cancelled = True
-        data, torn = line.data, self.dice.random() < 0.03
-        if torn:
-            cut = self.dice.randrange(len(data) + 1)
-            self.write(data[:cut])
-            time.sleep(self.dice.choice([0.001, 0.02, 0.3]))
-            data = data[cut:]
-        self.write(data)
-
-    def write(self, data):
-        self.stdin.write(data)
-        self.stdin.flush()
 
     # What comes out at the end.
 
-    def hear(self):
-        for line in self.stdout:
-            with self.lock:
-                self.take(line)
-
     def take(self, line):
+        with self.lock:
+            self.take_line(line)
+
+    def take_line(self, line):
         if line == (self.passing[0] if self.passing else None):
             self.passing.popleft()
             return self.counts.update(came=1)
@@ -223,19 +143,6 @@ class Lane:
             self.last_answered = call.number
 
     # What the logs show.
-
-    def follow(self):
-        while not self.is_ending or any(process.poll() is None for process in self.processes):
-            self.look()
-            time.sleep(0.05)
-
-    def look(self):
-        for log in self.followed:
-            log.look()
-        for direction, raw in self.heard_by_server:
-            self.see_carried_out(direction, raw)
-        self.heard_by_server.clear()
-        self.forget()
 
     def see_passed(self, direction, raw):
         """Behind the gates. Whatever stands here, they let through."""
@@ -323,20 +230,8 @@ class Lane:
                     self.fail(f"line {number} was never refused")
                     del self.refused[number]
 
-    # The end.
-
-    def end(self):
-        """What was fed is finished, and every process ends by itself."""
-        self.is_ending = True
-        until = time.monotonic() + PATIENCE
-        for process in self.processes:
-            try:
-                process.wait(max(0.1, until - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                self.fail(f"{process.args[0]} didn't end")
-        for thread in self.threads:
-            thread.join(10)
-        self.look()
+    def close(self):
+        """Nothing comes any more."""
         with self.lock:
             for call in self.calls.values():
                 if call.is_due():
@@ -345,11 +240,6 @@ class Lane:
                 self.fail(f"line {number} was never refused")
             if self.passing or self.logged:
                 self.fail(f"{len(self.passing)} records never came out, {len(self.logged)} never reached the log: {self.due()!r}")
-            if self.answerer.open:
-                self.fail(f"{len(self.answerer.open)} questions were never settled")
-            lucky, asked = self.counts["harmless, ok"], self.counts["answers"]
-            if lucky < asked / 3:
-                self.fail(f"only {lucky} of {asked} answered calls were harmless and carried out")
-        return [process.returncode for process in self.processes]
-
-
+            lucky, answers = self.counts["harmless, ok"], self.counts["answers"]
+            if lucky < answers / 3:
+                self.fail(f"only {lucky} of {answers} answered calls were harmless and carried out")
