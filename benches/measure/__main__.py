@@ -1,37 +1,45 @@
-"""The measuring half of scripts/bench: PROGRAMS FIXTURES SCRATCH (three folders), and the names of groups.
+"""The measuring half of scripts/bench: PROGRAMS FIXTURES SCRATCH (three folders) DOCUMENT, and the names of groups.
 
-Prints one table of what was asked of the programs, what they do, and what a rival does in the same run. The exit status
-is 1 where something couldn't be measured; a missed goal is only printed.
+Prints one table of what was asked of the programs, what they do, and what a rival does in the same run, and writes DOCUMENT, a
+file, unless that is empty. The exit status is 1 where something couldn't be measured; a missed goal is only printed.
 """
 
 import importlib
 import os
 import subprocess
 import sys
+import time
 
 from bench import Bench, print_table
+from document import document
 from processes import pin
 
 
 def main():
-    programs, fixtures, scratch, *groups = sys.argv[1:]
+    load = os.getloadavg()[0]
+    conditions = (f"Everything runs on core {pin()}, but for what says otherwise. The load average was {load:.1f} before: what else runs"
+                  " slows this, round trips most of all.")
+    print(conditions + "\n", flush=True)
+    programs, fixtures, scratch, path, *groups = sys.argv[1:]
     bench = Bench(programs, fixtures, scratch)
-    for group in groups:
-        for measure in importlib.import_module(group).MEASUREMENTS:
+    for bench.group in groups:
+        began = time.monotonic()
+        for measure in importlib.import_module(bench.group).MEASUREMENTS:
             try:
                 measure(bench)
-            except (OSError, subprocess.CalledProcessError) as error:
-                bench.skip(f"{group}, {measure.__name__.replace('_', ' ')}: {error}")
+            except (OSError, subprocess.SubprocessError, LookupError, ValueError) as error:
+                bench.skip(f"{bench.group}, {measure.__name__.replace('_', ' ')}: {error}")
+        print(f"bench: {bench.group} took {time.monotonic() - began:.0f} s", file=sys.stderr)
     print_table(bench.rows)
-    for note in bench.notes:
+    for note in (note for notes in bench.notes.values() for note in notes):
         print(f"  {note}")
     for skipped in bench.skipped:
         print(f"\nNOT MEASURED: {skipped}", file=sys.stderr)
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(document(bench, conditions))
     return 1 if bench.skipped else 0
 
 
 if __name__ == "__main__":
-    load = os.getloadavg()[0]
-    print(f"Everything runs on core {pin()}, but for what says otherwise. The load average was {load:.1f} before: what else"
-          " runs slows this, round trips most of all.\n", flush=True)
     sys.exit(main())

@@ -1,14 +1,19 @@
 """What all measurements have in common: where things are, and the one table that they fill."""
 
 import os
+from collections import namedtuple
 
 MIB = 1024
+HEADINGS = ("what", "ours", "rival", "ratio", "goal", "met?")
+
+# As it is shown, and whether it is worse than the rival's, which isn't asked where the rival does less by design: a floor.
+Row = namedtuple("Row", "group what ours rival ratio goal met is_behind")
 
 
 class Bench:
     def __init__(self, programs, fixtures, scratch):
         self.programs, self.fixtures, self.scratch = programs, fixtures, scratch
-        self.rows, self.notes, self.skipped = [], [], []
+        self.group, self.rows, self.notes, self.skipped = "", [], {}, []
 
     def program(self, name):
         return os.path.join(self.programs, name)
@@ -20,21 +25,24 @@ class Bench:
         return os.path.join(self.scratch, name)
 
     def note(self, note):
-        if note not in self.notes:
-            self.notes.append(note)
+        notes = self.notes.setdefault(self.group, [])
+        if note not in notes:
+            notes.append(note)
 
     def skip(self, why):
         if why not in self.skipped:
             self.skipped.append(why)
 
-    def row(self, what, ours, rival, ratio, goal="", met=None):
-        self.rows.append((what, ours, rival, ratio, goal, {True: "yes", False: "NO", None: ""}[met]))
+    def row(self, what, ours, rival, ratio, goal="", met=None, is_behind=False):
+        told = {True: "yes", False: "NO", None: ""}[met]
+        self.rows.append(Row(self.group, what, ours, rival, ratio, goal, told, is_behind))
 
-    def faster(self, what, ours, name, rival, goal=None):
+    def faster(self, what, ours, name, rival, goal=None, floor=False):
         """A row of seconds: how many times as fast as the rival."""
         ratio = rival / ours
         wanted = f">= {goal:g} x" if goal else ""
-        self.row(what, f"{ours:.2f} s", f"{name} {rival:.2f} s", f"{ratio:.2f} x", wanted, ratio >= goal if goal else None)
+        met = ratio >= goal if goal else None
+        self.row(what, f"{ours:.2f} s", f"{name} {rival:.2f} s", f"{ratio:.2f} x", wanted, met, ratio < 1 and not floor)
 
     def added(self, what, ours, name, rival, unit, goal=None, digits=0):
         """A row of times of which we may add so much."""
@@ -47,15 +55,15 @@ class Bench:
     def share(self, what, ours, name, rival, goal=None):
         """A row of milliseconds, which should be a share of the rival's."""
         ratio = ours / rival
-        wanted = f"<= {goal:g} x" if goal else ""
-        self.row(what, f"{ours:.0f} ms", f"{name} {rival:.0f} ms", f"{ratio:.2f} x", wanted, ratio <= goal if goal else None)
+        wanted, met = (f"<= {goal:g} x", ratio <= goal) if goal else ("", None)
+        self.row(what, f"{ours:.0f} ms", f"{name} {rival:.0f} ms", f"{ratio:.2f} x", wanted, met, ratio > 1)
 
-    def rate(self, what, ours, name, rival, goal=None):
+    def rate(self, what, ours, name, rival, goal=None, floor=False):
         """A row of how much is done in a second."""
         ratio = ours / rival
-        wanted = f">= {goal:g} x" if goal else ""
+        wanted, met = (f">= {goal:g} x", ratio >= goal) if goal else ("", None)
         theirs = f"{name} {rival:.{0 if rival >= 100 else 1}f}/s"
-        self.row(what, f"{ours:.0f}/s", theirs, f"{ratio:.2f} x", wanted, ratio >= goal if goal else None)
+        self.row(what, f"{ours:.0f}/s", theirs, f"{ratio:.2f} x", wanted, met, ratio < 1 and not floor)
 
     def within(self, what, ours, goal=None, digits=0):
         """A row of milliseconds that nobody else takes."""
@@ -63,15 +71,15 @@ class Bench:
 
     def quicker(self, what, ours, name, rival):
         """A row of milliseconds: how many times as fast as the rival."""
-        self.row(what, f"{ours:.2f} ms", f"{name} {rival:.2f} ms", f"{rival / ours:.1f} x")
+        self.row(what, f"{ours:.2f} ms", f"{name} {rival:.2f} ms", f"{rival / ours:.1f} x", is_behind=ours > rival)
 
     def memory(self, what, kib):
         self.row(f"{what}: peak memory", f"{kib / MIB:.1f} MiB", "", "", "< 20 MB", kib * 1024 < 20e6)
 
 
 def print_table(rows):
-    rows = [("what", "ours", "rival", "ratio", "goal", "met?"), *rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rows = [HEADINGS, *(row[1:-1] for row in rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     for row in rows:
         print(" | ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
         if row is rows[0]:

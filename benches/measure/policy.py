@@ -1,4 +1,4 @@
-"""policy-check: its throughput beside the jq command, what it adds to a round trip, and its memory."""
+"""policy-check: its throughput beside the jq command, and its memory; what both gates add to a round trip."""
 
 import itertools
 import json
@@ -113,9 +113,12 @@ def latency(bench):
     with open(path, "w", encoding="ascii") as file:
         file.write(next(calls(300)))
     world = ["/bin/sh", "-c", "echo ready; exec cat"]
-    direct, ours = ping_pong(bench, path, "step_id", WARM_UPS, ROUND_TRIPS, [world, [bench.program("policy-check"), "--", *world]])
-    for key, name in (("p50_us", "median"), ("p99_us", "p99")):
-        bench.added(f"policy-check before a world: a call and its answer, {name}", ours[key], "no gate", direct[key], "us", 30 if name == "median" else None)
+    gates = {name: [bench.program(name), "--", *world] for name in ("policy-check", "hitl-gate")}
+    direct, *measured = ping_pong(bench, path, "step_id", WARM_UPS, ROUND_TRIPS, [world, *gates.values()])
+    for gate, ours in zip(gates, measured):
+        for key, name in (("p50_us", "median"), ("p99_us", "p99")):
+            what = f"{gate} before a world: a call and its answer, {name}"
+            bench.added(what, ours[key], "no gate", direct[key], "us", 30 if name == "median" else None)
 
 
 def memory(bench):
