@@ -21,7 +21,7 @@ def main():
                   " slows this, round trips most of all.")
     print(conditions + "\n", flush=True)
     programs, fixtures, scratch, path, *groups = sys.argv[1:]
-    bench = Bench(programs, fixtures, scratch)
+    bench, began_all = Bench(programs, fixtures, scratch), time.monotonic()
     for bench.group in groups:
         began = time.monotonic()
         for measure in importlib.import_module(bench.group).MEASUREMENTS:
@@ -31,13 +31,13 @@ def main():
                 bench.skip(f"{bench.group}, {measure.__name__.replace('_', ' ')}: {error}")
         print(f"bench: {bench.group} took {time.monotonic() - began:.0f} s", file=sys.stderr)
     print_table(bench.rows)
-    for note in (note for notes in bench.notes.values() for note in notes):
+    for note in dict.fromkeys(note for notes in bench.notes.values() for note in notes):
         print(f"  {note}")
     for skipped in bench.skipped:
         print(f"\nNOT MEASURED: {skipped}", file=sys.stderr)
     if path:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(document(bench, conditions))
+            file.write(document(bench, conditions, (time.monotonic() - began_all) / 60))
     return 1 if bench.skipped else 0
 
 

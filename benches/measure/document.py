@@ -34,8 +34,8 @@ GROUPS = {
 }
 
 
-def document(bench, conditions):
-    parts = [HEAD.format(date=datetime.date.today(), commit=commit(), machine=machine(bench.scratch), profile=os.environ["PIPEWRIGHT_PROFILE"],
+def document(bench, conditions, minutes):
+    parts = [HEAD.format(date=datetime.date.today(), minutes=minutes, commit=commit(), machine=machine(bench.scratch), profile=os.environ["PIPEWRIGHT_PROFILE"],
                          versions=versions(), conditions=conditions)]
     parts.append("## Where we lose\n\n" + (bullets(losses(bench.rows)) or "Nowhere, this time."))
     for group, (title, about) in GROUPS.items():
@@ -50,7 +50,7 @@ def document(bench, conditions):
 
 HEAD = """# Performance
 
-What `scripts/bench` has measured, written by it; to measure anew, run it. It takes about twenty minutes on a machine that does nothing else.
+What `scripts/bench` has measured, in {minutes:.0f} minutes, and written here. Run it to measure anew, on a machine that does nothing else.
 
 - {date}, commit {commit}, built with the profile `{profile}`
 - {machine}

@@ -37,7 +37,9 @@ def detector(bench):
                 bench.row(f"detector, {kind}: recall, {counts['destructive']} labels", f"{counts['recall']:.3f}", "", "", f">= {KIND_RECALL}", met)
         for language, counts in sorted(told["language"].items()):
             both = [f"{counts[key]:.3f}" if counts[of] else "-" for key, of in (("recall", "destructive"), ("false", "benign"))]
-            bench.row(f"detector, {language}: recall, false positives", " ".join(both), "", f"{counts['destructive']}, {counts['benign']} labels")
+            is_behind = counts["destructive"] > 0 and counts["recall"] < KIND_RECALL
+            bench.row(f"detector, {language}: recall, false positives", " ".join(both), "", f"{counts['destructive']}, {counts['benign']} labels",
+                      is_behind=is_behind)
 
 
 MEASUREMENTS = (detector,)
