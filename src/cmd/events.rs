@@ -1,13 +1,13 @@
 //! Where events go besides the answers: `--events`.
 
+use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
 use crate::json::Object;
 use serde_json::value::RawValue;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 /// Takes events as observations, one a line.
@@ -34,7 +34,7 @@ impl Events {
             "-" => Target::Stdout,
             "stderr" => Target::Stderr,
             path => {
-                let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+                let file = private::file().append(true).create(true).open(path);
                 let failed = |error| Failure::new(Status::Usage, format_args!("--events: {path}: {error}"));
                 Target::File(file.map_err(failed)?, path.to_owned())
             }

@@ -1,10 +1,11 @@
 //! Files that lines are appended to, so that what is in them survives: whole lines only, one writer at a
 //! time, synced when asked.
 
+use super::private;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A file of lines that is open for appending. Others may read it; another [`Appender`] is refused.
@@ -52,7 +53,7 @@ impl Appender {
     /// # Errors
     /// Among others, where the file is there already.
     pub fn create(path: &Path) -> io::Result<Appender> {
-        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+        let file = private::file().append(true).create_new(true).open(path)?;
         file.try_lock().map_err(io::Error::from)?;
         sync_name(path)?;
         Ok(Appender { file, path: path.to_owned(), end: 0, is_regular: true, is_torn: false })
@@ -244,7 +245,7 @@ fn set_aside(file: &mut File, path: &Path, from: u64, to: u64) -> io::Result<Tor
     let mut name = path.as_os_str().to_owned();
     name.push(".torn");
     let moved_to = PathBuf::from(name);
-    let mut aside = OpenOptions::new().append(true).create(true).mode(0o600).open(&moved_to)?;
+    let mut aside = private::file().append(true).create(true).open(&moved_to)?;
     file.seek(SeekFrom::Start(from))?;
     let bytes = io::copy(&mut file.take(to - from), &mut aside)?;
     aside.write_all(b"\n")?;

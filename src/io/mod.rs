@@ -2,8 +2,9 @@
 //!
 //! Each rule of the line contract has one owner here: [`lines`] splits, limits and edits lines,
 //! [`descriptor`] reads and writes, [`between`] decides when to flush, [`child`] starts and ends other
-//! programs, [`append`] keeps files durable, [`folders`] says where they lie, [`terminal`] talks to a person, [`signal`] hears the
-//! kernel, and [`report`] speaks on stderr and chooses the exit status.
+//! programs, [`append`] keeps files durable, [`folders`] says where they lie, [`private`] keeps them from
+//! others, [`terminal`] talks to a person, [`signal`] hears the kernel, and [`report`] speaks on stderr and
+//! chooses the exit status.
 
 pub mod append;
 pub mod asking;
@@ -16,6 +17,7 @@ pub mod keys;
 pub mod lines;
 pub mod link;
 pub mod output;
+pub mod private;
 pub mod progress;
 pub mod report;
 pub mod session;

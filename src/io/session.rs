@@ -2,12 +2,13 @@
 //! the end; and those that a killed run has left are removed by the next.
 
 use super::folders;
+use super::private;
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, getuid};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A folder (0700) that is removed, with all that is in it, when this is dropped.
@@ -26,7 +27,7 @@ impl Session {
         let home = home()?;
         remove_stale(&home, name);
         let folder = home.join(format!("{name}-{}-{}", std::process::id(), &token()?[..8]));
-        DirBuilder::new().mode(0o700).create(&folder)?;
+        private::folder().create(&folder)?;
         Ok(Session { folder })
     }
 
@@ -71,7 +72,7 @@ fn home() -> io::Result<PathBuf> {
         Some(folder) => folder.join("pipewright"),
         None => std::env::temp_dir().join(format!("pipewright-{}", getuid())),
     };
-    DirBuilder::new().recursive(true).mode(0o700).create(&home)?;
+    private::folder().recursive(true).create(&home)?;
     let found = fs::symlink_metadata(&home)?;
     if found.is_dir() && found.uid() == getuid().as_raw() && found.permissions().mode() & 0o077 == 0 {
         return Ok(home);

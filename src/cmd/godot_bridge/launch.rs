@@ -3,13 +3,14 @@
 use super::project;
 use crate::io::between::Link;
 use crate::io::link::{self, Address};
+use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::session::{Session, is_running, token};
 use clap::ValueEnum;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -170,7 +171,7 @@ fn option(name: &str, value: &OsStr) -> OsString {
 }
 
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
+    private::file().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 fn attach(folder: &Path) -> Result<Reached, Failure> {
@@ -188,7 +189,7 @@ fn attach(folder: &Path) -> Result<Reached, Failure> {
         return Err(lost(format!("{name}: the game (process {pid}) has gone")));
     }
     let path = folder.join("lock");
-    let lock = OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(failed(path.display()))?;
+    let lock = private::file().append(true).create(true).open(&path).map_err(failed(path.display()))?;
     lock.try_lock().map_err(|_| lost(format!("{name}: somebody else speaks with this game already")))?;
     let link = link::files(folder, COMMANDS, RESPONSES, move || is_running(pid)).map_err(failed(name))?;
     // Later than any number of somebody before us, and exact as a float.

@@ -146,7 +146,9 @@ impl Gate {
             self.withdraw(Settlement::Rejected, By::Caller, "the call was cancelled");
         }
         with_call(&held, |call, line| {
-            if held.marked && let Err(failure) = self.settled(call, Settlement::Rejected, By::Caller, None, None, out) {
+            if held.marked
+                && let Err(failure) = self.settled(call, Settlement::Rejected, By::Caller, None, None, out)
+            {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
             }
             if call.form == Form::JsonRpc {

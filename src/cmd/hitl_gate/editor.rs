@@ -2,12 +2,12 @@
 
 use crate::io::asking::Asking;
 use crate::io::child::describe;
+use crate::io::private;
 use crate::io::report::Failure;
 use crate::io::session::Session;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub fn edit(text: &str, most: usize, terminal: &mut Asking, stop: impl Fn() -> b
     let failed = |error: io::Error| format!("nothing was changed: {error}");
     let session = Session::begin("hitl-gate").map_err(failed)?;
     let path = session.folder().join("arguments.json");
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+    let mut file = private::file().write(true).create_new(true).open(&path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     drop(file);
     let status = run(&path, terminal, stop);

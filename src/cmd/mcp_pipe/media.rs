@@ -1,12 +1,11 @@
 //! `--save-media`: images, sounds and blobs of a result become files, with their path in their place.
 
+use crate::io::private;
 use crate::record::Fields;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
-use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where files go.
@@ -21,7 +20,7 @@ impl Media {
     /// # Errors
     /// What the system says to that.
     pub fn open(folder: &Path) -> io::Result<Media> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        private::folder().recursive(true).create(folder)?;
         Ok(Media { folder: folder.to_owned(), next: 1 })
     }
 
@@ -69,7 +68,7 @@ impl Media {
         loop {
             let path = self.folder.join(format!("{:04}.{ending}", self.next));
             self.next += 1;
-            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            match private::file().write(true).create_new(true).open(&path) {
                 Ok(mut file) => {
                     file.write_all(&bytes)?;
                     return Ok(serde_json::to_string(&path.display().to_string()).ok());

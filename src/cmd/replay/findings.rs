@@ -3,14 +3,14 @@
 use super::conversation::Conversation;
 use super::report::{Counts, Line, json, place};
 use crate::cmd::spread::Spread;
+use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::replay::alignment::{Finding, Heard};
 use crate::replay::compare::{Comparison, Difference};
 use crate::replay::turns::Said;
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,8 +58,7 @@ impl Findings {
         quiet: bool,
         report: &Arc<Report>,
     ) -> Result<Findings, Failure> {
-        let open = |path: &Path| match OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
-        {
+        let open = |path: &Path| match private::file().write(true).create(true).truncate(true).open(path) {
             Ok(file) => Ok((BufWriter::new(file), path.to_owned())),
             Err(error) => Err(Failure::new(Status::Usage, format_args!("{}: {error}", path.display()))),
         };

@@ -1,14 +1,14 @@
 //! The files of records: one a run, continued where the run goes on.
 
 use crate::io::append::{Appender, OpenError, last_lines};
+use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::spire::run::{Run, Turn};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Recorder {
     /// # Errors
     /// [`Status::Usage`] where the folder can't be made.
     pub(super) fn new(folder: PathBuf, kind: Kind, sync: bool, report: Arc<Report>) -> Result<Recorder, Failure> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| {
+        private::folder().recursive(true).create(&folder).map_err(|error| {
             let folder = folder.display();
             Failure::new(
                 Status::Usage,

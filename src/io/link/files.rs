@@ -5,10 +5,11 @@
 use super::{Ends, pipes};
 use crate::io::between::Link;
 use crate::io::lock;
+use crate::io::private;
 use memchr::{memchr, memrchr};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -84,7 +85,7 @@ impl Series {
 
     /// Makes the file where it isn't there, for its owner alone.
     fn make(&self) -> io::Result<File> {
-        OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(self.path())
+        private::file().read(true).append(true).create(true).open(self.path())
     }
 }
 
