@@ -63,6 +63,13 @@ fn a_wrong_answer_is_told_and_changes_nothing() {
             ),
             "other arguments",
         ),
+        // Whoever answers may not take a field away, as the terminal does: that isn't in the vocabulary.
+        (
+            format!(
+                r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit","arguments":{{"all":"else"}}}}"#
+            ),
+            "say edited_arguments",
+        ),
         ("yes".to_owned(), "no JSON"),
         (r#"{"tool":"x"}"#.to_owned(), "no hitl_response"),
         ("[".repeat(1000), "--max-depth"),
@@ -128,12 +135,6 @@ fn edited_arguments_go_over_the_calls_own() {
     desk.hear();
     let told = desk.hear();
     assert!(told["error"].as_str().unwrap().contains("two spellings"), "{told}");
-    // Whoever answers may not take a field away, as the terminal does: that isn't in the vocabulary.
-    let asked = desk.hold(MARKED);
-    desk.answer_to(&asked, r#""action":"edit","edited_arguments":{},"arguments":{"all":"else"}"#);
-    desk.hear();
-    desk.hear();
-    assert_eq!(desk.talk.hear(), SETTLED);
 }
 
 #[test]

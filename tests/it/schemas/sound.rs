@@ -1,7 +1,8 @@
 //! The schemas by themselves: what each takes, and what each refuses.
 
-use super::{BASE, Folder, SCHEMAS, SHARED, Schemas, folder};
+use super::{BASE, Folder, INDEX, SCHEMAS, SHARED, Schemas, folder, hold, hold_all};
 use boon::{Compiler, UrlLoader};
+use pipewright::cmd::ALL;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -58,6 +59,7 @@ fn each_takes_its_examples_and_the_index_knows_them_by_one_marker() {
         assert!(!examples.is_empty(), "{file}");
         for example in examples {
             assert_eq!(check(&file, example), Ok(()), "{file}: {example}");
+            assert_eq!(check(INDEX, example), Ok(()), "{INDEX}: {example}");
             let known = SCHEMAS.with_borrow(|schemas| schemas.of(example));
             // A file, and what has nothing but a name, are no lines that the index could know.
             if !["mcp_servers.json", "element.json"].contains(&file.as_str()) {
@@ -73,6 +75,8 @@ fn each_refuses_what_is_missing_of_another_type_or_in_no_list_for_that_reason() 
     for (file, why, record) in refused() {
         let told = check(&file, &record).expect_err(&format!("{file} takes {record}"));
         assert!(told.contains(&why), "{file}: {record}: it should be refused for {why}: {told}");
+        let is_known = SCHEMAS.with_borrow(|schemas| schemas.of(&record)).contains(&file);
+        assert_eq!(check(INDEX, &record).is_err(), is_known, "{INDEX} refuses what it knows: {record}");
         seen.insert(file);
     }
     let all: BTreeSet<String> = of_records().map(|(file, _)| file).collect();
@@ -80,11 +84,33 @@ fn each_refuses_what_is_missing_of_another_type_or_in_no_list_for_that_reason() 
 }
 
 #[test]
+fn what_is_shown_and_recorded_is_what_they_say() {
+    let known = |lines: &str| lines.lines().filter_map(hold).count();
+    for of in ALL.iter().filter(|of| of.contract.sample.starts_with('{')) {
+        assert_eq!(known(of.contract.sample), 1, "{} takes it: {}", of.name, of.contract.sample);
+    }
+    // Three points stand for what is left out there.
+    let shown = include_str!("../../../README.md").lines().filter(|line| !line.contains("..."));
+    assert!(known(&shown.collect::<Vec<_>>().join("\n")) > 3);
+    for (recording, held) in [
+        (include_str!("../../fixtures/mcp/weather.jsonl"), "msg"),
+        (include_str!("../../fixtures/spire/demo_session.jsonl"), "msg"),
+        (include_str!("../../fixtures/spire/real_screens.jsonl"), "message"),
+        (include_str!("../../fixtures/snapshots/playwright_83.jsonl"), ""),
+        (include_str!("../../fixtures/snapshots/godot.jsonl"), ""),
+    ] {
+        let lines = recording.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let inner: Vec<String> = lines.filter_map(|line| Some(line.get(held)?.to_string())).collect();
+        assert!(known(recording) + known(&inner.join("\n")) > 1, "{recording}");
+    }
+}
+
+#[test]
 fn what_a_command_says_is_held_and_what_passes_is_not() {
     let bad = r#"{"type":"tool_result","status":"error","error":"x","kind":"bad_luck"}"#;
     let panics = |hold: &(dyn Fn() + std::panic::RefUnwindSafe)| std::panic::catch_unwind(hold).is_err();
-    assert!(panics(&|| _ = super::hold(bad)));
-    assert!(panics(&|| super::hold_all(format!("{{}}\n{bad}\n").as_bytes(), b"{}\n")));
-    super::hold_all(format!("{bad}\n").as_bytes(), format!("{bad}\n").as_bytes());
-    super::hold(r#"{"type":"user_message","content":7}"#);
+    assert!(panics(&|| _ = hold(bad)));
+    assert!(panics(&|| hold_all(format!("{{}}\n{bad}\n").as_bytes(), b"{}\n")));
+    hold_all(format!("{bad}\n").as_bytes(), format!("{bad}\n").as_bytes());
+    hold(r#"{"type":"user_message","content":7}"#);
 }
