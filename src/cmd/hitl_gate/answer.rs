@@ -63,6 +63,9 @@ impl Gate {
             "" => return Err("it has no nonce: that of the question belongs into it"),
             _ => return Err("its nonce isn't that of the question that is open"),
         };
+        if by == By::Answers && answer.arguments.is_some() {
+            return Err("it has arguments, which only the terminal replaces as a whole: say edited_arguments");
+        }
         let text = first.text();
         let id = recognise(&text).ok().flatten().and_then(|call| call.id.map(RawValue::get));
         if !is_same(answer.call_id.map(RawValue::get), id) {
@@ -80,8 +83,7 @@ impl Gate {
             return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(by, feedback), out);
         }
         let Some(text) = self.calls.first().map(|held| held.text().into_owned()) else { return };
-        let whole = if by == By::Terminal { answer.arguments } else { None };
-        let agreed = match self.agreed(&text, answer.edited_arguments, whole) {
+        let agreed = match self.agreed(&text, answer.edited_arguments, answer.arguments) {
             Ok(agreed) => agreed,
             Err(why) => match (&mut self.asker, by) {
                 // They may edit again.
