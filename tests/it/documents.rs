@@ -182,7 +182,7 @@ pub fn has_jq() -> bool {
 }
 
 /// The README and the pages of `docs/`: paths, and what stands there.
-fn pages() -> Vec<(String, String)> {
+pub fn pages() -> Vec<(String, String)> {
     let folder = std::fs::read_dir(at("docs")).unwrap().map(|entry| entry.unwrap().path());
     let pages = folder.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
     let pages = pages.map(|path| format!("docs/{}", path.file_name().unwrap().to_string_lossy()));
