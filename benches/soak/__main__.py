@@ -25,7 +25,7 @@ SAMPLES_EVERY, TABLES = 2, 12
 LONG_ENOUGH = 600
 BYTES_PER_SECOND = 200_000
 LIMITS = ["--max-line", str(fed.MAX_LINE)]
-LOG = ["--rotate", "8M", "--keep", "3"]
+LOG = ["--rotate", "8M", "--keep", "9"]
 # A call may take so long, and a server is started again for ever.
 SESSION = ["--timeout", "3", "--start-timeout", "30", "--restart", "1000000", "--max-result", "1M", "--probe", "5"]
 AGENT = 'while read -r state; do ids=${state##*\\"valid_actions\\":?{\\"action_id\\":}; echo "${ids%%,*}"; done'

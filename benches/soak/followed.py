@@ -1,9 +1,14 @@
 """Logs that are followed while they are written, through every rotation."""
 
+import glob
 import json
 import os
 
 DECODER = json.JSONDecoder()
+# Where the first line of a file has its number.
+BEGINNING = 200
+# So often is looked for the next file of a log.
+TRIES = 200
 
 
 class Log:
@@ -11,16 +16,13 @@ class Log:
 
     def __init__(self, path, take, fail):
         self.path, self.take, self.fail = path, take, fail
-        self.file, self.rest, self.number, self.messages = None, b"", None, 0
+        self.file, self.rest, self.number, self.messages, self.tries = None, b"", None, 0, 0
 
     def look(self):
         """Reads what is new."""
         while True:
-            if self.file is None:
-                try:
-                    self.file = open(self.path, "rb", buffering=0)
-                except FileNotFoundError:
-                    return
+            if self.file is None and not self.open_next():
+                return
             # Looked at before the end is read: nothing is written to a file once another has its name.
             is_left = self.is_left()
             while read := self.file.read(1 << 18):
@@ -33,6 +35,23 @@ class Log:
                 self.fail(f"{self.path}: a rotated file ends within a line")
             self.file.close()
             self.file, self.rest = None, b""
+
+    def open_next(self):
+        """The file that goes on where the last one ended: the log may have been rotated several times since. It may not be there
+        yet; where it doesn't come, something is missing, and the file that has the name is read."""
+        due = b"" if self.number is None else b'"seq":%d,' % (self.number + 1)
+        self.tries += 1
+        for path in [self.path, *glob.glob(f"{self.path}.*")]:
+            try:
+                file = open(path, "rb", buffering=0)
+            except FileNotFoundError:
+                continue
+            if due in file.read(BEGINNING) or path == self.path and self.tries > TRIES:
+                file.seek(0)
+                self.file, self.tries = file, 0
+                return True
+            file.close()
+        return False
 
     def is_left(self):
         try:
