@@ -4,7 +4,7 @@
 #
 # Needs jq, which plays the world here: any program that answers a line with a line can stand in its place, as
 # `godot-bridge --launch GAME` or `mcp-pipe -- SERVER`; `calls` is where your agent stands.
-# A log's first line has the command as it was typed, so the world is given its secret in the environment.
+# The world is given its secret in the environment: a command line is seen by every user of a machine.
 # Ends with 1 if a secret got into the log, or if the agent calls otherwise.
 set -euo pipefail
 folder=$(mktemp -d)
