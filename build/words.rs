@@ -30,6 +30,13 @@ pub fn write(to: &Path) -> Result<(), Box<dyn Error>> {
     tables.write(to)
 }
 
+/// Whole or not at all: what a killed run has left is not taken for written.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("new");
+    fs::write(&new, bytes)?;
+    fs::rename(&new, path)
+}
+
 /// Whether the tables are younger than the lists, than their folder (a list may have been removed), and than this
 /// program.
 fn is_written(to: &Path, files: &[PathBuf]) -> io::Result<bool> {
@@ -134,7 +141,7 @@ impl Tables {
             count += patterns.len() as u64;
             patterns.iter().try_for_each(|row| writeln!(rows, "{row}"))?;
         }
-        fs::write(to.join(INDEX), index.into_inner()?)?;
+        replace(&to.join(INDEX), &index.into_inner()?)?;
         let (languages, steps, text) = (&self.languages, &self.steps, &self.text);
         let tables = format!(
             "pub static LANGUAGES: [&str; {}] = {languages:?};\n\
@@ -144,7 +151,7 @@ impl Tables {
             languages.len(),
             self.step_count
         );
-        fs::write(to.join(ROWS), tables)?;
+        replace(&to.join(ROWS), tables.as_bytes())?;
         Ok(())
     }
 }

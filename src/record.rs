@@ -122,7 +122,7 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-fn unreadable<T>(why: impl fmt::Display) -> Result<T, Unreadable> {
+pub(crate) fn unreadable<T>(why: impl fmt::Display) -> Result<T, Unreadable> {
     Err(Unreadable(why.to_string()))
 }
 
@@ -259,7 +259,7 @@ fn object<'a>(key: &str, value: Option<&'a RawValue>) -> Result<Option<&'a RawVa
     }
 }
 
-fn flag(key: &str, value: Option<&RawValue>) -> Result<bool, Unreadable> {
+pub(crate) fn flag(key: &str, value: Option<&RawValue>) -> Result<bool, Unreadable> {
     match value.map(RawValue::get) {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
@@ -312,7 +312,7 @@ impl<'a> Fields<'a> {
     }
 
     /// All of them are said as they are meant, or not at all.
-    fn spelled_as(&self, names: &[&str]) -> Result<(), Unreadable> {
+    pub(crate) fn spelled_as(&self, names: &[&str]) -> Result<(), Unreadable> {
         match self.in_another_case(names) {
             Some((key, name)) => {
                 unreadable(format_args!("{key:?} is {name:?} for readers that ignore case: write {name:?}"))

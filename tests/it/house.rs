@@ -1,5 +1,4 @@
-//! The house: every floor stands only on those below it, as docs/architecture.md draws it, and no file or function of it
-//! is a cellar where everything is thrown.
+//! The house: every floor stands only on those below it, as docs/architecture.md draws it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -128,11 +127,13 @@ fn the_rooms_of_knowledge_are_pure() {
 fn the_drawing_has_every_floor_and_names_files_that_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let drawing = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let drawn = drawing.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let words: Vec<&str> = drawn.split(|c: char| !c.is_alphanumeric()).collect();
     for (floor, _) in FLOORS {
-        assert!(drawing.contains(floor), "docs/architecture.md doesn't draw {floor}");
+        assert!(words.contains(floor), "docs/architecture.md doesn't draw {floor}");
     }
-    let named =
-        drawing.split('`').skip(1).step_by(2).filter(|name| name.starts_with("src/") && !name.contains(['*', 'N']));
+    let named = drawing.split('`').skip(1).step_by(2);
+    let named = named.filter(|name| ["src/", "crates/", "godot/", "tests/"].iter().any(|root| name.starts_with(root)));
     let mut count = 0;
     for name in named {
         assert!(root.join(name).exists(), "docs/architecture.md names {name}, which isn't there");

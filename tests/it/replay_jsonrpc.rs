@@ -118,6 +118,19 @@ fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest() {
 }
 
 #[test]
+fn what_still_requires_approval_is_refused_as_by_every_world() {
+    let folder = with_log(&[CALL, ANSWER]);
+    let held = call("9", r#"{"a":1,"b":2},"_meta":{"requires_approval":true}"#);
+    let output = ask(&folder, "", &[&held, &call("10", r#"{"a":1,"b":2}"#)]);
+    let said = text(&output.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].contains(r#""id":9"#) && lines[0].contains(r#""kind":"needs_approval""#), "{said}");
+    assert!(lines[1].contains(r#""id":10,"result":{"sum":3.0"#), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("stdin:1: it still requires approval"));
+}
+
+#[test]
 fn progress_bears_the_token_of_who_asks_now() {
     let folder = Folder::new();
     record(&folder, &["a", "b"]);

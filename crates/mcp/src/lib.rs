@@ -57,23 +57,28 @@ impl Schema {
 /// What has a default may be left out, whatever `required` says: generators that describe a tool's arguments as they are after
 /// its defaults were filled in (Playwright's server has three such tools) list it there.
 fn require_no_defaults(schema: &mut Value) {
-    let Some(schema) = schema.as_object_mut() else { return };
+    /// What is in these are values, whatever they look like.
+    const VALUES: [&str; 4] = ["default", "const", "enum", "examples"];
+    let schema = match schema {
+        Value::Array(schemas) => return schemas.iter_mut().for_each(require_no_defaults),
+        Value::Object(schema) => schema,
+        _ => return,
+    };
     let has_default = |properties: Option<&Value>, name: &Value| {
         let property = name.as_str().and_then(|name| properties?.get(name));
         property.is_some_and(|property| property.get("default").is_some())
     };
-    if let Some(mut required) = schema.get_mut("required").map(Value::take) {
+    if let Some(mut required) = schema.remove("required") {
         if let Some(names) = required.as_array_mut() {
             names.retain(|name| !has_default(schema.get("properties"), name));
         }
-        schema.insert("required".to_owned(), required);
+        // The oldest draft knows no empty list.
+        if required.as_array().is_none_or(|names| !names.is_empty()) {
+            schema.insert("required".to_owned(), required);
+        }
     }
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.values_mut().for_each(require_no_defaults);
-    }
-    if let Some(items) = schema.get_mut("items") {
-        require_no_defaults(items);
-    }
+    let deeper = schema.iter_mut().filter(|(key, _)| !VALUES.contains(&key.as_str()));
+    deeper.for_each(|(_, schema)| require_no_defaults(schema));
 }
 
 /// The innermost causes: those around them only say that there are some.
@@ -117,6 +122,11 @@ mod tests {
         assert!(schema.check(r#"{"file":"a.png","scale":7}"#).is_err(), "what is there is still checked");
         assert!(schema.check(r#"{"scale":"css"}"#).unwrap_err().contains("'file'"));
         assert!(schema.check(r#"{"file":"a.png","clip":{}}"#).unwrap_err().contains("'width'"));
+        let oldest = r##"{"$schema":"http://json-schema.org/draft-04/schema#","definitions":{"a":{"properties":{"b":{"default":1}},
+            "required":["b"]}},"properties":{"a":{"$ref":"#/definitions/a"},"n":{"type":"number"}}}"##;
+        let oldest = Schema::compile(oldest).unwrap();
+        assert_eq!(oldest.check(r#"{"a":{}}"#), Ok(()));
+        assert!(oldest.check(r#"{"n":"7"}"#).is_err());
     }
 
     #[test]

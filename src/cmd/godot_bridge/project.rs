@@ -2,8 +2,8 @@
 
 use crate::godot::{ADDON, AUTOLOAD, Asset, Change, EXAMPLE, Engine, has_autoload, install, remove};
 use crate::io::child;
-use crate::io::folders;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::{folders, private};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -140,10 +140,15 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
 /// Writes the example game, with the addon, to where it is kept for the next time: the XDG cache folder.
 ///
 /// # Errors
-/// [`Status::NotStarted`] where it can't be written.
+/// [`Status::Usage`] where there is no such folder, [`Status::NotStarted`] where it can't be written.
 pub fn unpack_example() -> Result<PathBuf, Failure> {
-    let folder = folders::cache().unwrap_or_else(std::env::temp_dir).join("pipewright/triangle-vault");
-    let written = write_assets(&folder, EXAMPLE).and_then(|_| write_assets(&folder.join(ADDON_FOLDER), ADDON));
+    // What is run from a folder that anybody may make first is anybody's.
+    let cache = folders::cache().ok_or_else(|| {
+        usage("no folder for the example game: neither XDG_CACHE_HOME nor HOME is set; set one to an absolute path")
+    })?;
+    let folder = cache.join("pipewright/triangle-vault");
+    let made = private::folder().recursive(true).create(&folder).and_then(|()| write_assets(&folder, EXAMPLE));
+    let written = made.and_then(|_| write_assets(&folder.join(ADDON_FOLDER), ADDON));
     let failed = |error| Failure::new(Status::NotStarted, format_args!("{}: {error}", folder.display()));
     written.map_err(failed)?;
     Ok(folder)

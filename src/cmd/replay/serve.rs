@@ -10,6 +10,7 @@ use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
+use crate::record::{Call, Kind, Outcome, recognise};
 use crate::replay::answers::{Answers, Due, Miss, PING, Recording};
 use crate::replay::compare::Comparison;
 use crate::replay::json_rpc::{self, asked_token, cancelled};
@@ -137,7 +138,10 @@ impl Server {
                 let pong = response(id.get(), Ok("{}"));
                 out.to(self.peer).extend_from_slice(pong.as_bytes());
             }
-            Ok(Message::Request { id, params, .. }) => self.answer(number, text, id, asked_token(params), out),
+            Ok(Message::Request { id, params, .. }) => match recognise(text) {
+                Ok(Some(call)) if call.requires_approval => self.refuse_held(number, &call, out),
+                _ => self.answer(number, text, id, asked_token(params), out),
+            },
             Ok(Message::Notification { method, params }) => match cancelled(&method, params) {
                 Some(id) => self.owed.retain(|_, owed| owed.id.as_deref() != Some(id.get())),
                 None => {
@@ -177,6 +181,14 @@ impl Server {
                 out.to(self.peer).extend_from_slice(&error(id, code, &message, Some(nearest)));
             }
         }
+    }
+
+    /// A world carries out nothing that somebody has still to be asked about; nor does one that is recorded seem to.
+    fn refuse_held(&mut self, number: u64, call: &Call<'_>, out: &mut Out) {
+        let message = "it still requires approval: a gate has to settle it first";
+        self.miss(number, message);
+        let refusal = Outcome::Error { kind: Kind::NeedsApproval, message, code: None, data: None };
+        out.to(self.peer).extend_from_slice((call.answer(refusal) + "\n").as_bytes());
     }
 
     fn refuse_line(&mut self, number: u64, code: i32, why: &str, out: &mut Out) {

@@ -1,6 +1,7 @@
 //! A decision point: a state in which the game waits and something is legal.
 
 use crate::io::lines::{self, Line};
+use crate::record::{Fields, Unreadable, flag, unreadable};
 use crate::spire::action::Action;
 use crate::spire::message::Message;
 use crate::spire::offer;
@@ -66,6 +67,17 @@ impl Decision {
     }
 }
 
+/// The id in `{"action_id":N}`.
+fn id_of_object(answer: &str) -> Result<i64, Unreadable> {
+    let fields = Fields::read(answer)?;
+    fields.spelled_as(&["action_id", "requires_approval"])?;
+    if flag("requires_approval", fields.get("requires_approval"))? {
+        return unreadable("it still requires approval");
+    }
+    let id = fields.get("action_id").and_then(|id| id.get().parse().ok());
+    id.map_or_else(|| unreadable("it has no action_id that is a whole number"), Ok)
+}
+
 /// Reads an answer: an id, `{"action_id":N}`, or a mod command.
 ///
 /// # Errors
@@ -78,17 +90,7 @@ pub(super) fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, Stri
     let action = if let Ok(id) = answer.parse::<i64>() {
         from_id(id)?
     } else if answer.starts_with('{') {
-        #[derive(serde::Deserialize)]
-        struct Answer {
-            action_id: i64,
-            requires_approval: Option<bool>,
-        }
-        let Answer { action_id, requires_approval } =
-            serde_json::from_str(answer).map_err(|error| format!("has no action_id: {error}"))?;
-        if requires_approval == Some(true) {
-            return Err("still requires approval".to_owned());
-        }
-        from_id(action_id)?
+        from_id(id_of_object(answer).map_err(|why| format!("can't be read: {why}"))?)?
     } else {
         Action::from_command(answer).ok_or_else(|| {
             let answer = shortened(answer);
@@ -139,9 +141,10 @@ mod tests {
             ("choose strike", "not understood"),
             ("110 171", "not understood"),
             (r#"{"action_id":"110"}"#, "no action_id"),
-            (r#"{"action_id":110,"action_id":171}"#, "no action_id"),
+            (r#"{"action_id":110,"action_id":171}"#, "twice"),
             (r#"{"id":110}"#, "no action_id"),
             (r#"{"action_id":110,"requires_approval":true}"#, "requires approval"),
+            (r#"{"action_id":110,"Requires_Approval":true}"#, "ignore case"),
         ] {
             let error = id(answer).unwrap_err();
             assert!(error.contains(why), "{answer}: {error}");

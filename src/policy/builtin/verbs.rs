@@ -1,4 +1,4 @@
-//! The words that tools' names are told by, each list in the order of the alphabet.
+//! The words that tools' names are told by.
 
 use crate::policy::detector::Kind;
 
