@@ -109,9 +109,12 @@ fn a_reader_that_goes_is_a_quiet_end() {
         stdin.write_all(sample(of).as_bytes()).unwrap();
         stdout.read_exact(&mut [0]).unwrap();
         drop(stdout);
-        // A filter notices with what it writes next, a proxy by itself.
-        let _ = stdin.write_all(sample(of).as_bytes());
-        eventually("it ends, though its stdin is open", || child.try_wait().unwrap().is_some());
+        // A filter notices with what it writes next, a proxy by itself. (A test beside this one that is just starting a program
+        // holds a copy of the pipe for a moment: so it is asked again.)
+        eventually(&format!("{} ends, though its stdin is open", of.name), || {
+            let _ = stdin.write_all(sample(of).as_bytes());
+            child.try_wait().unwrap().is_some()
+        });
         drop(stdin);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));

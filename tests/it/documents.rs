@@ -1,7 +1,7 @@
 //! The documents agree with the commands: man pages and completions are made from the same definitions, and what the
 //! README and the pages of `docs/` show is what happens.
 //!
-//! `UPDATE_DOCUMENTS=1 cargo test documents` writes the man pages and completions anew.
+//! `UPDATE_DOCUMENTS=1 cargo test --test it documents` writes the man pages and completions anew.
 
 use crate::process::{binary, pipe, text};
 use crate::spire::{Step, demo_session};
@@ -18,7 +18,10 @@ fn compare(path: &str, made: &[u8]) {
         std::fs::write(at(path), made).unwrap();
     }
     let committed = std::fs::read(at(path)).unwrap_or_default();
-    assert!(committed == made, "{path} is not what the definitions say: UPDATE_DOCUMENTS=1 cargo test documents");
+    assert!(
+        committed == made,
+        "{path} is not what the definitions say: UPDATE_DOCUMENTS=1 cargo test --test it documents"
+    );
 }
 
 fn definition(of: &Command) -> clap::Command {
