@@ -182,7 +182,7 @@ impl LogFile {
             match piece {
                 Piece::Line(line) if deeper_than(line.body(), self.max_depth) => {
                     self.lines = line.number();
-                    each(Entry::problem(line.number(), Problem::TooDeep(self.max_depth)));
+                    each(Entry::problem(line.number(), Problem::TooDeep));
                 }
                 Piece::Line(line) => {
                     self.lines = line.number();
@@ -192,7 +192,7 @@ impl LogFile {
                 Piece::Part { number, last, .. } => {
                     self.lines = number;
                     if last {
-                        each(Entry::problem(number, Problem::TooLong(self.max_line)));
+                        each(Entry::problem(number, Problem::TooLong));
                     }
                 }
             }

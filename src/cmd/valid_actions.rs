@@ -3,7 +3,7 @@
 use super::options::LimitOptions;
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
-use crate::io::lines::{self, Limits, Line, Piece};
+use crate::io::lines::{self, Limits, Line, Piece, TOO_DEEP, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::spire::mask::legal_actions;
@@ -85,8 +85,7 @@ impl Stage for Adder {
             Piece::Part { bytes, number, last } => {
                 out.onward(side).extend_from_slice(bytes);
                 if last {
-                    let most = self.limits.max_line;
-                    self.passed_on(number, format_args!("longer than {most} bytes (--max-line)"), out);
+                    self.passed_on(number, format_args!("{TOO_LONG}"), out);
                 }
             }
         }
@@ -100,8 +99,7 @@ impl Adder {
         let text = lines::text(body);
         if lines::deeper_than(body, self.limits.max_depth) {
             out.onward(side).extend_from_slice(line.raw());
-            let most = self.limits.max_depth;
-            return self.passed_on(line.number(), format_args!("nested deeper than {most} levels (--max-depth)"), out);
+            return self.passed_on(line.number(), format_args!("{TOO_DEEP}"), out);
         }
         match Message::read(&text) {
             Ok(Some(message)) => self.write(line, &text, &message, out.onward(side)),

@@ -1,6 +1,7 @@
 //! What can be wrong with a log, in words.
 
 use super::VERSION;
+use crate::io::lines::{TOO_DEEP, TOO_LONG};
 use std::fmt;
 
 /// What can be wrong with a log.
@@ -36,9 +37,9 @@ pub enum Problem {
     /// The clock went back, by so many microseconds.
     Backwards(u64),
     /// The line is longer than the limit.
-    TooLong(usize),
+    TooLong,
     /// The line nests deeper than the limit.
-    TooDeep(usize),
+    TooDeep,
 }
 
 impl fmt::Display for Problem {
@@ -62,8 +63,8 @@ impl fmt::Display for Problem {
             Problem::Backwards(by) => {
                 write!(to, "the clock went back by {}.{:06} s", by / 1_000_000, by % 1_000_000)
             }
-            Problem::TooLong(most) => write!(to, "longer than {most} bytes (--max-line), left out"),
-            Problem::TooDeep(most) => write!(to, "nested deeper than {most} levels (--max-depth), left out"),
+            Problem::TooLong => write!(to, "{TOO_LONG}, left out"),
+            Problem::TooDeep => write!(to, "{TOO_DEEP}, left out"),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::cmd::events::Events;
 use crate::cmd::queue::{Pending, Queue};
 use crate::godot::{Gone, answer, answer_gone, refuse};
 use crate::io::child::exit_code;
-use crate::io::lines::{Line, Piece, deeper_than, text};
+use crate::io::lines::{Line, Piece, TOO_DEEP, TOO_LONG, deeper_than, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
@@ -64,7 +64,7 @@ impl Bridge {
             return;
         }
         if deeper_than(line.body(), self.max_depth) {
-            return self.refuse_line(line.number(), "BAD_JSON", "nested deeper than --max-depth");
+            return self.refuse_line(line.number(), "BAD_JSON", TOO_DEEP);
         }
         let Ok(body) = std::str::from_utf8(line.body()) else {
             return self.refuse_line(line.number(), "BAD_JSON", "it is no UTF-8");
@@ -125,13 +125,13 @@ impl Bridge {
     /// Of an answer that is too long, the beginning tells that it is one; it answers what was asked first.
     fn hear_part(&mut self, bytes: &[u8], number: u64, last: bool) {
         if !std::mem::replace(&mut self.in_part, !last) {
-            let why = "the game's answer is longer than --max-line: ask for less (depth, max_nodes, fields, since)";
-            self.report.fault(format_args!("game:{number}"), why);
+            let why = format!("the game's answer is {TOO_LONG}: ask for less (depth, max_nodes, fields, since)");
+            self.report.fault(format_args!("game:{number}"), &why);
             match self.game.hear_too_long(bytes) {
                 Err(gone) => self.lose(gone),
                 Ok(None) => {}
                 Ok(Some(id)) => {
-                    self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", why)));
+                    self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", &why)));
                     if self.game.has_answered_quit() {
                         self.game.close(NOT_ENDED);
                     }
@@ -251,7 +251,7 @@ impl Stage for Bridge {
             Event::Started => self.game.greet(out),
             Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
-                self.refuse_line(number, "TOO_LARGE", "longer than --max-line");
+                self.refuse_line(number, "TOO_LARGE", TOO_LONG);
             }
             Event::Piece(Side::Far, _) if self.lost.is_some() => {}
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out),

@@ -2,7 +2,7 @@
 
 use crate::godot::{self, Engine, Gone, Message, Printed, Response};
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::Piece;
+use crate::io::lines::{Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
 use crate::json::Object;
@@ -278,7 +278,7 @@ impl Game {
             return Ok(None);
         }
         if !self.is_ready {
-            let message = "the addon's greeting is longer than --max-line".to_owned();
+            let message = format!("the addon's greeting is {TOO_LONG}");
             return Err(self.gone("VERSION_MISMATCH", message, None));
         }
         self.since = Instant::now();

@@ -2,7 +2,7 @@
 
 use super::gate::Gate;
 use super::waiting::{arguments, is_same};
-use crate::io::lines::{Piece, deeper_than};
+use crate::io::lines::{Piece, TOO_DEEP, TOO_LONG, deeper_than};
 use crate::io::stage::Out;
 use crate::policy::arguments::merged;
 use crate::policy::audit::sha256;
@@ -20,7 +20,7 @@ impl Gate {
             Piece::Line(line) => {
                 let place = format!("answers:{}", line.number());
                 if deeper_than(line.body(), self.settings.limits.max_depth) {
-                    return self.report.fault(place, "nested deeper than --max-depth");
+                    return self.report.fault(place, TOO_DEEP);
                 }
                 match std::str::from_utf8(line.body()) {
                     Ok(body) => self.take_answer(&place, HitlResponse::read(body), out),
@@ -28,7 +28,7 @@ impl Gate {
                 }
             }
             Piece::Part { last: true, number, .. } => {
-                self.report.fault(format_args!("answers:{number}"), "longer than --max-line");
+                self.report.fault(format_args!("answers:{number}"), TOO_LONG);
             }
             Piece::Part { .. } => {}
         }

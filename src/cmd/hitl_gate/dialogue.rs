@@ -5,7 +5,7 @@ use super::editor::{self, Edited};
 use super::screen::Screen;
 use super::waiting::arguments;
 use crate::io::asking::Asking;
-use crate::io::lines::Limits;
+use crate::io::lines::{Limits, TOO_LONG};
 use crate::json::Object;
 use crate::policy::arguments::{self as policy, differences, with_value};
 use crate::record::recognise;
@@ -166,7 +166,7 @@ impl Dialogue {
             .text_some("feedback", Some(feedback).filter(|feedback| !feedback.is_empty()))
             .line();
         if line.len() > self.limits.max_line {
-            return self.again("that is longer than --max-line\n");
+            return self.again(&format!("that is {TOO_LONG}\n"));
         }
         Next::Answer(line)
     }

@@ -2,6 +2,7 @@
 
 use crate::io::asking::Asking;
 use crate::io::child::describe;
+use crate::io::lines::TOO_LONG;
 use crate::io::private;
 use crate::io::report::Failure;
 use crate::io::session::Session;
@@ -66,7 +67,7 @@ fn read(path: &Path, most: usize) -> io::Result<String> {
     let limit = u64::try_from(most).unwrap_or(u64::MAX);
     File::open(path)?.take(limit.saturating_add(1)).read_to_string(&mut text)?;
     if text.len() > most {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is longer than --max-line"));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is {TOO_LONG}")));
     }
     Ok(text)
 }

@@ -7,7 +7,7 @@ use super::voice::Voice;
 use super::waiting::{Held, Waiting, is_cancelled};
 use crate::cmd::events::Events;
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Limits, Line, Piece, deeper_than};
+use crate::io::lines::{Limits, Line, Piece, TOO_DEEP, TOO_LONG, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
@@ -135,9 +135,7 @@ impl Gate {
             return self.pass(line.raw(), out);
         }
         let read = match std::str::from_utf8(line.body()) {
-            _ if deeper_than(line.body(), self.settings.limits.max_depth) => {
-                Err("nested deeper than --max-depth".into())
-            }
+            _ if deeper_than(line.body(), self.settings.limits.max_depth) => Err(TOO_DEEP.into()),
             Ok(body) => recognise(body).map(|call| (body, call)).map_err(|error| error.to_string()),
             Err(_) => Err("it is no UTF-8".into()),
         };
@@ -205,7 +203,7 @@ impl Gate {
         self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
         if last {
             let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
-            self.refuse_line(number, Kind::TooLarge, "longer than --max-line", is_json_rpc, out);
+            self.refuse_line(number, Kind::TooLarge, TOO_LONG, is_json_rpc, out);
         }
     }
 

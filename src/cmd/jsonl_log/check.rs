@@ -75,9 +75,7 @@ impl Check {
             Problem::Fused => self.fused += 1,
             Problem::OutOfOrder { .. } => self.out_of_order += 1,
             Problem::Backwards(_) => self.backwards += 1,
-            Problem::NotJson(_) | Problem::NotARecord | Problem::TooLong(_) | Problem::TooDeep(_) => {
-                self.unreadable += 1
-            }
+            Problem::NotJson(_) | Problem::NotARecord | Problem::TooLong | Problem::TooDeep => self.unreadable += 1,
             Problem::Empty | Problem::NotUtf8 | Problem::NewerVersion(_) => {}
         }
     }

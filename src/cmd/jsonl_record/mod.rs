@@ -9,7 +9,7 @@ use super::options::{LimitOptions, seconds, size};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Limits, Piece};
+use crate::io::lines::{Limits, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::{Direction, Part};
@@ -190,10 +190,10 @@ impl Recorder {
             return self.log.push(direction, piece);
         }
         let Piece::Part { last: true, number, .. } = piece else { return Ok(()) };
-        let why = "longer than --max-line, so --redact can't look into it";
+        let why = format!("{TOO_LONG}, so --redact can't look into it");
         self.report
             .fault(format_args!("{}:{number}", direction.name()), format_args!("{why}; passed on, and not recorded"));
-        self.log.push_withheld(direction, why)
+        self.log.push_withheld(direction, &why)
     }
 
     fn end(&mut self, how: &str, status: Option<u8>) {

@@ -3,7 +3,7 @@
 use super::pipe::{Flying, Pipe};
 use super::results::refused;
 use crate::cmd::queue::Pending;
-use crate::io::lines::{Line, deeper_than};
+use crate::io::lines::{Line, TOO_DEEP, deeper_than};
 use crate::io::stage::{Out, Side};
 use crate::record::{InputResponse, Kind, is_cancel, recognise};
 use std::time::Instant;
@@ -15,7 +15,7 @@ impl Pipe {
             return;
         }
         if deeper_than(line.body(), self.settings.max_depth) {
-            return self.refuse_line(line.number(), Kind::BadInput, "nested deeper than --max-depth");
+            return self.refuse_line(line.number(), Kind::BadInput, TOO_DEEP);
         }
         let Ok(body) = std::str::from_utf8(line.body()) else {
             return self.refuse_line(line.number(), Kind::BadInput, "it is no UTF-8");

@@ -9,7 +9,7 @@ use super::schemas::Schemas;
 use super::server::{Loss, Server};
 use crate::cmd::events::Events;
 use crate::cmd::queue::Queue;
-use crate::io::lines::{Piece, text};
+use crate::io::lines::{Piece, TOO_LONG, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::mcp::{Era, Names};
@@ -237,7 +237,7 @@ impl Stage for Pipe {
             Event::Started => self.server.greet(out.to(Side::Far)),
             Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
-                self.refuse_line(number, Kind::TooLarge, "longer than --max-line");
+                self.refuse_line(number, Kind::TooLarge, TOO_LONG);
             }
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
             Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.hear_part(bytes, last, out)?,

@@ -3,7 +3,7 @@
 use crate::cmd::needs_input;
 use crate::cmd::options::LimitOptions;
 use crate::io::between::{Ends, between};
-use crate::io::lines::{Change, Limits, Line, Piece, change, deeper_than};
+use crate::io::lines::{Change, Limits, Line, Piece, TOO_DEEP, TOO_LONG, change, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::detector::{Element, classify};
@@ -40,7 +40,7 @@ pub fn run(arguments: &ClassifyArguments, report: &Arc<Report>) -> Result<Status
 impl Classifier {
     fn classify(&self, line: &Line<'_>, out: &mut Vec<u8>) -> Result<(), String> {
         if deeper_than(line.body(), self.max_depth) {
-            return Err("nested deeper than --max-depth".to_owned());
+            return Err(TOO_DEEP.to_owned());
         }
         let body = std::str::from_utf8(line.body()).map_err(|_| "it is no UTF-8".to_owned())?;
         let Asked { role, name, value, locale, context } = serde_json::from_str(body)
@@ -78,7 +78,7 @@ impl Stage for Classifier {
                 Ok(()) => return Ok(()),
                 Err(why) => (line.number(), Some(why)),
             },
-            Piece::Part { number, last, .. } => (*number, last.then(|| "longer than --max-line".to_owned())),
+            Piece::Part { number, last, .. } => (*number, last.then(|| TOO_LONG.to_owned())),
         };
         to.extend_from_slice(piece.raw());
         if let Some(why) = told {

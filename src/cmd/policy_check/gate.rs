@@ -4,7 +4,7 @@ use super::policy::{Judged, RulesFile, judge};
 use crate::cmd::audit::Audit;
 use crate::cmd::events::Events;
 use crate::io::child::exit_code;
-use crate::io::lines::{Line, Piece, deeper_than};
+use crate::io::lines::{Line, Piece, TOO_DEEP, TOO_LONG, deeper_than};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::annotations::Annotations;
@@ -85,7 +85,7 @@ impl Gate {
             return self.pass(line, out);
         }
         if deeper_than(line.body(), self.settings.max_depth) {
-            return self.refuse_line(line, Kind::BadInput, "nested deeper than --max-depth", out);
+            return self.refuse_line(line, Kind::BadInput, TOO_DEEP, out);
         }
         let Ok(body) = std::str::from_utf8(line.body()) else {
             return self.refuse_line(line, Kind::BadInput, "it is no UTF-8", out);
@@ -191,7 +191,7 @@ impl Gate {
         self.parts.is_json_rpc |= looks_like_json_rpc(bytes);
         if last {
             let is_json_rpc = std::mem::take(&mut self.parts.is_json_rpc);
-            self.refuse_unreadable(bytes, is_json_rpc, number, Kind::TooLarge, "longer than --max-line", out);
+            self.refuse_unreadable(bytes, is_json_rpc, number, Kind::TooLarge, TOO_LONG, out);
         }
     }
 

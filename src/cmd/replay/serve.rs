@@ -6,7 +6,7 @@ use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
 use crate::io::between::{Ends, Manner, between};
 use crate::io::child::exit_code;
-use crate::io::lines::{Limits, Line, Piece};
+use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
@@ -268,7 +268,7 @@ impl Stage for Server {
         match event {
             Event::Piece(side, Piece::Line(line)) if side == self.peer => self.hear(&line, out),
             Event::Piece(side, Piece::Part { last: true, number, .. }) if side == self.peer => {
-                self.refuse_line(number, INVALID, "longer than --max-line", out);
+                self.refuse_line(number, INVALID, TOO_LONG, out);
             }
             Event::Closed(side) if side == self.peer => {
                 // Who has nothing more to ask waits for nothing but the answers.

@@ -3,7 +3,7 @@
 use super::decision::{Decision, read_answer, shortened};
 use super::player::{Player, Reply};
 use crate::io::child::describe;
-use crate::io::lines::{self, Piece};
+use crate::io::lines::{self, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
 use std::collections::VecDeque;
@@ -120,7 +120,7 @@ impl Player for Agent {
         {
             return Ok(Reply::Nothing);
         }
-        let shown = answer.as_deref().map_or("a line over --max-line".to_owned(), shortened);
+        let shown = answer.as_deref().map_or(TOO_LONG.to_owned(), shortened);
         let Some(asked) = self.owed.pop_front() else {
             self.report.fault(place, format_args!("not sent, nothing was asked: {shown}"));
             return Ok(Reply::Nothing);
@@ -132,7 +132,7 @@ impl Player for Agent {
         };
         let read = match &answer {
             Some(answer) => read_answer(answer, &decision.actions),
-            None => Err("was over --max-line".to_owned()),
+            None => Err(format!("was {TOO_LONG}")),
         };
         match read {
             Ok(action) => {

@@ -5,7 +5,7 @@ use super::decision::Decision;
 use super::ledger::Ledger;
 use super::player::{Player, Reply};
 use super::watchdog::Watchdog;
-use crate::io::lines::{self, Limits, Line, Piece};
+use crate::io::lines::{self, Limits, Line, Piece, TOO_DEEP, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::spire::action::Action;
@@ -102,8 +102,7 @@ impl Proxy {
         }
         let place = format!("stdin:{}", line.number());
         if lines::deeper_than(line.body(), self.settings.limits.max_depth) {
-            let most = self.settings.limits.max_depth;
-            self.report.fault(place, format_args!("not acted on: nested deeper than {most} levels (--max-depth)"));
+            self.report.fault(place, format_args!("not acted on: {TOO_DEEP}"));
             return Ok(());
         }
         let text = lines::text(line.body());
@@ -302,11 +301,7 @@ impl Proxy {
             Event::Piece(Side::Near, Piece::Line(line)) => self.hear_mod(&line, out),
             Event::Piece(Side::Near, Piece::Part { number, last, .. }) => {
                 if last {
-                    let most = self.settings.limits.max_line;
-                    self.report.fault(
-                        format_args!("stdin:{number}"),
-                        format_args!("not acted on: longer than {most} bytes (--max-line)"),
-                    );
+                    self.report.fault(format_args!("stdin:{number}"), format_args!("not acted on: {TOO_LONG}"));
                 }
                 Ok(())
             }

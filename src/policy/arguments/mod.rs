@@ -7,7 +7,7 @@ mod layout;
 pub use edit::{merged, with_value};
 pub use layout::{compact, pretty};
 
-use crate::io::lines::{Step, deeper_than, is_json};
+use crate::io::lines::{Step, TOO_DEEP, deeper_than, is_json};
 use crate::json::quoted;
 use crate::record::Fields;
 use serde_json::value::RawValue;
@@ -128,7 +128,7 @@ pub fn differences(old: &str, new: &str) -> Vec<Difference> {
 /// Why they can be none, for people.
 pub fn read(text: &str, max_depth: usize) -> Result<String, String> {
     if deeper_than(text.as_bytes(), max_depth) {
-        return Err(format!("nested deeper than {max_depth} levels (--max-depth)"));
+        return Err(TOO_DEEP.to_owned());
     }
     // It says where it stops being JSON.
     if let Err(error) = serde_json::from_str::<&RawValue>(text.trim()) {
