@@ -1,7 +1,9 @@
 //! What is shipped: which commit a command says it is, and what `scripts/install` puts where.
 
+use crate::documents::has_jq;
 use crate::process::{binary, command, pipe, text};
 use pipewright::cmd::ALL;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -38,11 +40,7 @@ fn the_version_names_the_commit_and_the_short_one_does_not() {
 }
 
 fn install(arguments: &[&str], destination: &Path) -> std::process::Output {
-    Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/install"))
-        .args(arguments)
-        .env("DESTDIR", destination)
-        .output()
-        .unwrap()
+    script("install").args(arguments).env("DESTDIR", destination).output().unwrap()
 }
 
 /// Runs a script of bash with nobody's settings.
@@ -50,6 +48,27 @@ fn bash(script: &str) -> String {
     let output = Command::new("bash").args(["--norc", "-c", script]).output().unwrap();
     assert!(output.status.success(), "{script}: {}", text(&output.stderr));
     text(&output.stdout)
+}
+
+/// How many links there are from installed documents to what is in the checkout; it is installed beside them. A manual page is
+/// among manual pages.
+fn linked(folder: &Path, checkout: &Path) -> usize {
+    let mut links = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            links += linked(&path, &checkout.join(path.file_name().unwrap()));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let document = std::fs::read_to_string(&path).unwrap();
+            let targets = document.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+            let is_ours = |target: &&str| !target.is_empty() && !target.contains(':') && !target.starts_with("man/");
+            for target in targets.filter(is_ours).filter(|target| checkout.join(target).exists()) {
+                assert!(folder.join(target).exists(), "{}: {target}", path.display());
+                links += 1;
+            }
+        }
+    }
+    links
 }
 
 #[test]
@@ -82,6 +101,7 @@ fn what_is_installed_runs_completes_and_goes_again() {
     }
     assert!(root.join("share/man/man7/pipewright.7").is_file());
     assert!(root.join("share/doc/pipewright/LICENSE-MIT").is_file());
+    assert!(linked(&root.join("share/doc/pipewright"), Path::new(env!("CARGO_MANIFEST_DIR"))) > 50);
 
     let output = install(&["--uninstall", "/opt/own"], folder.path());
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -97,7 +117,7 @@ fn where_something_is_missing_nothing_is_installed() {
     let output = install(&["--built", empty.path().to_str().unwrap(), "/opt"], folder.path());
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("install: "), "{}", text(&output.stderr));
-    assert_eq!(bash(&format!("find {} ! -type d", folder.path().display())), "");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no folder either");
     for wrong in [&[][..], &["--no-such-option", "/opt"], &["/a", "/b"], &["--built"]] {
         assert_eq!(install(wrong, folder.path()).status.code(), Some(2), "{wrong:?}");
     }
@@ -110,6 +130,83 @@ fn a_prefix_that_is_no_folder_is_told_before_anything_is_built() {
     let output = install(&["/file"], folder.path());
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("/file can't be written to"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_folder_where_a_command_would_go_is_told_before_anything_is_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_the_way = folder.path().join("opt/bin/replay");
+    std::fs::create_dir_all(&in_the_way).unwrap();
+    let output = install(&["--built", binary("").to_str().unwrap(), "/opt"], folder.path());
+    assert_eq!(output.status.code(), Some(1));
+    let told = format!("{} is a folder", in_the_way.display());
+    assert!(text(&output.stderr).contains(&told), "{}", text(&output.stderr));
+    let there = bash(&format!("cd {} && find . | sort", folder.path().display()));
+    assert_eq!(there, ".\n./opt\n./opt/bin\n./opt/bin/replay\n");
+}
+
+fn script(name: &str) -> Command {
+    Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(name))
+}
+
+#[test]
+fn the_cache_folder_is_found_as_the_commands_find_theirs() {
+    let path = std::env::var("PATH").unwrap();
+    for (environment, folder) in [
+        (&[("PIPEWRIGHT_CACHE", "/own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/a")][..], Some("/own")),
+        (&[("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/a")], Some("/xdg/pipewright")),
+        (&[("XDG_CACHE_HOME", "xdg"), ("HOME", "/home/a")], Some("/home/a/.cache/pipewright")),
+        (&[("PIPEWRIGHT_CACHE", "own"), ("HOME", "/home/a")], None),
+        (&[("HOME", "a")], None),
+        (&[], None),
+    ] {
+        let mut script = script("cache-folder");
+        let output = script.env_clear().env("PATH", &path).envs(environment.iter().copied()).output().unwrap();
+        let found = output.status.success().then(|| text(&output.stdout).trim_end().to_owned());
+        assert_eq!(found.as_deref(), folder, "{environment:?}");
+        assert_eq!(text(&output.stderr).starts_with("cache-folder: "), folder.is_none(), "{environment:?}");
+    }
+}
+
+/// A folder with a cargo that knows of one crate, which comes without its licence's words.
+fn cargo_of_a_crate_under(licence: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("crate/Cargo.toml");
+    std::fs::create_dir(manifest.parent().unwrap()).unwrap();
+    let metadata = serde_json::json!({"packages": [{
+        "name": "bare", "version": "1.2.3", "source": "a registry", "license": licence, "license_file": null,
+        "authors": ["Ada", "Bob & Co."], "manifest_path": manifest,
+    }]});
+    let cargo = folder.path().join("cargo");
+    let program =
+        format!("#!/bin/sh\ncase $1 in tree) echo 'bare v1.2.3' ;; metadata) cat <<'END'\n{metadata}\nEND\nesac\n");
+    std::fs::write(&cargo, program).unwrap();
+    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+#[test]
+fn a_crate_without_its_licences_words_gets_them_or_is_told() {
+    if !has_jq() {
+        return;
+    }
+    for (licence, wanted) in [
+        ("MIT", Ok("Copyright (c) Ada, Bob & Co.\n\nPermission is hereby granted")),
+        ("MIT/Apache-2.0", Ok("Permission is hereby granted")),
+        ("Zlib OR Apache-2.0", Ok("TERMS AND CONDITIONS")),
+        ("Zlib", Err("bare 1.2.3 has no licence file, and there are no words for Zlib")),
+        ("MIT AND Zlib", Err("there are no words for MIT AND Zlib")),
+    ] {
+        let folder = cargo_of_a_crate_under(licence);
+        let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+        let output = script("third-party").env("PATH", path).output().unwrap();
+        assert_eq!(output.status.success(), wanted.is_ok(), "{licence}: {}", text(&output.stderr));
+        let (said, needle) = match wanted {
+            Ok(needle) => (text(&output.stdout), needle),
+            Err(needle) => (text(&output.stderr), needle),
+        };
+        assert!(said.contains(needle), "{licence}: {said}");
+    }
 }
 
 #[test]
