@@ -11,7 +11,8 @@ set -euo pipefail
 here=$(dirname "$0")
 folder=$(mktemp -d)
 exec 3< <(exec python3 -um http.server --bind 127.0.0.1 --directory "$here" 0 2>/dev/null)
-trap 'kill $!; rm -rf "$folder"' EXIT
+server=$!
+trap 'kill "$server" 2>/dev/null || :; rm -rf "$folder"' EXIT
 read -r _ _ _ _ _ port _ <&3
 url=${1:-http://127.0.0.1:$port/shop.html}
 

@@ -60,6 +60,16 @@ fn a_run_is_watched_from_outside() {
 }
 
 #[test]
+fn who_watches_a_bot_that_fails_ends_too() {
+    if !has_jq() {
+        return;
+    }
+    // Were one of them left, it would hold stderr open, and this would wait for it.
+    let ran = run("watch-a-run.sh", &["sh", "-c", "exit 3"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
+}
+
+#[test]
 fn a_log_as_a_table() {
     let ran = run("log-to-csv.sh", &[]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
