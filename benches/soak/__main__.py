@@ -17,7 +17,7 @@ import traceback
 
 import fed
 from lane import QUESTION_TIMEOUT, Lane
-from processes import Watch
+from processes import Watch, send
 from streams import Bytes, Games
 
 SAMPLES_EVERY, TABLES = 2, 12
@@ -162,7 +162,7 @@ class Soak:
         ours = {"policy-check", "hitl-gate", "jsonl-record", "mcp-pipe", "sh", "sleep"}
         servers = [process for process in self.watch.now if process.lane == lane and process.name not in ours]
         for process in servers:
-            self.signal(process, signal.SIGKILL)
+            send(signal.SIGKILL, process, self.folder)
         self.kills += bool(servers)
 
     def hang_up(self):
@@ -180,14 +180,7 @@ class Soak:
                 self.findings.add(f"{lane}: the log isn't there, though {name} was to open it anew")
         for process in self.of(lane, {name}):
             if process.role != "mcp-pipe":
-                self.signal(process, signal.SIGHUP)
-
-    @staticmethod
-    def signal(process, number):
-        try:
-            os.kill(process.pid, number)
-        except ProcessLookupError:
-            pass
+                send(signal.SIGHUP, process, self.folder)
 
     # What is told.
 
@@ -223,7 +216,7 @@ class Soak:
         time.sleep(1)
         for process in self.watch.left():
             self.findings.add(f"{process.lane}: {process.name} ({process.pid}) was left behind")
-            self.signal(process, signal.SIGKILL)
+            send(signal.SIGKILL, process, self.folder)
 
     def judge_files(self):
         for lane in self.lanes:

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import signal
 import statistics
 from collections import defaultdict, namedtuple
 
@@ -16,16 +17,20 @@ Process = namedtuple("Process", "pid parent state name lane role kib descriptors
 
 def processes(folder):
     """Those that were started by us, or by whom we started, or that stayed when these had ended."""
-    mark = MARK + os.fsencode(folder) + b"/"
     for path in glob.glob("/proc/[0-9]*"):
-        try:
-            with open(f"{path}/environ", "rb") as environment:
-                own = next((one for one in environment.read().split(b"\0") if one.startswith(mark)), None)
-            if own is not None:
-                yield look(path, *own[len(mark):].decode().split(":"))
-        except (OSError, ValueError, IndexError):
-            # It has just ended.
-            continue
+        if process := marked(path, folder):
+            yield process
+
+
+def marked(path, folder):
+    """The process there, if it has our mark and hasn't just ended."""
+    mark = MARK + os.fsencode(folder) + b"/"
+    try:
+        with open(f"{path}/environ", "rb") as environment:
+            own = next((one for one in environment.read().split(b"\0") if one.startswith(mark)), None)
+        return None if own is None else look(path, *own[len(mark):].decode().split(":"))
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def look(path, lane, role):
@@ -37,6 +42,22 @@ def look(path, lane, role):
         kib = int(memory.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
     descriptors = len(os.listdir(f"{path}/fd"))
     return Process(int(pid), int(fields[1]), fields[0], name, lane, role, kib, descriptors, int(fields[17]), int(fields[11]) + int(fields[12]))
+
+
+def send(number, process, folder):
+    """Sends a signal, if the process is still the one that was seen: its pid may be another's by now."""
+    try:
+        held = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    try:
+        now = marked(f"/proc/{process.pid}", folder)
+        if now and (now.lane, now.role, now.name) == (process.lane, process.role, process.name):
+            signal.pidfd_send_signal(held, number)
+    except ProcessLookupError:
+        pass
+    finally:
+        os.close(held)
 
 
 def zombies(parents):
