@@ -2,8 +2,10 @@
 
 import os
 from collections import namedtuple
+from pathlib import Path
 
 MIB = 1024
+COMMANDS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "src/bin").glob("*.rs"))
 HEADINGS = ("what", "ours", "rival", "ratio", "goal", "met?")
 
 # As it is shown, and whether it is worse than the rival's, which isn't asked where the rival does less by design: a floor.

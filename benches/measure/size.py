@@ -3,9 +3,7 @@
 import os
 import subprocess
 
-from bench import MIB
-
-COMMANDS = ("godot-bridge", "hitl-gate", "jsonl-log", "jsonl-record", "mcp-pipe", "policy-check", "replay", "sts-proxy", "valid-actions")
+from bench import COMMANDS, MIB
 
 
 def sizes(bench):

@@ -1,9 +1,11 @@
 """How long the commands take to start, and to end again at once."""
 
 import functools
+import re
 import statistics
 
 import inputs
+from bench import COMMANDS
 from processes import run, turns
 
 STARTS = 200
@@ -24,7 +26,10 @@ def start_up(bench):
         "sts-proxy --version": ["--version"],
         "valid-actions, empty input": [],
     }
-    acts = {what: functools.partial(run, [bench.program(what.split()[0].rstrip(",")), *arguments]) for what, arguments in commands.items()}
+    programs = {what: re.split("[ ,]", what)[0] for what in commands}
+    if sorted(programs.values()) != COMMANDS:
+        raise LookupError(f"these are started: {sorted(programs.values())}; src/bin has {COMMANDS}")
+    acts = {what: functools.partial(run, [bench.program(programs[what]), *arguments]) for what, arguments in commands.items()}
     tries = turns({"/bin/true": functools.partial(run, ["/bin/true"]), **acts}, STARTS)
     median = {what: statistics.median(used.wall for used in tried) * 1e3 for what, tried in tries.items()}
     rival = median.pop("/bin/true")
