@@ -32,7 +32,7 @@ def needs_server(measure):
         folder, node = os.environ.get("MCP_SERVERS"), mcp_rivals.node()
         if not folder or not node:
             return bench.skip("mcp-pipe: Node and its server aren't there to be called")
-        server = os.path.realpath(os.path.join(folder, "bin", "mcp-server-everything"))
+        server = os.path.realpath(os.path.join(folder, "node_modules", ".bin", "mcp-server-everything"))
         with mcp_rivals.at_home(bench):
             measure(bench, [node, server])
     return measured
