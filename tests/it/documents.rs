@@ -226,6 +226,26 @@ fn the_documents_sessions_print_what_they_show() {
     }
 }
 
+/// What a page links to, beside addresses and its own headings.
+fn links(page: &str) -> Vec<&str> {
+    let ends = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let targets = ends.map(|(target, _)| target.split('#').next().unwrap_or_default());
+    targets.filter(|target| !target.is_empty() && !target.contains("://")).collect()
+}
+
+#[test]
+fn links_between_the_documents_lead_somewhere() {
+    let others = ["SECURITY.md", "CONTRIBUTING.md", "examples/README.md", "schemas/README.md"];
+    let others = others.into_iter().map(|path| (path.to_owned(), std::fs::read_to_string(at(path)).unwrap()));
+    for (page, text) in pages().into_iter().chain(others) {
+        for link in links(&text) {
+            let target = at(&page).with_file_name("").join(link);
+            assert!(target.exists(), "{page} links to {link}, which isn't there");
+        }
+    }
+    assert_eq!(links("[a](b.md#c) [d](#e) ![f](g.svg) [h](https://example.org/)"), ["b.md", "g.svg"]);
+}
+
 #[test]
 fn the_documents_one_line_bot_plays_the_recorded_game() {
     if !has_jq() {
