@@ -7,10 +7,11 @@ import statistics
 from collections import defaultdict, namedtuple
 
 MARK = b"PIPEWRIGHT_SOAK="
-# What may come together by chance: the median of the last third over that of the first, after the warm-up.
+# So much the median of the last third may be above that of the first.
 MORE_MEMORY, MORE_KIB = 1.1, 1024
-# Its memory is compared from then on, as a share of the whole time.
-WARM_UP = 0.1
+# Thirds of what comes after this share of the time. It is long: what a process holds at most is set by rare things that come together
+# (several results of a megabyte, a server that dies), and it takes some of them until no more is added.
+WARM_UP = 1 / 3
 
 Process = namedtuple("Process", "pid parent state name lane role kib descriptors threads ticks")
 
