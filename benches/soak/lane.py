@@ -10,6 +10,7 @@ import fed
 from account import PATIENCE, Account
 from answerer import Answerer
 from followed import Log, Records
+from processes import environment_of
 
 # So much is not yet answered at most: memory is compared, and must not depend on how long a server once took.
 WINDOW = 100
@@ -54,8 +55,7 @@ class Lane:
     def start(self, commands):
         processes, source = [], subprocess.PIPE
         for role, command in commands:
-            # By this, what it starts is known as well, whoever it belongs to then.
-            environment = {**os.environ, "PIPEWRIGHT_SOAK": f"{self.folder}:{role}"}
+            environment = environment_of(self.folder, role)
             with open(self.file(f"{role}.stderr"), "wb") as said:
                 process = subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=said, env=environment,
                                            start_new_session=True)

@@ -6,14 +6,22 @@ import signal
 import statistics
 from collections import defaultdict, namedtuple
 
-MARK = b"PIPEWRIGHT_SOAK="
+MARK = "PIPEWRIGHT_SOAK"
 # So much the median of the last third may be above that of the first.
 MORE_MEMORY, MORE_KIB = 1.1, 1024
 # Thirds of what comes after this share of the time. It is long: what a process holds at most is set by rare things that come together
 # (several results of a megabyte, a server that dies), and it takes some of them until no more is added.
 WARM_UP = 1 / 3
 
-Process = namedtuple("Process", "pid parent state name lane role kib descriptors threads ticks")
+Process = namedtuple("Process", "lane role name pid parent state kib descriptors threads ticks")
+# By which one is known, whatever its number: its lane, role and name.
+KEY = slice(3)
+
+
+def environment_of(folder, role):
+    """Of a process that is started. By the mark, what it starts itself is known as well, whoever that belongs to then. What it gives
+    back goes back to the kernel: left to itself, the C library keeps the more, the longer the lines were that a killed server left."""
+    return {**os.environ, MARK: f"{folder}:{role}", "MALLOC_MMAP_THRESHOLD_": str(128 << 10)}
 
 
 def processes(folder):
@@ -25,7 +33,7 @@ def processes(folder):
 
 def marked(path, folder):
     """The process there, if it has our mark and hasn't just ended."""
-    mark = MARK + os.fsencode(folder) + b"/"
+    mark = os.fsencode(f"{MARK}={folder}/")
     try:
         with open(f"{path}/environ", "rb") as environment:
             own = next((one for one in environment.read().split(b"\0") if one.startswith(mark)), None)
@@ -42,7 +50,7 @@ def look(path, lane, role):
     with open(f"{path}/statm", encoding="ascii") as memory:
         kib = int(memory.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
     descriptors = len(os.listdir(f"{path}/fd"))
-    return Process(int(pid), int(fields[1]), fields[0], name, lane, role, kib, descriptors, int(fields[17]), int(fields[11]) + int(fields[12]))
+    return Process(lane, role, name, int(pid), int(fields[1]), fields[0], kib, descriptors, int(fields[17]), int(fields[11]) + int(fields[12]))
 
 
 def send(number, process, folder):
@@ -53,7 +61,7 @@ def send(number, process, folder):
         return
     try:
         now = marked(f"/proc/{process.pid}", folder)
-        if now and (now.lane, now.role, now.name) == (process.lane, process.role, process.name):
+        if now and now[KEY] == process[KEY]:
             signal.pidfd_send_signal(held, number)
     except ProcessLookupError:
         pass
@@ -90,13 +98,13 @@ class Watch:
 
     def look(self, share):
         self.now = now = list(processes(self.folder))
-        counted = defaultdict(int)
+        counted, keys = defaultdict(int), {process.pid: process[KEY] for process in now}
         for process in now:
             self.ticks[process.pid] = process.ticks
             counted[process.lane] += 1
-            key = process.lane, process.role, process.name
-            if key in self.ours:
-                self.seen[key].append((share, process))
+            # A child has its parent's name until it is another program.
+            if process[KEY] in self.ours and keys.get(process.parent) != process[KEY]:
+                self.seen[process[KEY]].append((share, process))
         for lane, number in counted.items():
             self.numbers[lane].append((share, number))
         alive = {process.pid for process in now}

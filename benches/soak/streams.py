@@ -9,6 +9,7 @@ import time
 
 import fed
 from account import PATIENCE
+from processes import environment_of
 
 WINDOW = 1 << 20
 GAME_TIMEOUT = 120
@@ -39,7 +40,7 @@ class Bytes:
 
     def start(self, command, source):
         role = os.path.basename(command[0])
-        environment = {**os.environ, "PIPEWRIGHT_SOAK": f"{self.folder}:{role}"}
+        environment = environment_of(self.folder, role)
         with open(self.file(f"{role}.stderr"), "wb") as said:
             return subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=said, env=environment, start_new_session=True)
 
@@ -117,7 +118,7 @@ class Games:
 
     def play(self):
         while not self.is_ending:
-            environment = {**os.environ, "PIPEWRIGHT_SOAK": f"{self.folder}:game"}
+            environment = environment_of(self.folder, "game")
             with open(self.file("game.stderr"), "wb") as said:
                 try:
                     status = subprocess.run(self.command(self), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, env=environment,
