@@ -1,7 +1,9 @@
 //! What a tool does, told from the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
 //! A whitelist (seed 002, section 6): what isn't known here is asked about.
 
-use super::verbs::{ACTIVATING, ALSO_NOUNS, DESTROYING, ENTERING, NAVIGATING, READING, READING_NOUNS, RUNNING};
+use super::verbs::{
+    ACTIVATING, ALSO_NOUNS, DESTROYING, ENTERING, NAVIGATING, READING, READING_NOUNS, RUNNING, TALKING,
+};
 use crate::policy::detector::Kind;
 
 /// What calling a tool is, as far as its name says.
@@ -54,42 +56,82 @@ pub fn words(name: &str) -> Vec<String> {
 pub fn class(tool: &str) -> Class {
     let words = words(tool);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if words.first() == Some(&"assistant") {
+    match class_of(&words) {
+        class @ (Class::Destroy(..) | Class::Run) => class,
+        // A sign that is no word may say anything, and so may a name without words.
+        _ if words.is_empty() || tool.chars().any(|sign| !sign.is_alphanumeric() && !MARKS.contains(sign)) => {
+            Class::Unknown
+        }
+        class => class,
+    }
+}
+
+/// What stands between the words of a name.
+const MARKS: &str = " _-.:/";
+
+fn class_of(words: &[&str]) -> Class {
+    if is_talk(words) {
         return Class::Observe;
     }
-    if let Some(class) = known(&words) {
-        return class;
-    }
-    let is = |list: &[&str], word: &&str| list.contains(word);
-    let destroys = |word: &&str| {
-        let of =
-            |&(kind, verbs): &(Kind, &'static [&'static str])| Some((kind, *verbs.iter().find(|verb| *verb == word)?));
-        DESTROYING.iter().find_map(of)
+    let known = known(words);
+    // The words of these that elsewhere would destroy.
+    let excused: &[&str] = match known {
+        Some(Class::Dialog) => &["accept"],
+        Some(Class::Press) => &["send"],
+        Some(Class::Navigate) => &["forward"],
+        _ => &[],
     };
-    let reads = words.iter().any(|word| is(READING, word) || is(READING_NOUNS, word));
-    let leads = words
-        .iter()
-        .find(|word| is(READING, word) || is(ACTIVATING, word) || is(RUNNING, word) || destroys(word).is_some());
-    let leads_by_reading = leads.is_some_and(|word| is(READING, word));
+    let destroyed = destroyed(words, excused);
+    let is = |list: &[&str], word: &&str| list.contains(word);
+    let any = |list: &[&str]| words.iter().any(|word| is(list, word));
+    match (destroyed, known) {
+        (Some((kind, verb)), _) => Class::Destroy(kind, verb),
+        (None, Some(class)) => class,
+        (None, None) if leads_by_reading(words) => Class::Observe,
+        (None, None) if any(RUNNING) && !is_console_reading(words) => Class::Run,
+        (None, None) if any(ACTIVATING) => Class::Activate,
+        (None, None) if any(ENTERING) => Class::Enter,
+        (None, None) if any(NAVIGATING) => Class::Navigate,
+        (None, None) if any(READING) || any(READING_NOUNS) => Class::Observe,
+        (None, None) => Class::Unknown,
+    }
+}
+
+/// Of the words, the first that destroys something, but for those that are `excused`.
+fn destroyed(words: &[&str], excused: &[&str]) -> Option<(Kind, &'static str)> {
+    let leads_by_reading = leads_by_reading(words);
+    // Beside these, what may also be a thing's name is one: a page with an order is opened.
+    let names_things = words.iter().any(|word| {
+        [READING, READING_NOUNS].iter().any(|list| list.contains(word)) || ["open", "switch"].contains(word)
+    });
     // get_and_delete does both.
     let joins = words.iter().any(|word| ["and", "then", "or"].contains(word));
-    for word in &words {
-        if let Some((kind, verb)) = destroys(word)
-            && (!leads_by_reading || joins)
-            && !(reads && is(ALSO_NOUNS, word))
-        {
-            return Class::Destroy(kind, verb);
-        }
-    }
-    match () {
-        () if leads_by_reading => Class::Observe,
-        () if words.iter().any(|word| is(RUNNING, word)) && !is_console_reading(&words) => Class::Run,
-        () if words.iter().any(|word| is(ACTIVATING, word)) => Class::Activate,
-        () if words.iter().any(|word| is(ENTERING, word)) => Class::Enter,
-        () if words.iter().any(|word| is(NAVIGATING, word)) => Class::Navigate,
-        () if reads => Class::Observe,
-        () => Class::Unknown,
-    }
+    words.iter().enumerate().find_map(|(index, word)| {
+        let (kind, verb) = destroying(word)?;
+        let is_noun = names_things && ALSO_NOUNS.contains(word);
+        // The last word of get_delete is what is done; of get_deleted_items it isn't.
+        let is_read = leads_by_reading && !joins && index + 1 < words.len();
+        (!excused.contains(word) && !is_noun && !is_read).then_some((kind, verb))
+    })
+}
+
+fn destroying(word: &str) -> Option<(Kind, &'static str)> {
+    DESTROYING.iter().find_map(|&(kind, verbs)| Some((kind, *verbs.iter().find(|verb| **verb == word)?)))
+}
+
+/// Whether of all words that say what is done, the first only looks.
+fn leads_by_reading(words: &[&str]) -> bool {
+    let leads = words.iter().find(|word| {
+        [READING, ACTIVATING, RUNNING].iter().any(|list| list.contains(word)) || destroying(word).is_some()
+    });
+    leads.is_some_and(|word| READING.contains(word))
+}
+
+/// Whether an agent only says something to whoever it works for: `assistant_ask`, `assistant_done` (seed 001, section 3).
+fn is_talk(words: &[&str]) -> bool {
+    let Some((&"assistant", said)) = words.split_first() else { return false };
+    let is_of_thoughts = said.iter().any(|word| ["thought", "thoughts"].contains(word));
+    said.iter().all(|word| TALKING.contains(word) || is_of_thoughts && *word == "delete")
 }
 
 fn is_console_reading(words: &[&str]) -> bool {
@@ -99,19 +141,19 @@ fn is_console_reading(words: &[&str]) -> bool {
 /// Names whose words together say something else than each by itself.
 fn known(words: &[&str]) -> Option<Class> {
     let has = |word: &str| words.contains(&word);
+    let goes = |word: &&str| ["go", "navigate", "back", "forward", "forwards", "reload"].contains(word);
     let all = |few: &[&str]| words.iter().all(|word| few.contains(word));
     match () {
         () if has("dialog") && (has("handle") || has("accept")) => Some(Class::Dialog),
         () if (has("key") || has("keys") || has("hotkey") || has("keyboard") || has("keypress"))
-            && !has("delete")
             && !has("create")
             && !has("api") =>
         {
             Some(Class::Press)
         }
-        () if has("act") && !has("delete") => Some(Class::Activate),
+        () if has("act") => Some(Class::Activate),
         () if has("press") && !has("button") && !has("click") => Some(Class::Press),
-        () if has("fill") || has("type") && !has("delete") => Some(Class::Enter),
+        () if has("fill") || has("type") => Some(Class::Enter),
         () if has("select") && has("option") => Some(Class::Enter),
         // What a page shows above itself; not what somebody has written.
         () if has("close")
@@ -121,7 +163,9 @@ fn known(words: &[&str]) -> Option<Class> {
         }
         () if has("open") && (has("tab") || has("url") || has("page") || has("browser")) => Some(Class::Navigate),
         () if has("switch") && (has("tab") || has("window") || has("frame")) => Some(Class::Navigate),
-        () if all(&["browser", "go", "navigate", "back", "forward", "forwards", "reload", "page", "to"]) => {
+        () if words.iter().any(goes)
+            && words.iter().all(|word| goes(word) || ["browser", "page", "to"].contains(word)) =>
+        {
             Some(Class::Navigate)
         }
         () if words == ["pause"] || words == ["resume"] || words == ["step"] => Some(Class::Observe),
@@ -175,6 +219,22 @@ mod tests {
                 Class::Unknown,
                 "create_entities git_commit git_add move_file edit_file set_property gzip-file-as-resource x",
             ),
+            (
+                Class::Destroy(Kind::Delete, "remove"),
+                "remove_issue remove_issue_type remove_switch_frame remove_ssh_key find_and_remove list_remove",
+            ),
+            (Class::Destroy(Kind::Delete, "delete"), "delete_open_page get_delete delete_key delete_type"),
+            (Class::Destroy(Kind::Publish, "publish"), "publish_content publish_content_type"),
+            (Class::Destroy(Kind::Send, "send"), "type_and_send_message"),
+            (Class::Destroy(Kind::Send, "email"), "assistant_email"),
+            (Class::Destroy(Kind::Pay, "pay"), "assistant_pay"),
+            (Class::Destroy(Kind::Pay, "buy"), "buy_gift_card_type"),
+            (Class::Destroy(Kind::Submit, "submit"), "fill_and_submit_form browser_type_submit press_submit"),
+            (Class::Destroy(Kind::Overwrite, "replace"), "search_replace"),
+            (Class::Observe, "assistant_ask assistant_message get_delete_date open_order_list"),
+            (Class::Navigate, "browser_go_forward open_checkout_page"),
+            (Class::Press, "send_keys"),
+            (Class::Unknown, "browser browser_page browser_🗑 🗑 click🗑 日本 _ . \u{0} browser_snapshot\u{200b}"),
         ] {
             for name in names.split(' ') {
                 assert_eq!(class(name), class_of, "{name}");

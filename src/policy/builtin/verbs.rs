@@ -106,6 +106,12 @@ pub(super) const ACTIVATING: &[&str] = &[
 
 pub(super) const ENTERING: &[&str] = &["choose", "clear", "enter", "fill", "input", "option", "type", "typing"];
 
+/// What an agent does to whoever it works for: nothing is changed in any world.
+pub(super) const TALKING: &[&str] = &[
+    "answer", "ask", "done", "finish", "message", "note", "plan", "progress", "question", "reply", "respond", "say",
+    "status", "tell", "think", "thought", "thoughts",
+];
+
 pub(super) const RUNNING: &[&str] = &[
     "bash",
     "cmd",
