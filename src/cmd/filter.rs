@@ -120,11 +120,11 @@ impl Many {
     ///
     /// # Errors
     /// The name of the first that can't be understood, and the place in it.
-    pub fn compile(sources: &[(&str, &str)]) -> Result<Many, String> {
+    pub fn compile(sources: &[(String, &str)]) -> Result<Many, String> {
         let compile = |source: &str| pipewright_jq::Filter::compile(source, &[], Limits::default());
         let mut filters = Vec::new();
         for (name, source) in sources {
-            filters.push(compile(source).map_err(|error| format!("rule {name:?}: when: {error}"))?);
+            filters.push(compile(source).map_err(|error| format!("{name}: {error}"))?);
         }
         // A comment may end a filter, so each ends with its line.
         let one = |source: &str| format!("([try (first({source}\n) | if . then 1 else 0 end) catch 2] | .[0] // 0)");

@@ -5,6 +5,7 @@
 //! [[rule]]
 //! id = "own-folder"
 //! verdict = "allow"                      # allow, confirm or deny
+//! instead_of_builtin = true              # which asks about writing
 //! tool = ["read_*", "write_file"]        # globs
 //! arguments = { ".path" = { within = "/home/me/project" } }
 //! match = ['{"tool":"write_file","args":{"path":"/home/me/project/a"}}']
@@ -24,6 +25,7 @@ use condition::Globs;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use toml::Spanned;
 
 /// A rules file, read.
 #[derive(Debug)]
@@ -42,9 +44,9 @@ pub struct Rules {
 struct File {
     #[serde(default = "yes")]
     builtin: bool,
-    default: Option<Verdict>,
+    default: Option<Spanned<Verdict>>,
     #[serde(default)]
-    rule: Vec<Rule>,
+    rule: Vec<Spanned<Rule>>,
 }
 
 fn yes() -> bool {
@@ -55,6 +57,9 @@ fn yes() -> bool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
+    /// The line in its file on which it begins.
+    #[serde(skip)]
+    pub line: usize,
     /// By it verdicts name the rule.
     pub id: String,
     /// What becomes of the calls that it means.
@@ -99,34 +104,58 @@ enum TargetField {
 /// Whether a rule's jq filter is true of a call, by the rule's index; why it can't be told, in words.
 pub type When<'a> = dyn FnMut(usize) -> Result<bool, String> + 'a;
 
+/// The line and the column, counted from 1, of a byte of a text.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+fn told(text: &str, error: &toml::de::Error) -> String {
+    let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+    format!("{line}:{column}: {}", error.message())
+}
+
+fn check_id(rule: &Rule, before: &[Rule]) -> Result<(), String> {
+    let Rule { line, id, .. } = rule;
+    if id.is_empty() || id.starts_with("builtin") {
+        return Err(format!("{line}: rule {id:?}: an id is a text, and doesn't begin with `builtin`"));
+    }
+    match before.iter().find(|other| other.id == *id) {
+        Some(other) => Err(format!("{line}: rule {id:?}: the rule on line {} has this id already", other.line)),
+        None => Ok(()),
+    }
+}
+
 impl Rules {
     /// Reads a rules file.
     ///
     /// # Errors
-    /// What is wrong, with the line or the rule.
+    /// What is wrong, behind where it is: `LINE: WHY` or `LINE:COLUMN: WHY`.
     pub fn read(text: &str) -> Result<Rules, String> {
-        let File { builtin, default, mut rule } = toml::from_str::<File>(text).map_err(|error| error.to_string())?;
-        if builtin && default.is_some() {
-            return Err("`default` is for what no rule knows, which the built-in policy asks about; it goes with `builtin = false`".to_owned());
+        let File { builtin, default, rule } = toml::from_str::<File>(text).map_err(|error| told(text, &error))?;
+        if builtin && let Some(default) = &default {
+            let line = place(text, default.span().start).0;
+            return Err(format!(
+                "{line}: `default` is for what no rule knows, which the built-in policy asks about; it goes with `builtin = false`"
+            ));
         }
-        let (mut paths, mut ids) = (Vec::new(), Vec::new());
-        for rule in &mut rule {
-            if rule.id.is_empty() || rule.id.starts_with("builtin") || ids.contains(&rule.id) {
-                return Err(format!(
-                    "rule {:?}: an id is a text of its own, and doesn't begin with `builtin`",
-                    rule.id
-                ));
-            }
-            ids.push(rule.id.clone());
+        let (mut paths, mut rules) = (Vec::new(), Vec::new());
+        for rule in rule {
+            let line = place(text, rule.span().start).0;
+            let mut rule = Rule { line, ..rule.into_inner() };
+            check_id(&rule, &rules)?;
             for (path, condition) in &rule.arguments {
-                let wrong = |why: &str| format!("rule {:?}: arguments: {path:?}: {why}", rule.id);
+                let wrong = |why: &str| format!("{line}: rule {:?}: arguments: {path:?}: {why}", rule.id);
                 let path = Path::parse(path).filter(|path| !path.steps().contains(&crate::io::lines::Step::Each));
                 rule.places.push(paths.len());
                 paths.push(path.ok_or_else(|| wrong("a path names one value, such as .path or .items[0].id"))?);
                 condition.check().map_err(|why| wrong(&why))?;
             }
+            rules.push(rule);
         }
-        Ok(Rules { builtin, default: default.unwrap_or(Verdict::Confirm), rules: rule, paths: Paths::new(&paths) })
+        let default = default.map_or(Verdict::Confirm, Spanned::into_inner);
+        Ok(Rules { builtin, default, rules, paths: Paths::new(&paths) })
     }
 
     /// Which rules mean the call, by index; and for each that can't be told, why.

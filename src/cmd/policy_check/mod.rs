@@ -90,6 +90,7 @@ Rules (see pipewright(7) for all that they can say):
   [[rule]]
   id = \"own-folder\"
   verdict = \"allow\"
+  instead_of_builtin = true
   tool = [\"read_*\", \"write_file\"]
   arguments = { \".path\" = { within = \"/home/me/project\" } }
 

@@ -32,19 +32,21 @@ impl RulesFile {
     /// # Errors
     /// [`Status::Usage`] with the file, and the line or the rule.
     pub fn open(path: &Path) -> Result<RulesFile, Failure> {
-        let wrong =
-            |why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("{}: {why}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let failed = |why: &dyn std::fmt::Display| Failure::new(Status::Usage, why);
+        let wrong = |why: &dyn std::fmt::Display| failed(&format_args!("{}:{why}", path.display()));
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| failed(&format_args!("{}: the rules can't be read: {error}", path.display())))?;
         let rules = Rules::read(&text).map_err(|why| wrong(&why))?;
         let (mut sources, mut places) = (Vec::new(), Vec::new());
         for rule in &rules.rules {
             places.push(rule.when.is_some().then_some(sources.len()));
-            sources.extend(rule.when.as_deref().map(|when| (rule.id.as_str(), when)));
+            let name = format!("{}: rule {:?}: when", rule.line, rule.id);
+            sources.extend(rule.when.as_deref().map(|when| (name, when)));
         }
         let filters = Many::compile(&sources).map_err(|why| wrong(&why))?;
         let file = RulesFile { path: path.to_owned(), rules, filters, places };
         for rule in &file.rules.rules {
-            file.try_examples(rule).map_err(|why| wrong(&format_args!("rule {:?}: {why}", rule.id)))?;
+            file.try_examples(rule).map_err(|why| wrong(&format_args!("{}: rule {:?}: {why}", rule.line, rule.id)))?;
         }
         Ok(file)
     }

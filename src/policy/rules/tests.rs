@@ -81,17 +81,28 @@ fn without_the_built_in_policy_the_default_is_said() {
 #[test]
 fn what_is_wrong_with_a_file_is_told_with_its_place() {
     for (text, told) in [
-        ("[[rule]]\nid = \"a\"\nverdict = \"maybe\"", "line 3"),
-        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\ntoll = \"x\"", "toll"),
-        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\n[[rule]]\nid = \"a\"\nverdict = \"deny\"", "\"a\""),
-        ("[[rule]]\nid = \"builtin.x\"\nverdict = \"deny\"", "builtin"),
-        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \"path\" = \"x\" }", ".path"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"maybe\"", "3:11: unknown variant"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\ntoll = \"x\"", "4:1: unknown field `toll`"),
+        (
+            "[[rule]]\nid = \"a\"\nverdict = \"deny\"\n[[rule]]\nid = \"a\"\nverdict = \"deny\"",
+            "4: rule \"a\": the rule on line 1 has",
+        ),
+        ("[[rule]]\nid = \"builtin.x\"\nverdict = \"deny\"", "1: rule \"builtin.x\": an id"),
+        (
+            "[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \"path\" = \"x\" }",
+            "1: rule \"a\": arguments: \"path\": a path names one value, such as .path",
+        ),
         ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \".path\" = {} }", "nothing is asked"),
         ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \".a\" = { within = \"x\" } }", "absolute"),
-        ("default = \"allow\"", "builtin = false"),
-        ("rule = 7", "line 1"),
+        ("default = \"allow\"", "1: `default` is for"),
+        ("[[rule", "1:7: "),
+        ("é = 1\nid = \"é\" x", "2:10: "),
+        ("rule = 7", "1:8: invalid type"),
     ] {
         let error = Rules::read(text).unwrap_err();
-        assert!(error.contains(told), "{text}: {error}");
+        assert!(
+            error.starts_with(told) || !told.starts_with(char::is_numeric) && error.contains(told),
+            "{text}: {error}"
+        );
     }
 }

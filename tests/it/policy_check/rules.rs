@@ -50,6 +50,29 @@ fn rules_allow_what_is_unknown_and_deny_what_they_forbid() {
 }
 
 #[test]
+fn the_rules_of_the_documents_do_what_they_say() {
+    let page = include_str!("../../../docs/gates.md").split("```toml\n").nth(1).unwrap();
+    let rules = page.split("```").next().unwrap();
+    let calls = [
+        r#"{"tool":"write_file","args":{"path":"/home/me/project/a"}}"#,
+        r#"{"tool":"write_file","args":{"path":"/home/me/else"}}"#,
+        r#"{"tool":"pay","args":{"amount":101}}"#,
+        r#"{"tool":"pay","args":{"amount":100}}"#,
+    ];
+    let played = with_rules(rules, &(calls.join("\n") + "\n"));
+    let records = played.records();
+    let verdicts: Vec<_> = records.iter().filter(|record| record["tool"].is_string()).map(rule).collect();
+    assert_eq!(verdicts, [("allow", "own-folder"), ("confirm", "builtin.tool"), ("", ""), ("confirm", "builtin.tool")]);
+    assert!(
+        records.iter().any(|record| record["error"].as_str().is_some_and(|error| error.contains("small-payments")))
+    );
+    let help = play(&["--help"], "").lines.join("\n");
+    let shown = help.split("[[rule]]").nth(1).unwrap().split("\n\n").next().unwrap();
+    let indented = page.split("[[rule]]").nth(1).unwrap().split("not_match").next().unwrap();
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>(), indented.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
 fn a_filter_that_fails_or_never_ends_denies_by_its_own_rule_alone() {
     for (when, why) in [
         ("def f: f; f", "steps"),
@@ -79,8 +102,8 @@ fn examples_are_tried_when_the_file_is_read() {
         ("read_x", "rite_x", "match: {\"tool\":\"rite_x\"}: the rule doesn't mean it"),
         ("\"write\"", "\"read_\"", "not_match: {\"tool\":\"read_\"}: the rule means it"),
         ("{\"tool\":\"write\"}", "{\"type\":\"x\"}", "it is no call"),
-        ("tool = ", "when = \"if\"\ntool = ", "when"),
-        ("allow", "alow", "line 3"),
+        ("tool = ", "when = \"if\"\ntool = ", "rules.toml:1: rule \"a\": when: "),
+        ("allow", "alow", "rules.toml:3:11: unknown variant `alow`"),
     ] {
         let played = with_rules(&rules.replacen(from, to, 1), "{\"tool\":\"read\"}\n");
         assert_eq!((played.status, played.lines.len()), (Some(2), 0));
