@@ -21,6 +21,9 @@ pub fn open(path: &Path) -> io::Result<Descriptor> {
         let fifo = OpenOptions::new().read(true).write(true).open(path)?;
         return Ok(OwnedFd::from(fifo).into());
     }
+    if kind.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     let file = File::open(path)?;
     if !kind.is_file() {
         return Ok(OwnedFd::from(file).into());

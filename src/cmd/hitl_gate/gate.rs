@@ -67,6 +67,7 @@ pub struct Gate {
     /// Whether the beginning of an over-long line looks like JSON-RPC.
     overlong_is_json_rpc: bool,
     near_ended: bool,
+    far_closed: bool,
 }
 
 impl Gate {
@@ -96,6 +97,7 @@ impl Gate {
             voices: [Voice::default(), Voice::default()],
             overlong_is_json_rpc: false,
             near_ended: false,
+            far_closed: false,
         }
     }
 
@@ -213,13 +215,15 @@ impl Gate {
         self.voices[0].pass(piece.raw(), last, out.to(Side::Near));
     }
 
+    /// No more calls come. What is held may still be answered, as it may be in a pipe, but for two: an MCP client that closes
+    /// this side has hung up, and what was to be answered from here isn't any more.
     fn near_closed(&mut self, out: &mut Out) {
         self.near_ended = true;
-        if !out.is_pipe() {
-            self.refuse_all(Kind::Rejected, "stdin has ended: nobody waits for the answer any more", out);
-            out.close_far();
-        } else if self.settings.near_answers && self.asker.is_none() {
+        let is_json_rpc = self.calls.first().is_some_and(|held| looks_like_json_rpc(held.line().body()));
+        if self.settings.near_answers && self.asker.is_none() {
             self.refuse_all(Kind::Rejected, "stdin has ended, where the answer was to come from", out);
+        } else if is_json_rpc && !out.is_pipe() {
+            self.refuse_all(Kind::Rejected, "stdin has ended: the client has hung up, and waits for no answer", out);
         }
     }
 
@@ -232,8 +236,12 @@ impl Gate {
             self.advance(out);
         }
         out.hold_near(self.calls.is_full() || self.voices[0].waiting() > MUCH);
-        if self.near_ended && out.is_pipe() && self.calls.is_empty() {
-            out.stop(self.report.finish());
+        if self.near_ended && self.calls.is_empty() {
+            if out.is_pipe() {
+                out.stop(self.report.finish());
+            } else if !std::mem::replace(&mut self.far_closed, true) {
+                out.close_far();
+            }
         }
     }
 }

@@ -42,7 +42,8 @@ use std::time::Duration;
 ///
 /// Stands in a pipe of calls, or wraps the side that carries them out (-- CMD ARGS). A call that is marked "requires_approval":true waits,
 /// and so do the calls behind it; everything else passes, byte for byte. A person is asked on the terminal, one call at a time, and
-/// approves, edits its arguments, or rejects it; a rejected call is answered with an error (kind "rejected") that says why.
+/// approves, edits its arguments, or rejects it; a rejected call is answered with an error (kind "rejected") that says why. When stdin
+/// ends, what waits is still asked about; but an MCP client that closes it has hung up, and its calls are rejected.
 ///
 /// Another program may ask instead: it reads the status records (waiting_human, with a nonce), and answers on --answers with
 /// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "feedback"?:"..."}. The side that makes

@@ -87,13 +87,31 @@ fn a_client_that_speaks_json_rpc_is_held_the_same_way() {
 }
 
 #[test]
-fn the_end_of_the_calls_rejects_what_is_held_and_ends_the_other_side() {
-    let mut desk = Desktop::start(&["--", "sh", "-c", "cat; echo the end; exit 7"]);
-    desk.talk.say(MARKED);
+fn a_client_that_hangs_up_waits_for_no_answer_and_the_other_side_ends() {
+    let mut desk = Desktop::start(&["--events", "-", "--", "sh", "-c", "cat; echo the end; exit 7"]);
+    desk.hold(
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"requires_approval":true}}}"#,
+    );
     desk.talk.close();
+    desk.hear();
+    desk.hear();
     let answer = desk.hear();
-    assert_eq!((&answer["kind"], &answer["id"]), (&"rejected".into(), &1.into()));
-    assert!(answer["error"].as_str().unwrap().contains("stdin has ended"), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("stdin has ended"), "{answer}");
+    assert_eq!(desk.talk.hear(), "the end");
+    assert_eq!(desk.talk.end().status.code(), Some(7));
+}
+
+#[test]
+fn the_end_of_the_calls_leaves_what_is_held_to_who_is_asked() {
+    let mut desk = Desktop::start(&["--events", "-", "--", "sh", "-c", "cat; echo the end; exit 7"]);
+    let asked = desk.hold(MARKED);
+    desk.talk.close();
+    desk.talk.hear_nothing_for(200);
+    desk.answer_to(&asked, r#""action":"approve""#);
+    desk.hear();
+    desk.hear();
+    let passed = desk.talk.hear();
+    assert!(passed.contains(r#""id":1"#), "{passed}");
     assert_eq!(desk.talk.hear(), "the end");
     assert_eq!(desk.talk.end().status.code(), Some(7));
 }
