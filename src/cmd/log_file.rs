@@ -118,12 +118,32 @@ impl LogFile {
     /// # Errors
     /// As [`LogFile::open`]; and where stdin is named twice, or is a terminal.
     pub fn open_all(files: &[OsString], options: &LogOptions) -> Result<Vec<LogFile>, Failure> {
-        match files.iter().filter(|file| *file == "-").count() {
-            0 => {}
-            1 => super::needs_input("a log")?,
-            _ => return Err(Failure::new(Status::Usage, "stdin (-) can be read once only")),
-        }
+        is_stdin_once(files)?;
         files.iter().map(|file| LogFile::open(file, options)).collect()
+    }
+
+    /// Opens those that can be opened, and tells of the others as faults.
+    ///
+    /// # Errors
+    /// As [`LogFile::open_all`], where not one could be.
+    pub fn open_some(files: &[OsString], options: &LogOptions, report: &Report) -> Result<Vec<LogFile>, Failure> {
+        is_stdin_once(files)?;
+        let (mut logs, mut untold) = (Vec::new(), None);
+        for file in files {
+            match LogFile::open(file, options) {
+                Ok(log) => logs.push(log),
+                Err(failure) => untold.replace(failure).into_iter().for_each(|failure| report.say(failure)),
+            }
+        }
+        match untold {
+            Some(failure) if logs.is_empty() => Err(failure),
+            Some(failure) => {
+                report.say(failure);
+                report.fail();
+                Ok(logs)
+            }
+            None => Ok(logs),
+        }
     }
 
     /// Reads once, and gives what is found. False at the end of the file.
@@ -197,6 +217,14 @@ impl LogFile {
                 }
             }
         }
+    }
+}
+
+fn is_stdin_once(files: &[OsString]) -> Result<(), Failure> {
+    match files.iter().filter(|file| *file == "-").count() {
+        0 => Ok(()),
+        1 => super::needs_input("a log"),
+        _ => Err(Failure::new(Status::Usage, "stdin (-) can be read once only")),
     }
 }
 

@@ -20,9 +20,10 @@ pub(super) fn start_behind_torn(json: &str, from: usize) -> Option<usize> {
     let key = json.find(':').filter(|_| json.starts_with("{\"")).map_or("{\"", |colon| &json[..=colon]);
     let key = &key[key.rfind("{\"").unwrap_or(0)..];
     let starts = memchr::memmem::find_iter(&json.as_bytes()[from..], b"{\"").map(|start| from + start);
+    let mut open = Open::default();
     let likely = |start: &usize| {
         let begins_well = json[*start..].starts_with(key) || json[*start..].starts_with(HEADER);
-        begins_well && !may_be_part(json, *start)
+        begins_well && !open.takes_a_value_at(json.as_bytes(), from, *start)
     };
     let mut left = LOOKED_AT;
     for start in starts.filter(likely).take(TRIES) {
@@ -35,7 +36,7 @@ pub(super) fn start_behind_torn(json: &str, from: usize) -> Option<usize> {
 }
 
 /// How every header begins.
-const HEADER: &str = r#"{"format":"pipewright-log""#;
+pub(super) const HEADER: &str = r#"{"format":"pipewright-log""#;
 
 /// Where the text is no more whole JSON values, one behind the other.
 fn first_error(json: &str) -> Option<usize> {
@@ -43,7 +44,41 @@ fn first_error(json: &str) -> Option<usize> {
     values.find_map(Result::err).map(|error| error.column())
 }
 
-/// Whether what begins there may be part of the torn record: a log of a log holds records in its records.
-fn may_be_part(json: &str, start: usize) -> bool {
-    matches!(json[..start].trim_ascii_end().as_bytes().last(), Some(b':' | b'[' | b','))
+/// What is open where a torn record ends: a log of a log holds records in its records.
+#[derive(Default)]
+struct Open {
+    /// The brackets that aren't closed.
+    brackets: Vec<u8>,
+    in_string: bool,
+    /// The last byte that is no white space, and how far was read.
+    last: u8,
+    read: usize,
+}
+
+impl Open {
+    /// Whether what begins at `start` may be a value of the torn record that begins at `from`. Never goes back.
+    fn takes_a_value_at(&mut self, json: &[u8], from: usize, start: usize) -> bool {
+        let mut at = self.read.max(from);
+        while at < start {
+            match json[at] {
+                b'\\' if self.in_string => at += 1,
+                b'"' => self.in_string = !self.in_string,
+                bracket @ (b'{' | b'[') if !self.in_string => self.brackets.push(bracket),
+                b'}' | b']' if !self.in_string => drop(self.brackets.pop()),
+                _ => {}
+            }
+            if let Some(byte) = json.get(at).filter(|byte| !byte.is_ascii_whitespace()) {
+                self.last = *byte;
+            }
+            at += 1;
+        }
+        self.read = at;
+        // In an object, a comma is followed by a key.
+        !self.in_string
+            && match self.last {
+                b':' => true,
+                b'[' | b',' => self.brackets.last() == Some(&b'['),
+                _ => false,
+            }
+    }
 }

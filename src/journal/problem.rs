@@ -34,6 +34,12 @@ pub enum Problem {
         /// The number here.
         here: u64,
     },
+    /// No header stands before this record.
+    NoHeader,
+    /// A header that doesn't say when its session began.
+    NoStart,
+    /// A header stands behind lines that are none of a log.
+    LateHeader,
     /// The clock went back, by so many microseconds.
     Backwards(u64),
     /// The line is longer than the limit.
@@ -60,6 +66,15 @@ impl fmt::Display for Problem {
             Problem::Missing(1) => to.write_str("one record is missing before this one"),
             Problem::Missing(count) => write!(to, "{count} records are missing before this one"),
             Problem::OutOfOrder { before, here } => write!(to, "seq {here} stands after {before}"),
+            Problem::NoHeader => to.write_str(
+                "the log's beginning is missing: no header stands before this record, so its date isn't known",
+            ),
+            Problem::NoStart => {
+                to.write_str("this header doesn't say when its session began, so what follows has no date")
+            }
+            Problem::LateHeader => {
+                to.write_str("a log begins here, behind lines that are none of it; from here on it is read as one")
+            }
             Problem::Backwards(by) => {
                 write!(to, "the clock went back by {}.{:06} s", by / 1_000_000, by % 1_000_000)
             }

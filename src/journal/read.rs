@@ -6,10 +6,11 @@
 pub use super::problem::Problem;
 pub use super::shape::{Numbered, numbered};
 
-use super::pieces::{length_of_whole_objects, start_behind_torn};
+use super::pieces::{HEADER, length_of_whole_objects, start_behind_torn};
 use super::shape::{Record, Understood, What, plain_message};
 use super::{Direction, Part, VERSION, time};
 use crate::io::lines::{Line, Paths, text};
+use crate::json::why_none;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -45,8 +46,10 @@ pub struct Header {
 /// A line of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message<'a> {
-    /// When it passed, in microseconds since 1970; where the session's start isn't known, since then.
+    /// When it passed, in microseconds since 1970; since the session's start, where that isn't known.
     pub time: Option<i64>,
+    /// Whether the session's start is known, and with it the date.
+    pub is_dated: bool,
     /// Microseconds since the session's start; of our own format alone.
     pub t: Option<u64>,
     /// Its number; of our own format alone.
@@ -75,6 +78,11 @@ pub enum Content<'a> {
 }
 
 impl Message<'_> {
+    /// When it passed, in microseconds since 1970, where that is known.
+    pub fn date(&self) -> Option<i64> {
+        self.time.filter(|_| self.is_dated)
+    }
+
     /// Appends the line as it passed, byte for byte. False where it was withheld.
     pub fn write(&self, out: &mut Vec<u8>) -> bool {
         let Some(body) = self.body() else { return false };
@@ -117,7 +125,10 @@ enum Format {
 pub struct Reader {
     time_field: Paths,
     format: Option<Format>,
-    start: i64,
+    /// The session's, where its header has been read and tells it.
+    start: Option<i64>,
+    /// Whether a record has been read.
+    in_session: bool,
     last_seq: Option<u64>,
     last_time: Option<i64>,
 }
@@ -125,7 +136,7 @@ pub struct Reader {
 impl Reader {
     /// `time_field` names the one place where plain NDJSON has its time; with no path in it, nothing has one.
     pub fn new(time_field: Paths) -> Reader {
-        Reader { time_field, format: None, start: 0, last_seq: None, last_time: None }
+        Reader { time_field, format: None, start: None, in_session: false, last_seq: None, last_time: None }
     }
 
     /// Whether the file is in our own format, once that is known.
@@ -142,6 +153,10 @@ impl Reader {
         let Ok(json) = std::str::from_utf8(body) else {
             return self.read_no_utf8(body, each);
         };
+        if self.format == Some(Format::Plain) && json.starts_with(HEADER) {
+            each(b"", Found::Problem(Problem::LateHeader));
+            self.format = None;
+        }
         if self.format != Some(Format::Plain) && self.read_ours(json, each) {
             return;
         }
@@ -151,7 +166,7 @@ impl Reader {
         };
         if !self.read_pieces(json, each) {
             let torn = line.after().is_empty();
-            each(b"", Found::Problem(if torn { Problem::Torn } else { Problem::NotJson(error.to_string()) }));
+            each(b"", Found::Problem(if torn { Problem::Torn } else { Problem::NotJson(why_none(&error)) }));
         }
     }
 
@@ -199,7 +214,10 @@ impl Reader {
     fn give_plain<'a>(&mut self, raw: &'a [u8], time: Option<i64>, content: Content<'a>, each: Each<'_, 'a>) {
         give_problem(self.see_time(time), each);
         let (t, seq, direction) = (None, None, None);
-        each(raw, Found::Message(Message { time, t, seq, direction, content, ending: "\n", more: false }));
+        each(
+            raw,
+            Found::Message(Message { time, is_dated: true, t, seq, direction, content, ending: "\n", more: false }),
+        );
     }
 
     fn give<'a>(&mut self, raw: &'a [u8], understood: Understood<'a>, each: Each<'_, 'a>) {
@@ -209,20 +227,38 @@ impl Reader {
         {
             each(b"", Found::Problem(Problem::NewerVersion(version)));
         }
+        if !std::mem::replace(&mut self.in_session, true) && !matches!(what, What::Header { .. }) {
+            each(b"", Found::Problem(Problem::NoHeader));
+        }
         let lost = if let What::Lost(count) = what { count } else { 0 };
         give_problem(self.see_seq(seq, lost), each);
         match what {
             What::Header { header, .. } => {
-                self.start = header.start.unwrap_or(0);
+                if header.start.is_none() {
+                    each(b"", Found::Problem(Problem::NoStart));
+                }
+                self.start = header.start;
                 self.last_time = None;
                 each(raw, Found::Header(header));
             }
             What::Message { direction, content, ending, more } => {
-                let time = i64::try_from(t).ok().and_then(|t| self.start.checked_add(t));
+                let time = i64::try_from(t).ok().and_then(|t| self.start.unwrap_or(0).checked_add(t));
                 give_problem(self.see_time(time), each);
                 let direction = Some(direction);
                 let (t, seq) = (Some(t), Some(seq));
-                each(raw, Found::Message(Message { time, t, seq, direction, content, ending, more }));
+                each(
+                    raw,
+                    Found::Message(Message {
+                        time,
+                        is_dated: self.start.is_some(),
+                        t,
+                        seq,
+                        direction,
+                        content,
+                        ending,
+                        more,
+                    }),
+                );
             }
             What::Lost(count) => each(raw, Found::Lost(count)),
             What::End(end) => each(raw, Found::End(end)),

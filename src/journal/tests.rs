@@ -194,6 +194,21 @@ fn plain_ndjson_has_its_time_where_it_says() {
 }
 
 #[test]
+fn a_record_behind_a_torn_one_is_found_wherever_that_is_torn() {
+    let [header, one, two] = LOG.lines().take(3).collect::<Vec<_>>()[..] else { panic!() };
+    let long = one.replace("{\"n\":1}", "{\"n\":[1,{\"a\":\"b, c\"}],\"m\":{\"x\":null,\"y\":2}}");
+    let found: Vec<usize> = (1..long.len())
+        .filter(|at| read(format!("{header}\n{}{two}\n", &long[..*at]).as_bytes()).bytes == b"go\n")
+        .collect();
+    // Behind a colon, and in an array, it may be what the torn record holds.
+    let unsure: Vec<&str> = (1..long.len()).filter(|at| !found.contains(at)).map(|at| &long[..at]).collect();
+    assert!(
+        unsure.iter().all(|torn| torn.ends_with(':') || torn.ends_with('[') || torn.ends_with("[1,")),
+        "{unsure:?}"
+    );
+}
+
+#[test]
 fn what_a_torn_record_holds_is_not_taken_for_a_record() {
     let header = LOG.lines().next().unwrap();
     let inner = "{\"t\":3,\"seq\":9,\"dir\":\"out\",\"text\":\"inner\"}";

@@ -109,6 +109,27 @@ fn an_empty_file_and_a_newer_version_are_told() {
 }
 
 #[test]
+fn a_log_without_its_beginning_has_no_date_and_says_so() {
+    let folder = Folder::new();
+    let whole = log("", &["<{\"n\":1}", "<{\"n\":2}"]);
+    folder.write("headless", whole.split_once('\n').unwrap().1);
+    let ran = run(&folder, "check headless");
+    let check: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&check["messages"], &check["first"], ran.status), (&2.into(), &Value::Null, Some(1)));
+    assert!(ran.stderr.starts_with("jsonl-log: headless:1: the log's beginning is missing"), "{}", ran.stderr);
+    assert_eq!(run(&folder, "csv $time,.n headless").stdout, "time,n\n,1\n,2\n");
+    folder.write("dateless", whole.replace("2026-11-22T", "some day, "));
+    let ran = run(&folder, "check dateless");
+    assert!(ran.status == Some(1) && ran.stderr.contains("dateless:1: this header doesn't say when"), "{}", ran.stderr);
+    // Lines of something else before it don't hide it.
+    folder.write("late", format!("{{}}\n{whole}"));
+    let ran = run(&folder, "check late");
+    let check: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&check["format"], &check["messages"]), (&"pipewright-log".into(), &3.into()));
+    assert!(ran.status == Some(1) && ran.stderr.contains("late:2: a log begins here"), "{}", ran.stderr);
+}
+
+#[test]
 fn several_files_and_stdin_are_checked_each_for_itself() {
     let folder = Folder::new();
     folder.write("a", log("", &["<1"]));
@@ -119,9 +140,11 @@ fn several_files_and_stdin_are_checked_each_for_itself() {
         lines.iter().map(|line| format!("{} {} {}", line["file"], line["format"], line["messages"])).collect();
     assert_eq!(told, [r#""a" "pipewright-log" 1"#, r#""stdin" "ndjson" 1"#, r#""b" "ndjson" 2"#]);
     let ran = run(&folder, "check a none");
-    assert_eq!((ran.stdout.as_str(), ran.status), ("", Some(2)));
+    assert_eq!((ran.stdout.lines().count(), ran.status), (1, Some(1)), "the others are read all the same");
     assert!(ran.stderr.starts_with("jsonl-log: none: No such file"), "{}", ran.stderr);
-    assert!(run(&folder, "check .").stderr.contains("is a directory"));
+    let ran = run(&folder, "check none .");
+    assert_eq!((ran.stdout.as_str(), ran.status, ran.stderr.lines().count()), ("", Some(2), 2));
+    assert!(ran.stderr.contains("jsonl-log: .: is a directory"), "{}", ran.stderr);
 }
 
 #[test]
@@ -280,8 +303,9 @@ fn turns_do_not_go_on_over_the_end_of_a_session_or_a_file() {
 fn memory_stays_flat_however_many_types_there_are() {
     let folder = Folder::new();
     let mut file = std::io::BufWriter::new(std::fs::File::create(folder.path("run.jsonl")).unwrap());
+    file.write_all((header("") + "\n").as_bytes()).unwrap();
     let mut t = 0;
-    for seq in 0..20_000u64 {
+    for seq in 1..20_000u64 {
         // The answers of each type take from nothing to years, and are of all sizes.
         t += if seq % 2 == 0 { 0 } else { 1 << (seq / 2 % 23 * 2) };
         let direction = if seq % 2 == 0 { "<" } else { ">" };

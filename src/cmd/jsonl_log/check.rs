@@ -45,7 +45,7 @@ impl Work for Check {
             Found::Message(message) => {
                 self.messages += 1;
                 self.withheld += u64::from(matches!(message.content, Content::Withheld(_)));
-                if let Some(time) = message.time {
+                if let Some(time) = message.date() {
                     let (first, last) = self.times.unwrap_or((time, time));
                     self.times = Some((first.min(time), last.max(time)));
                 }
@@ -76,7 +76,12 @@ impl Check {
             Problem::OutOfOrder { .. } => self.out_of_order += 1,
             Problem::Backwards(_) => self.backwards += 1,
             Problem::NotJson(_) | Problem::NotARecord | Problem::TooLong | Problem::TooDeep => self.unreadable += 1,
-            Problem::Empty | Problem::NotUtf8 | Problem::NewerVersion(_) => {}
+            Problem::Empty
+            | Problem::NotUtf8
+            | Problem::NewerVersion(_)
+            | Problem::NoHeader
+            | Problem::NoStart
+            | Problem::LateHeader => {}
         }
     }
 }

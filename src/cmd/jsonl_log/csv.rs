@@ -88,7 +88,7 @@ impl Csv {
                     (None, Some(text)) if self.whole[*number] => put(text),
                     _ => {}
                 },
-                Column::Time => put(&message.time.map(time::write).unwrap_or_default()),
+                Column::Time => put(&message.date().map(time::write).unwrap_or_default()),
                 Column::T => put(&number(message.t)),
                 Column::Seq => put(&number(message.seq)),
                 Column::Direction => put(message.direction.map_or("", |direction| direction.name())),

@@ -137,37 +137,25 @@ trait Work {
 }
 
 fn work(files: &[OsString], options: &LogOptions, report: &Report, work: &mut dyn Work) -> Result<Status, Failure> {
-    let mut logs = LogFile::open_all(files, options)?;
+    let mut logs = LogFile::open_some(files, options, report)?;
     if !work.needs_times() {
         logs.iter_mut().for_each(LogFile::leave_out_times);
     }
     let output = Output::open()?;
     match work_through(logs, &output, report, work) {
-        Ok(Ok(())) => Ok(report.finish()),
-        Ok(Err(closed)) => closed.end(report),
-        Err(failure) => {
-            let _ = output.flush();
-            report.finish();
-            Err(failure)
-        }
+        Ok(()) => Ok(report.finish()),
+        Err(closed) => closed.end(report),
     }
 }
 
-fn work_through(
-    logs: Vec<LogFile>,
-    output: &Output,
-    report: &Report,
-    work: &mut dyn Work,
-) -> Result<Result<(), Closed>, Failure> {
+fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut dyn Work) -> Result<(), Closed> {
     let mut progress = Progress::begin();
     let mut closed = output.write(|out| work.begin(out));
     for mut log in logs {
         let name = log.name.clone();
         let mut more = true;
         while more && closed.is_ok() {
-            if let Err(gone) = output.flush() {
-                return Ok(Err(gone));
-            }
+            output.flush()?;
             let read = log.read(&mut |entry| {
                 if closed.is_err() {
                     return;
@@ -182,14 +170,18 @@ fn work_through(
                 }
                 closed = output.write(|out| work.take(&name, &entry, report, out));
             });
-            more = read.map_err(|error| Failure::new(Status::Fault, format_args!("{name}: {error}")))?;
+            // It ends here; the others are read all the same.
+            more = read.unwrap_or_else(|error| {
+                report.fault(&name, error);
+                false
+            });
             closed = closed.and_then(|()| output.write(|out| work.end_read(out)));
             progress.show(&name, log.bytes_read, log.length);
         }
         closed = closed.and_then(|()| output.write(|out| work.end_file(&log, out)));
     }
     progress.clear();
-    Ok(closed.and_then(|()| output.write(|out| work.end(out))).and_then(|()| output.flush()))
+    closed.and_then(|()| output.write(|out| work.end(out))).and_then(|()| output.flush())
 }
 
 /// Writes what can be read.

@@ -36,6 +36,8 @@ pub struct Item {
     /// It is one to stop at.
     pub is_break: bool,
     number: u64,
+    /// When its session began; none in plain NDJSON.
+    session: Option<i64>,
     bytes: Range<usize>,
 }
 
@@ -48,6 +50,8 @@ struct Feed {
     latest: Option<i64>,
     /// The time of the first message.
     first: Option<i64>,
+    /// When the session began that is being read.
+    session: Option<i64>,
     /// Something stood before the next message that no line goes on over.
     is_cut: bool,
     ended: bool,
@@ -80,6 +84,7 @@ impl Feeds {
             items: VecDeque::new(),
             latest: None,
             first: None,
+            session: None,
             is_cut: false,
             ended: false,
         };
@@ -97,10 +102,7 @@ impl Feeds {
                     }
                 }
             }
-            let earliest = self.feeds.iter().enumerate().filter_map(|(at, feed)| Some((at, feed.items.front()?)));
-            // Of two at one time, the log that was named first.
-            let earliest = earliest.min_by_key(|(_, item)| item.time).map(|(at, _)| at);
-            let Some((at, item)) = earliest.and_then(|at| Some((at, self.feeds[at].items.pop_front()?))) else {
+            let Some((at, item)) = self.earliest().and_then(|at| Some((at, self.feeds[at].items.pop_front()?))) else {
                 let ended = self.feeds.iter().all(|feed| feed.ended);
                 return Err(if ended { Stop::Drained } else { Stop::Waiting });
             };
@@ -115,6 +117,18 @@ impl Feeds {
         }
     }
 
+    /// Which log has the next message in time.
+    fn earliest(&self) -> Option<usize> {
+        let fronts = || self.feeds.iter().enumerate().filter_map(|(at, feed)| Some((at, feed.items.front()?)));
+        // Of two at one time, the log that was named first;
+        let (first, earliest) = fronts().min_by_key(|(_, item)| item.time)?;
+        // but what came in one read has one time, and a rotated log goes on in another file.
+        let is_of_the_same = |(_, item): &(usize, &Item)| {
+            item.time == earliest.time && item.session.is_some() && item.session == earliest.session
+        };
+        Some(fronts().filter(is_of_the_same).min_by_key(|(_, item)| item.number).map_or(first, |(at, _)| at))
+    }
+
     /// A message's bytes; valid until the next is asked for.
     pub fn bytes(&self, at: usize, item: &Item) -> &[u8] {
         &self.feeds[at].bytes[item.bytes.clone()]
@@ -127,7 +141,7 @@ impl Feeds {
 
     /// Reads one log once; says whether there was something.
     fn fill(&mut self, at: usize) -> Result<bool, Failure> {
-        let Feed { log, bytes, items, latest, first, is_cut, ended } = &mut self.feeds[at];
+        let Feed { log, bytes, items, latest, first, session, is_cut, ended } = &mut self.feeds[at];
         let follows = self.follow && log.may_grow();
         let (choice, report) = (&self.choice, &self.report);
         bytes.clear();
@@ -144,6 +158,7 @@ impl Feeds {
                     more: message.more,
                     is_break,
                     number: message.seq.unwrap_or(line),
+                    session: *session,
                     bytes,
                 };
                 if let Some(is_break) = choice.takes(&message, &name, line, report) {
@@ -160,7 +175,11 @@ impl Feeds {
                 *is_cut = true;
                 tell_lost(count, &name, line, report);
             }
-            Found::Header(_) | Found::End(_) => *is_cut = true,
+            Found::Header(header) => {
+                *session = header.start;
+                *is_cut = true;
+            }
+            Found::End(_) => *is_cut = true,
         };
         let read = if follows { log.follow(&mut each) } else { log.read(&mut each) };
         match read {

@@ -196,6 +196,11 @@ fn play(arguments: &Arguments, report: Arc<Report>) -> Result<Status, Failure> {
         from: choose.from,
         to: choose.to,
     };
+    if let (Some(from), Some(to)) = (choose.from, choose.to)
+        && from.is_behind(to)
+    {
+        return Err(Failure::new(Status::Usage, "--from is behind --to: there is nothing between them"));
+    }
     let mut logs = LogFile::open_all(&arguments.files, &arguments.log)?;
     let is_max = arguments.speed == Some(Speed::Max);
     if let ([log], true, None, None) = (&mut logs[..], is_max, choose.from, choose.to) {

@@ -14,6 +14,17 @@ pub enum Place {
     At(i64),
 }
 
+impl Place {
+    /// Whether it is behind another place of the same kind.
+    pub fn is_behind(self, other: Place) -> bool {
+        match (self, other) {
+            (Place::Number(number), Place::Number(other)) => number > other,
+            (Place::After(time), Place::After(other)) | (Place::At(time), Place::At(other)) => time > other,
+            _ => false,
+        }
+    }
+}
+
 impl FromStr for Place {
     type Err = String;
 
