@@ -2,6 +2,11 @@
 
 use std::fmt::{Display, Write};
 
+/// Why a line is no JSON, and at which column. (serde_json tells a line as well, and of what we read there is one.)
+pub(crate) fn why_none(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
+}
+
 /// An object's text, field by field.
 #[derive(Debug, Default)]
 pub(crate) struct Object(String);

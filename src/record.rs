@@ -11,6 +11,7 @@
 //!
 //! Gates and worlds all see calls through [`recognise`], so that none passes what another would carry out.
 
+use crate::json::why_none;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -279,7 +280,7 @@ impl<'a> Fields<'a> {
         }
         let fields: Fields = match serde_json::from_str(text) {
             Ok(fields) => fields,
-            Err(error) => return unreadable(format_args!("it is no JSON object: {error}")),
+            Err(error) => return unreadable(format_args!("it is no JSON object: {}", why_none(&error))),
         };
         match fields.twice() {
             Some(twice) => unreadable(format_args!("{twice:?} is there twice, or in two spellings")),

@@ -88,7 +88,7 @@ const VERSION: &str = env!("PIPEWRIGHT_VERSION");
 /// Reads the arguments, runs the command, says what went wrong, and gives the exit status.
 pub fn main(command: &Command) -> ExitCode {
     let report = Report::new(command.name, false);
-    let matches = match (command.clap)().long_version(VERSION).try_get_matches() {
+    let matches = match takes_negative_numbers((command.clap)().long_version(VERSION)).try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return answer_usage(&error, &report).into(),
     };
@@ -100,6 +100,17 @@ pub fn main(command: &Command) -> ExitCode {
             failure.status.into()
         }
     }
+}
+
+/// Has a number below zero reach the option that it is given to, which says what it takes: else clap advises to put it behind
+/// `--`, where a program would be started by that name.
+fn takes_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|option| {
+        let takes = option.get_action().takes_values() && !option.is_positional();
+        option.allow_negative_numbers(takes)
+    });
+    let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, takes_negative_numbers))
 }
 
 /// Refuses a stdin that is a terminal, where `what` is to be piped in.

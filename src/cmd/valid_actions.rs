@@ -6,6 +6,7 @@ use crate::io::between::{Ends, between};
 use crate::io::lines::{self, Limits, Line, Piece, TOO_DEEP, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::why_none;
 use crate::spire::mask::legal_actions;
 use crate::spire::message::Message;
 use crate::spire::offer;
@@ -110,12 +111,12 @@ impl Adder {
                     && !line.is_blank()
                     && let Err(error) = serde_json::from_str::<IgnoredAny>(&text)
                 {
-                    self.passed_on(line.number(), format_args!("not JSON: {error}"), out);
+                    self.passed_on(line.number(), format_args!("not JSON: {}", why_none(&error)), out);
                 }
             }
             Err(error) => {
                 out.onward(side).extend_from_slice(line.raw());
-                self.passed_on(line.number(), format_args!("cannot be read: {error}"), out);
+                self.passed_on(line.number(), format_args!("cannot be read: {}", why_none(&error)), out);
             }
         }
     }

@@ -50,6 +50,32 @@ fn an_option_is_the_same_wherever_it_is() {
 }
 
 #[test]
+fn a_number_below_zero_is_answered_by_the_option_that_got_it() {
+    let mut refused = 0;
+    for of in ALL {
+        let program = crate::process::binary(of.name);
+        let folder = tempfile::tempdir().unwrap();
+        for long in (of.clap)()
+            .get_arguments()
+            .filter(|option| option.get_action().takes_values())
+            .filter_map(clap::Arg::get_long)
+        {
+            let mut asked = std::process::Command::new(&program);
+            let told = asked
+                .args([&format!("--{long}"), "-1"])
+                .current_dir(&folder)
+                .stdin(std::process::Stdio::null())
+                .output()
+                .unwrap();
+            let told = String::from_utf8_lossy(&told.stderr).into_owned();
+            assert!(!told.contains("unexpected argument '-1'"), "{} --{long}: {told}", of.name);
+            refused += usize::from(told.contains("invalid value '-1'"));
+        }
+    }
+    assert!(refused > 15, "{refused}");
+}
+
+#[test]
 fn every_option_says_what_it_is() {
     for of in ALL {
         for definition in definitions(of) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[(&str, &[&str])] = &[
     ("json", &[]),
     ("glob", &[]),
-    ("io", &[]),
+    ("io", &["json"]),
     ("record", &["json"]),
     ("rpc", &["record"]),
     ("spire", &["io"]),

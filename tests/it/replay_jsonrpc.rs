@@ -207,7 +207,7 @@ fn what_nobody_recorded_is_told_and_the_status_is_1() {
         "replay: stdin:5: the recording has no call of add with these arguments; the nearest differs at .params.arguments.b\n\
          replay: stdin:6: the recording has no tools/list; it has tools/call\n\
          replay: stdin:7: the recording has no call of ad; it has add\n\
-         replay: stdin:8: no JSON-RPC message: it is no JSON object: expected value at line 1 column 1\n\
+         replay: stdin:8: no JSON-RPC message: it is no JSON object: expected value at column 1\n\
          replay: stdin:9: no JSON-RPC message: it is an array: send one record a line\n"
     );
     assert_eq!(output.status.code(), Some(1));

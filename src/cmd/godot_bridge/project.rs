@@ -125,6 +125,11 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
         }
         remove(&text)
     } else {
+        // As in a copy of a project that shares its addon with another.
+        if fs::symlink_metadata(&addon).is_ok_and(|found| found.is_symlink()) && !addon.exists() {
+            fs::remove_file(&addon).map_err(|error| failed(&addon, error))?;
+            told.push(format!("-{ADDON_FOLDER} (a link that led nowhere)"));
+        }
         let written = write_assets(&addon, ADDON).map_err(|error| failed(&addon, error))?;
         told.extend(written.into_iter().map(|path| format!("{path} in {ADDON_FOLDER}")));
         install(&text)

@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     rotate: Option<usize>,
     /// How many rotated files are kept
-    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 9, requires = "rotate", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     keep: usize,
     /// Stop where something can't be recorded, before it is passed on; else the stream goes on and the loss is counted
     #[arg(long)]
@@ -162,7 +162,7 @@ impl Recorder {
         let Piece::Line(line) = piece else {
             return self.record_part(direction, piece);
         };
-        let place = || format!("{}:{}", direction.name(), line.number());
+        let place = || place(direction, line.number());
         if let Some(filter) = &self.filter {
             match filter.matches_line(line.body(), direction) {
                 Ok(true) => {}
@@ -191,8 +191,7 @@ impl Recorder {
         }
         let Piece::Part { last: true, number, .. } = piece else { return Ok(()) };
         let why = format!("{TOO_LONG}, so --redact can't look into it");
-        self.report
-            .fault(format_args!("{}:{number}", direction.name()), format_args!("{why}; passed on, and not recorded"));
+        self.report.fault(place(direction, *number), format_args!("{why}; passed on, and not recorded"));
         self.log.push_withheld(direction, &why)
     }
 
@@ -200,6 +199,12 @@ impl Recorder {
         self.log.push_end(how, status);
         self.log.finish();
     }
+}
+
+/// Where a line stands, for people: on our stdin, or in what the child said.
+fn place(direction: Direction, number: u64) -> String {
+    let stream = if direction == Direction::In { "stdin" } else { direction.name() };
+    format!("{stream}:{number}")
 }
 
 impl Stage for Recorder {

@@ -103,13 +103,13 @@ pub struct Arguments {
     #[arg(long, value_name = "VERSION", value_parser = era, help_heading = "Server")]
     protocol: Option<Era>,
     /// Set a variable for the server; without =VALUE, it is ours
-    #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Server")]
+    #[arg(long, value_name = "NAME[=VALUE]", conflicts_with = "url", help_heading = "Server")]
     env: Vec<String>,
     /// Send this header ('Name: value') with every request to --url; ${VAR} is replaced from the environment; may be given more than once
-    #[arg(long, value_name = "HEADER", requires = "url", help_heading = "Server")]
+    #[arg(long, value_name = "HEADER", requires = "url", conflicts_with = "server", help_heading = "Server")]
     header: Vec<String>,
     /// Start the server with no variables but PATH, HOME and their like, and those of --env
-    #[arg(long, help_heading = "Server")]
+    #[arg(long, conflicts_with = "url", help_heading = "Server")]
     clean_env: bool,
     /// Give what the server tells besides (progress, logs, stderr, noise, restarts) as observations: to a file (appended),
     /// `stderr`, or `-` for stdout, between the results

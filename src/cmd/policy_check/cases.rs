@@ -3,6 +3,7 @@
 use super::policy::{Judged, RulesFile, judge};
 use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
+use crate::json::why_none;
 use crate::policy::Verdict;
 use crate::policy::builtin::Builtin;
 use crate::record::recognise;
@@ -67,7 +68,7 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
 /// What came instead of what was meant, in words.
 fn try_case(line: &str, rules: &RulesFile, meant: &mut [u64]) -> Result<Option<String>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("it is no {{\"call\",\"verdict\",\"rule\"?}}: {error}");
-    let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&error))?;
+    let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&why_none(&error)))?;
     let call = recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is none"))?;
     let Judged { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), false);
     matching.into_iter().for_each(|index| meant[index] += 1);

@@ -6,6 +6,7 @@ use crate::io::between::{Ends, between};
 use crate::io::lines::{Change, Limits, Line, Piece, TOO_DEEP, TOO_LONG, change, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::why_none;
 use crate::policy::detector::{Element, classify};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -43,8 +44,9 @@ impl Classifier {
             return Err(TOO_DEEP.to_owned());
         }
         let body = std::str::from_utf8(line.body()).map_err(|_| "it is no UTF-8".to_owned())?;
-        let Asked { role, name, value, locale, context } = serde_json::from_str(body)
-            .map_err(|error| format!("it is no {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {error}"))?;
+        let Asked { role, name, value, locale, context } = serde_json::from_str(body).map_err(|error| {
+            format!("it is no {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {}", why_none(&error))
+        })?;
         let found = classify(&Element {
             role: role.as_deref(),
             name: &name,

@@ -8,6 +8,7 @@ use super::watchdog::Watchdog;
 use crate::io::lines::{self, Limits, Line, Piece, TOO_DEEP, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::why_none;
 use crate::spire::action::Action;
 use crate::spire::mask::legal_actions;
 use crate::spire::message::Message;
@@ -114,7 +115,8 @@ impl Proxy {
                 Ok(())
             }
             Err(error) => {
-                self.report.fault(place, format_args!("not acted on: {error}"));
+                self.report
+                    .fault(place, format_args!("not acted on: no message of CommunicationMod: {}", why_none(&error)));
                 Ok(())
             }
         }

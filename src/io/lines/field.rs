@@ -3,6 +3,7 @@
 //! bytes that are no UTF-8 stay what they were.
 
 use super::{Line, text};
+use crate::json::why_none;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -33,7 +34,7 @@ impl fmt::Display for FieldError {
         match self {
             FieldError::NotAnObject => to.write_str("not a JSON object"),
             FieldError::Twice => to.write_str("the field is there twice"),
-            FieldError::Invalid(error) => write!(to, "not JSON: {error}"),
+            FieldError::Invalid(error) => write!(to, "not JSON: {}", why_none(error)),
         }
     }
 }

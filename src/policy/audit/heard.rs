@@ -2,6 +2,7 @@
 
 use super::FORMAT;
 use super::event::{Did, Settlement};
+use crate::json::why_none;
 use crate::policy::verdict::Verdict;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -56,7 +57,7 @@ pub(super) enum Meaning<'a> {
 
 impl<'a> Heard<'a> {
     pub(super) fn read(line: &'a str) -> Result<Heard<'a>, String> {
-        serde_json::from_str(line).map_err(|error| error.to_string())
+        serde_json::from_str(line).map_err(|error| why_none(&error))
     }
 
     pub(super) fn understand(&self) -> Result<Meaning<'_>, String> {

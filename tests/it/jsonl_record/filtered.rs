@@ -39,7 +39,7 @@ fn where_redacting_fails_nothing_is_written_but_that() {
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (INPUT, Some(1)));
     let told = text(&output.stderr);
     assert!(
-        told.starts_with("jsonl-record: in:3: --redact: ") && told.ends_with("; passed on, and not recorded\n"),
+        told.starts_with("jsonl-record: stdin:3: --redact: ") && told.ends_with("; passed on, and not recorded\n"),
         "{told}"
     );
     let log = std::fs::read_to_string(&file).unwrap();
@@ -56,7 +56,7 @@ fn what_a_redaction_that_fails_says_of_a_secret_is_told_nowhere() {
         let log = std::fs::read_to_string(&file).unwrap();
         assert!(log.contains("the filter failed") && !log.contains("hunter2"), "{filter}: {log}");
         let told = text(&output.stderr);
-        assert!(told.contains("in:1: --redact: the filter failed") && !told.contains("hunter2"), "{filter}: {told}");
+        assert!(told.contains("stdin:1: --redact: the filter failed") && !told.contains("hunter2"), "{filter}: {told}");
     }
 }
 
@@ -76,7 +76,7 @@ fn an_over_long_line_that_may_have_to_be_redacted_is_not_written() {
     let output = pipe(record(&file).args(["--redact", "del(.password)", "--max-line", "1K"]), long.as_bytes());
     assert!(output.stdout == long.as_bytes());
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("in:1: longer than --max-line"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("stdin:1: longer than --max-line"), "{}", text(&output.stderr));
     let log = std::fs::read_to_string(&file).unwrap();
     assert!(!log.contains("secret") && log.contains("withheld"), "{log}");
 }
