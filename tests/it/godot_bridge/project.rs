@@ -50,6 +50,16 @@ fn the_addon_is_put_in_once_and_taken_out_byte_for_byte() {
 }
 
 #[test]
+fn a_link_that_leads_nowhere_makes_room() {
+    let (folder, _) = project(PROJECT);
+    fs::create_dir(folder.path().join("addons")).unwrap();
+    std::os::unix::fs::symlink("../../elsewhere", folder.path().join("addons/agent_bridge")).unwrap();
+    let put_in = run(&["install"], folder.path());
+    assert!(put_in.status.success() && folder.path().join(SCRIPT).is_file(), "{}", text(&put_in.stderr));
+    assert!(text(&put_in.stdout).contains("-addons/agent_bridge (a link that led nowhere)"));
+}
+
+#[test]
 fn what_others_put_beside_the_addon_stays_and_what_was_changed_is_told() {
     let (folder, file) = project(PROJECT);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
