@@ -36,8 +36,10 @@ def main():
     for skipped in bench.skipped:
         print(f"\nNOT MEASURED: {skipped}", file=sys.stderr)
     if path:
+        # Made before the file is emptied: else that would be a change to the commit that it names.
+        text = document(bench, conditions, (time.monotonic() - began_all) / 60)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(document(bench, conditions, (time.monotonic() - began_all) / 60))
+            file.write(text)
     return 1 if bench.skipped else 0
 
 
