@@ -82,13 +82,16 @@ fn class_of(words: &[&str]) -> Class {
         _ => &[],
     };
     let destroyed = destroyed(words, excused);
+    let runs = words.iter().any(|word| RUNNING.contains(word)) && !is_console_reading(words);
     let is = |list: &[&str], word: &&str| list.contains(word);
     let any = |list: &[&str]| words.iter().any(|word| is(list, word));
     match (destroyed, known) {
         (Some((kind, verb)), _) => Class::Destroy(kind, verb),
+        // fill_and_execute does both.
+        (None, Some(_)) if runs && joins(words) => Class::Run,
         (None, Some(class)) => class,
         (None, None) if leads_by_reading(words) => Class::Observe,
-        (None, None) if any(RUNNING) && !is_console_reading(words) => Class::Run,
+        (None, None) if runs => Class::Run,
         (None, None) if any(ACTIVATING) => Class::Activate,
         (None, None) if any(ENTERING) => Class::Enter,
         (None, None) if any(NAVIGATING) => Class::Navigate,
@@ -104,15 +107,18 @@ fn destroyed(words: &[&str], excused: &[&str]) -> Option<(Kind, &'static str)> {
     let names_things = words.iter().any(|word| {
         [READING, READING_NOUNS].iter().any(|list| list.contains(word)) || ["open", "switch"].contains(word)
     });
-    // get_and_delete does both.
-    let joins = words.iter().any(|word| ["and", "then", "or"].contains(word));
     words.iter().enumerate().find_map(|(index, word)| {
         let (kind, verb) = destroying(word)?;
         let is_noun = names_things && ALSO_NOUNS.contains(word);
         // The last word of get_delete is what is done; of get_deleted_items it isn't.
-        let is_read = leads_by_reading && !joins && index + 1 < words.len();
+        let is_read = leads_by_reading && !joins(words) && index + 1 < words.len();
         (!excused.contains(word) && !is_noun && !is_read).then_some((kind, verb))
     })
+}
+
+/// Whether a name says that it does several things: get_and_delete.
+fn joins(words: &[&str]) -> bool {
+    words.iter().any(|word| ["and", "then", "or"].contains(word))
 }
 
 fn destroying(word: &str) -> Option<(Kind, &'static str)> {
@@ -203,7 +209,10 @@ mod tests {
             (Class::Enter, "browser_type browser_fill_form browser_select_option type_text fill"),
             (Class::Press, "browser_press_key press_key browser_press press_action"),
             (Class::Dialog, "browser_handle_dialog"),
-            (Class::Run, "browser_evaluate browser_run_code run_command bash shell execute_sql python terminal"),
+            (
+                Class::Run,
+                "browser_evaluate browser_run_code run_command bash shell execute_sql python terminal fill_and_execute type_then_run",
+            ),
             (
                 Class::Destroy(Kind::Delete, "delete"),
                 "delete_file file.delete mcp__github__deleteRepo browser_delete_cookie",
