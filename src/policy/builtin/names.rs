@@ -73,24 +73,26 @@ fn class_of(words: &[&str]) -> Class {
     if is_talk(words) {
         return Class::Observe;
     }
+    if is_going(words) {
+        return Class::Navigate;
+    }
     let known = known(words);
     // The words of these that elsewhere would destroy.
     let excused: &[&str] = match known {
         Some(Class::Dialog) => &["accept"],
         Some(Class::Press) => &["send"],
-        Some(Class::Navigate) => &["forward"],
         _ => &[],
     };
     let destroyed = destroyed(words, excused);
-    let runs = words.iter().any(|word| RUNNING.contains(word)) && !is_console_reading(words);
-    let is = |list: &[&str], word: &&str| list.contains(word);
-    let any = |list: &[&str]| words.iter().any(|word| is(list, word));
+    let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let joins = joins(words);
+    let runs = any(RUNNING) && !is_console_reading(words);
     match (destroyed, known) {
         (Some((kind, verb)), _) => Class::Destroy(kind, verb),
         // fill_and_execute does both.
-        (None, Some(_)) if runs && joins(words) => Class::Run,
+        (None, _) if runs && joins => Class::Run,
         (None, Some(class)) => class,
-        (None, None) if leads_by_reading(words) => Class::Observe,
+        (None, None) if leads_by_reading(words) && !joins => Class::Observe,
         (None, None) if runs => Class::Run,
         (None, None) if any(ACTIVATING) => Class::Activate,
         (None, None) if any(ENTERING) => Class::Enter,
@@ -102,17 +104,20 @@ fn class_of(words: &[&str]) -> Class {
 
 /// Of the words, the first that destroys something, but for those that are `excused`.
 fn destroyed(words: &[&str], excused: &[&str]) -> Option<(Kind, &'static str)> {
-    let leads_by_reading = leads_by_reading(words);
+    // get_and_delete does both, and order isn't a thing in find_and_order.
+    let joins = joins(words);
+    let is_read = leads_by_reading(words) && !joins;
     // Beside these, what may also be a thing's name is one: a page with an order is opened.
-    let names_things = words.iter().any(|word| {
-        [READING, READING_NOUNS].iter().any(|list| list.contains(word)) || ["open", "switch"].contains(word)
-    });
+    let names_things = !joins
+        && words
+            .iter()
+            .any(|word| READING.contains(word) || READING_NOUNS.contains(word) || ["open", "switch"].contains(word));
     words.iter().enumerate().find_map(|(index, word)| {
-        let (kind, verb) = destroying(word)?;
+        let destroying = destroying(word)?;
         let is_noun = names_things && ALSO_NOUNS.contains(word);
-        // The last word of get_delete is what is done; of get_deleted_items it isn't.
-        let is_read = leads_by_reading && !joins(words) && index + 1 < words.len();
-        (!excused.contains(word) && !is_noun && !is_read).then_some((kind, verb))
+        // The last word of get_delete is what is done; of get_delete_date it isn't.
+        let is_beside = is_read && index + 1 < words.len();
+        (!excused.contains(word) && !is_noun && !is_beside).then_some(destroying)
     })
 }
 
@@ -140,6 +145,12 @@ fn is_talk(words: &[&str]) -> bool {
     said.iter().all(|word| TALKING.contains(word) || is_of_thoughts && *word == "delete")
 }
 
+/// Whether it goes from page to page and does nothing else: `browser_go_forward` sends nothing.
+fn is_going(words: &[&str]) -> bool {
+    let goes = |word: &&str| ["go", "navigate", "back", "forward", "forwards", "reload"].contains(word);
+    words.iter().any(goes) && words.iter().all(|word| goes(word) || ["browser", "page", "to"].contains(word))
+}
+
 fn is_console_reading(words: &[&str]) -> bool {
     words.contains(&"console") && words.iter().any(|word| ["messages", "logs", "log"].contains(word))
 }
@@ -147,7 +158,6 @@ fn is_console_reading(words: &[&str]) -> bool {
 /// Names whose words together say something else than each by itself.
 fn known(words: &[&str]) -> Option<Class> {
     let has = |word: &str| words.contains(&word);
-    let goes = |word: &&str| ["go", "navigate", "back", "forward", "forwards", "reload"].contains(word);
     let all = |few: &[&str]| words.iter().all(|word| few.contains(word));
     match () {
         () if has("dialog") && (has("handle") || has("accept")) => Some(Class::Dialog),
@@ -169,11 +179,6 @@ fn known(words: &[&str]) -> Option<Class> {
         }
         () if has("open") && (has("tab") || has("url") || has("page") || has("browser")) => Some(Class::Navigate),
         () if has("switch") && (has("tab") || has("window") || has("frame")) => Some(Class::Navigate),
-        () if words.iter().any(goes)
-            && words.iter().all(|word| goes(word) || ["browser", "page", "to"].contains(word)) =>
-        {
-            Some(Class::Navigate)
-        }
         () if words == ["pause"] || words == ["resume"] || words == ["step"] => Some(Class::Observe),
         () => None,
     }
@@ -204,14 +209,14 @@ mod tests {
             ),
             (
                 Class::Activate,
-                "browser_click press_button click browser_overlay_act browser_act_by_index browser_drag tap browser_check",
+                "browser_click press_button click browser_overlay_act browser_act_by_index browser_drag tap browser_check find_and_click",
             ),
             (Class::Enter, "browser_type browser_fill_form browser_select_option type_text fill"),
             (Class::Press, "browser_press_key press_key browser_press press_action"),
             (Class::Dialog, "browser_handle_dialog"),
             (
                 Class::Run,
-                "browser_evaluate browser_run_code run_command bash shell execute_sql python terminal fill_and_execute type_then_run",
+                "browser_evaluate browser_run_code run_command bash shell execute_sql python terminal fill_and_execute type_then_run get_and_execute",
             ),
             (
                 Class::Destroy(Kind::Delete, "delete"),
@@ -243,6 +248,11 @@ mod tests {
             (Class::Observe, "assistant_ask assistant_message get_delete_date open_order_list"),
             (Class::Navigate, "browser_go_forward open_checkout_page"),
             (Class::Press, "send_keys"),
+            (Class::Destroy(Kind::Order, "order"), "get_and_order open_then_order_page"),
+            (Class::Destroy(Kind::Order, "book"), "find_and_book"),
+            (Class::Destroy(Kind::Pay, "transfer"), "list_and_transfer"),
+            (Class::Destroy(Kind::Send, "share"), "search_and_share"),
+            (Class::Destroy(Kind::Send, "forward"), "open_page_and_forward"),
             (Class::Unknown, "browser browser_page browser_🗑 🗑 click🗑 日本 _ . \u{0} browser_snapshot\u{200b}"),
         ] {
             for name in names.split(' ') {
