@@ -128,22 +128,20 @@ impl LogFile {
     /// As [`LogFile::open_all`], where not one could be.
     pub fn open_some(files: &[OsString], options: &LogOptions, report: &Report) -> Result<Vec<LogFile>, Failure> {
         is_stdin_once(files)?;
-        let (mut logs, mut untold) = (Vec::new(), None);
+        let (mut logs, mut failures) = (Vec::new(), Vec::new());
         for file in files {
             match LogFile::open(file, options) {
                 Ok(log) => logs.push(log),
-                Err(failure) => untold.replace(failure).into_iter().for_each(|failure| report.say(failure)),
+                Err(failure) => failures.push(failure),
             }
         }
-        match untold {
-            Some(failure) if logs.is_empty() => Err(failure),
-            Some(failure) => {
-                report.say(failure);
-                report.fail();
-                Ok(logs)
-            }
-            None => Ok(logs),
+        // Whoever called us tells the last.
+        let last = if logs.is_empty() { failures.pop() } else { None };
+        for failure in failures {
+            report.say(failure);
+            report.fail();
         }
+        last.map_or(Ok(logs), Err)
     }
 
     /// Reads once, and gives what is found. False at the end of the file.

@@ -76,6 +76,23 @@ fn a_number_below_zero_is_answered_by_the_option_that_got_it() {
 }
 
 #[test]
+fn an_option_that_would_do_nothing_is_refused() {
+    for (name, arguments, told) in [
+        ("jsonl-record", "--keep 3 x", "--rotate"),
+        ("mcp-pipe", "--env A=b --url http://127.0.0.1:1", "--url"),
+        ("mcp-pipe", "--clean-env --url http://127.0.0.1:1", "--url"),
+        ("mcp-pipe", "--header a:b -- cat", "--header"),
+        ("hitl-gate", "--answers .", "is a directory"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut asked = crate::process::command(name);
+        let output = crate::process::pipe(asked.args(arguments.split(' ')).current_dir(&folder), b"");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(told), "{name} {arguments}: {stderr}");
+    }
+}
+
+#[test]
 fn every_option_says_what_it_is() {
     for of in ALL {
         for definition in definitions(of) {
