@@ -1,6 +1,6 @@
 complete -c jsonl-record -l child -d 'Which part CMD plays; `replay` needs to know it to play a side' -r -f -a "agent\t'Takes observations, gives calls'
 world\t'Takes calls, gives results and observations'"
-complete -c jsonl-record -l sync -d 'When the log is forced to the disk, for power loss: `each` time before anything is passed on, within so many SECONDS, `never`' -r
+complete -c jsonl-record -l sync -d 'When the log is forced to the disk, for power loss: `each` time before anything is passed on, within a duration such as 500ms, `never`' -r
 complete -c jsonl-record -l rotate -d 'Begin a new file where this one would become longer (K, M, G for powers of 1024); the full one becomes FILE.1' -r
 complete -c jsonl-record -l keep -d 'How many rotated files are kept' -r
 complete -c jsonl-record -l where -d 'Write only messages that this jq filter is true of; everything is passed on. It sees the message as `.`, and $dir' -r

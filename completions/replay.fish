@@ -1,5 +1,5 @@
 complete -c replay -l speed -d 'Times as fast as recorded, or `max` for no waiting; 1 by default, and max when a side is played' -r
-complete -c replay -l idle-limit -d 'Cut pauses that are longer than so many seconds' -r
+complete -c replay -l idle-limit -d 'Shorten longer pauses to this' -r
 complete -c replay -l max-line -d 'Longest line that is read, in bytes (K, M, G for powers of 1024)' -r
 complete -c replay -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
 complete -c replay -l time -d 'Where plain NDJSON has its time: a path such as .event.at, to an ISO 8601 text or a number since 1970' -r

@@ -88,7 +88,8 @@ const VERSION: &str = env!("PIPEWRIGHT_VERSION");
 /// Reads the arguments, runs the command, says what went wrong, and gives the exit status.
 pub fn main(command: &Command) -> ExitCode {
     let report = Report::new(command.name, false);
-    let matches = match takes_negative_numbers((command.clap)().long_version(VERSION)).try_get_matches() {
+    let definition = fits_its_reader(takes_negative_numbers((command.clap)().long_version(VERSION)));
+    let matches = match definition.try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return answer_usage(&error, &report).into(),
     };
@@ -100,6 +101,16 @@ pub fn main(command: &Command) -> ExitCode {
             failure.status.into()
         }
     }
+}
+
+/// The widest that help is printed.
+const WIDEST: usize = 100;
+
+/// Wraps help to the width of the terminal that stdout is. Elsewhere clap would take the width of stdin's or stderr's, so that a
+/// pipe would carry other lines from a narrow window than from a wide one.
+fn fits_its_reader(command: clap::Command) -> clap::Command {
+    let command = command.max_term_width(WIDEST);
+    if std::io::stdout().is_terminal() { command } else { command.term_width(WIDEST) }
 }
 
 /// Has a number below zero reach the option that it is given to, which says what it takes: else clap advises to put it behind

@@ -1,6 +1,7 @@
 //! Options that several commands have, under the same names and with the same meaning.
 
 use crate::io::lines::Limits;
+use jiff::SignedDuration;
 use std::time::Duration;
 
 /// What is believed of the input's lines.
@@ -38,13 +39,18 @@ pub fn size(text: &str) -> Result<usize, String> {
 /// Added to any time, it is still a time.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
-/// Reads a number of seconds, such as `2` or `0.5`; 0 is none.
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .filter(|&duration| duration <= LONGEST)
-        .ok_or_else(|| "a number of seconds, such as 2 or 0.5, up to a year".to_owned())
+/// Reads a duration of up to a year, such as `500ms`, `3s`, `2m` or `1h`; a number without a unit is in seconds.
+///
+/// # Errors
+/// What a duration looks like.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let duration = match text.parse() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => text.parse::<SignedDuration>().ok().and_then(|duration| duration.try_into().ok()),
+    };
+    duration.filter(|&duration| duration <= LONGEST).ok_or_else(|| {
+        "a duration is a number with ms, s, m or h, or in seconds: 500ms, 3s, 2m, 0.5; up to a year".to_owned()
+    })
 }
 
 #[cfg(test)]
@@ -52,15 +58,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_seconds() {
+    fn sizes_and_durations() {
         assert_eq!(size("64K"), Ok(65536));
         assert_eq!(size("1"), Ok(1));
         for bad in ["", "K", "0", "-1", "1.5M", "99999999999999G"] {
             assert!(size(bad).is_err(), "{bad}");
         }
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for bad in ["", "-1", "NaN", "1e19", "1e99", "soon"] {
-            assert!(seconds(bad).is_err(), "{bad}");
+        for (text, milliseconds) in [
+            ("0", 0),
+            ("0.5", 500),
+            ("2", 2_000),
+            ("500ms", 500),
+            ("3s", 3_000),
+            ("1.5s", 1_500),
+            ("2m", 120_000),
+            ("1h", 3_600_000),
+            ("1h30m", 5_400_000),
+        ] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for bad in ["", "s", "-1", "-3s", "3s ago", "NaN", "1e19", "1e99", "9999h", "1d", "3x", "soon"] {
+            assert!(duration(bad).is_err(), "{bad}");
         }
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// "label" names the card, target, reward or price as the player sees it. The list is empty while the game isn't
 /// ready, in menus, and for error messages. Any other line passes unchanged.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// Print only {"action_ids":[...]} for each message
     #[arg(long)]

@@ -39,6 +39,36 @@ fn every_definition_is_sound() {
     }
 }
 
+/// What `--help` prints in a terminal of so many columns, with this behind the command.
+fn help_in_a_terminal(of: &Command, columns: usize, rest: &str) -> String {
+    let script = format!("stty rows 24 cols {columns}; {} --help {rest}", binary(of.name).display());
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).env("TERM", "xterm").env_remove("COLUMNS");
+    let mut terminal = rexpect::session::spawn_command(shell, Some(20_000)).unwrap();
+    terminal.exp_eof().unwrap().replace('\r', "")
+}
+
+#[test]
+fn help_is_as_wide_as_the_terminal_and_not_too_wide() {
+    for of in ALL {
+        let piped = text(&pipe(command(of.name).arg("--help").env("COLUMNS", "40"), b"").stdout);
+        let too_wide = |help: &str, columns| {
+            // A word that is longer than that stands by itself.
+            let is_long = |line: &&str| line.chars().count() > columns && line.split_whitespace().count() > 1;
+            help.lines().find(is_long).map(str::to_owned)
+        };
+        assert_eq!(too_wide(&piped, 100), None, "{}: in a pipe", of.name);
+        assert_eq!(help_in_a_terminal(of, 60, "| cat"), piped, "{}: a pipe depends on no terminal", of.name);
+        for columns in [60, 80, 200] {
+            let help = help_in_a_terminal(of, columns, "");
+            assert_eq!(too_wide(&help, columns), None, "{}: {columns} columns", of.name);
+            let words = |help: &str| help.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(words(&help), words(&piped), "{}: {columns} columns", of.name);
+            assert_eq!(columns >= 100, help == piped, "{}: {columns} columns", of.name);
+        }
+    }
+}
+
 #[test]
 fn help_and_version_go_to_stdout() {
     for of in ALL {

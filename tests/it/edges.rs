@@ -50,6 +50,33 @@ fn an_option_is_the_same_wherever_it_is() {
 }
 
 #[test]
+fn durations_are_given_in_milliseconds_seconds_minutes_or_hours() {
+    let mut count = 0;
+    for of in ALL {
+        let definition = (of.clap)();
+        let takes_duration = |option: &&clap::Arg| {
+            option.get_value_names().is_some_and(|names| names.iter().any(|name| name == "DURATION"))
+        };
+        for long in definition.get_arguments().filter(takes_duration).filter_map(clap::Arg::get_long) {
+            let refused = |duration: &str| {
+                let arguments = [of.name, &format!("--{long}={duration}")];
+                let error = (of.clap)().try_get_matches_from(arguments).err();
+                error.filter(|error| error.kind() == clap::error::ErrorKind::ValueValidation)
+            };
+            for good in ["500ms", "3s", "2m", "1h", "1.5m", "0.5", "7", "0"] {
+                assert!(refused(good).is_none(), "{} --{long}={good}", of.name);
+            }
+            for bad in ["soon", "3 apples", "1d", "-1", "-1s", "ms"] {
+                let error = refused(bad).unwrap_or_else(|| panic!("{} --{long}={bad}", of.name)).to_string();
+                assert!(error.contains("500ms, 3s, 2m"), "{error}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 10, "only {count} options take a duration");
+}
+
+#[test]
 fn a_number_below_zero_is_answered_by_the_option_that_got_it() {
     let mut refused = 0;
     for of in ALL {

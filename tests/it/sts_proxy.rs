@@ -140,7 +140,7 @@ fn an_agent_without_a_legal_answer_is_given_up() {
 #[test]
 fn a_missing_answer_is_asked_for_again_and_given_up() {
     let silent = "while read -r line; do :; done";
-    let mut game = Game::start(&["--agent-timeout", "0.3", "--attempts", "3"], silent);
+    let mut game = Game::start(&["--agent-timeout", "300ms", "--attempts", "3"], silent);
     game.proxy.say(&rest_site(1, 1));
     let ended = game.proxy.end();
     assert_eq!((ended.status.code(), ended.lines.len()), (Some(4), 0));

@@ -40,10 +40,10 @@ pub struct EngineOptions {
     #[arg(long, value_name = "HOW", default_value = "file")]
     pub transport: Transport,
     /// How long the game may take to greet; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::super::options::seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = crate::cmd::options::duration)]
     pub start_timeout: Duration,
     /// How long a command may take that has no `timeout` among its arguments; a game that doesn't answer even two seconds after that is given up; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = super::super::options::seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = crate::cmd::options::duration)]
     pub timeout: Duration,
     /// Show what the engine prints
     #[arg(short, long)]

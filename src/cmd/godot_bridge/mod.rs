@@ -40,7 +40,7 @@ use tree::Tree;
 /// The game needs the AgentBridge addon, which `godot-bridge install PROJECT` puts in. It walks the scene tree by itself: whoever
 /// adds a button sees it in get_tree and can press it. Its README.md lists the commands.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
@@ -107,8 +107,8 @@ Examples:
     godot-bridge --attach DIR
 
 Exit status:
-  0 all well; 1 a line was refused, or a command failed; 2 usage; 3 the game can't be started, or doesn't greet; 4 the game has
-  crashed (also when it is ended after the last command), ended or hung; after a
+  0 all well; 1 a line was refused, or a command failed; 2 usage; 3 the game can't be started, or doesn't greet; 4 the game has \
+  crashed (also when it is ended after the last command), ended or hung; after a \
   `quit` that was asked for, the game's own. See pipewright(7).";
 
 /// The command.

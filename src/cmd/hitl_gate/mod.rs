@@ -18,7 +18,7 @@ mod waiting;
 
 use super::audit::Audit;
 use super::events::Events;
-use super::options::{LimitOptions, seconds};
+use super::options::{LimitOptions, duration};
 use super::policy_check::policy::{Judged, RulesFile, judge};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
@@ -49,7 +49,7 @@ use std::time::Duration;
 /// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "feedback"?:"..."}. The side that makes
 /// the calls can't. Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// The side that carries out calls, with its arguments; without it, calls pass from stdin to stdout
     #[arg(last = true, value_name = "CMD ARGS")]
@@ -65,7 +65,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PATH|stdin")]
     answers: Option<PathBuf>,
     /// How long a person may take; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     timeout: Duration,
     /// What becomes of a call when that time is over
     #[arg(long, value_name = "WHAT", default_value = "reject")]
@@ -103,7 +103,7 @@ Examples:
     mkfifo answers; calls | hitl-gate --answers answers --events questions.jsonl | mcp-pipe -- SERVER
 
 Exit status:
-  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD can't be started, or --tty is no terminal;
+  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD can't be started, or --tty is no terminal; \
   with CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.

@@ -21,7 +21,7 @@ use std::ffi::OsString;
 /// Reads logs of jsonl-record, and plain NDJSON. What can't be read is told with its line on stderr; everything else is
 /// read all the same. With `-`, or no FILE, stdin is read.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     #[command(subcommand)]
     task: Task,

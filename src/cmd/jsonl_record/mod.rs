@@ -5,7 +5,7 @@ mod resume;
 mod rotation;
 
 use super::filter::Filter;
-use super::options::{LimitOptions, seconds, size};
+use super::options::{LimitOptions, duration, size};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
 use crate::io::child::{describe, exit_code};
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// one line a message: {"t":MICROSECONDS,"seq":N,"dir":"in|out|err","msg":THE RAW JSON}. A line is in the log before
 /// it is passed on. An existing log is continued. `replay` plays it, `jsonl-log` checks and counts it.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// The log; `-` is no name for it, stdout carries the stream
     #[arg(value_name = "FILE")]
@@ -36,8 +36,8 @@ pub struct Arguments {
     /// Which part CMD plays; `replay` needs to know it to play a side
     #[arg(long, value_name = "PART", requires = "command")]
     child: Option<Part>,
-    /// When the log is forced to the disk, for power loss: `each` time before anything is passed on, within so many SECONDS, `never`
-    #[arg(long, value_name = "WHEN", default_value = "1", value_parser = sync)]
+    /// When the log is forced to the disk, for power loss: `each` time before anything is passed on, within a duration such as 500ms, `never`
+    #[arg(long, value_name = "WHEN", default_value = "1s", value_parser = sync)]
     sync: Sync,
     /// Begin a new file where this one would become longer (K, M, G for powers of 1024); the full one becomes FILE.1
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -75,7 +75,7 @@ Examples:
 SIGHUP opens FILE anew, for logrotate. An over-long line is recorded in parts.
 
 Exit status:
-  0 all well; 1 something was not recorded; 2 usage, or FILE can't be written; 3 CMD can't be started; with CMD its own where
+  0 all well; 1 something was not recorded; 2 usage, or FILE can't be written; 3 CMD can't be started; with CMD its own where \
   that isn't 0. See pipewright(7).";
 
 /// The command.
@@ -96,7 +96,7 @@ fn sync(text: &str) -> Result<Sync, String> {
     match text {
         "each" => Ok(Sync::Each),
         "never" => Ok(Sync::Never),
-        _ => match seconds(text) {
+        _ => match duration(text) {
             Ok(Duration::ZERO) => Ok(Sync::Each),
             Ok(time) => Ok(Sync::Within(time)),
             Err(error) => Err(format!("each, never, or {error}")),

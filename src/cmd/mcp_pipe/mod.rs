@@ -14,7 +14,7 @@ mod server;
 mod url;
 
 use super::events::Events;
-use super::options::{LimitOptions, seconds, size};
+use super::options::{LimitOptions, duration, size};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
 use crate::io::child::Surroundings;
@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 /// again and greeted as since. A server that dies is started again; what it may have done is told ("maybe_executed"). One that is
 /// reached over HTTP (--url) is connected to again.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// The server, with its arguments
     #[arg(last = true, value_name = "SERVER ARGS", conflicts_with_all = ["config", "url"])]
@@ -80,20 +80,20 @@ pub struct Arguments {
     setup: Option<PathBuf>,
 
     /// How long a call may take; then it is cancelled; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds, help_heading = "Time")]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
     /// How long the server may take to greet and to list its tools
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds, help_heading = "Time")]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     start_timeout: Duration,
     /// How long all may take; what isn't answered then is answered as late, and the status is 124
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time")]
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
     /// How long whoever is asked may take; then the question is cancelled; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds, requires = "interactive", help_heading = "Time")]
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, requires = "interactive", help_heading = "Time")]
     answer_timeout: Duration,
     /// Ask a server that has had nothing to do for so long whether it is there; one that answers neither that nor for its tools,
     /// each within that time, is started again
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Time")]
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     probe: Option<Duration>,
     /// How often a server that is lost is started again; earned back by a minute without a loss
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
@@ -142,7 +142,7 @@ Examples:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER | jsonl-record run.jsonl
 
 Exit status:
-  0 all well; 1 a call failed or was refused; 2 usage; 3 the server can't be started, or doesn't greet; 4 it was lost more often
+  0 all well; 1 a call failed or was refused; 2 usage; 3 the server can't be started, or doesn't greet; 4 it was lost more often \
   than --restart; 124 --deadline. See pipewright(7).";
 
 /// The command.

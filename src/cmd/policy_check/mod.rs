@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// With -- CMD ARGS it stands between whoever calls and CMD, which may be any MCP server. Then it sees the answers too, and knows
 /// what element a number or a reference in a call means.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
@@ -95,7 +95,7 @@ Rules (see pipewright(7) for all that they can say):
   arguments = { \".path\" = { within = \"/home/me/project\" } }
 
 Exit status:
-  0 all well; 1 a call was refused, or a line couldn't be read; 2 usage, or rules that can't be read; 3 CMD can't be started;
+  0 all well; 1 a call was refused, or a line couldn't be read; 2 usage, or rules that can't be read; 3 CMD can't be started; \
   with CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.

@@ -13,7 +13,7 @@ mod step;
 
 use super::filter::Filter;
 use super::log_file::{LogFile, LogOptions, path};
-use super::options::seconds;
+use super::options::duration;
 use super::{Command, Contract};
 use crate::io::keys::Keys;
 use crate::io::lines::Path;
@@ -47,7 +47,7 @@ use step::Stepper;
 /// several times the answers come in order, and the last one again when they are used up; one that was not recorded is answered
 /// with an error that names the nearest.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// Logs; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
@@ -55,8 +55,8 @@ pub struct Arguments {
     /// Times as fast as recorded, or `max` for no waiting; 1 by default, and max when a side is played
     #[arg(long, value_name = "N|max", value_parser = speed)]
     speed: Option<Speed>,
-    /// Cut pauses that are longer than so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Shorten longer pauses to this
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     idle_limit: Option<Duration>,
     #[command(flatten)]
     log: LogOptions,
@@ -125,10 +125,10 @@ struct RoleOptions {
     #[arg(long, value_name = "FILE", requires = "part")]
     report: Option<PathBuf>,
     /// How long a turn waits for what was recorded before it goes on without
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     timeout: Duration,
     /// How long a line that differs waits for another that explains it
-    #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = duration)]
     settle: Duration,
     /// Don't show each difference, only how many there were
     #[arg(long, short, requires = "part")]
@@ -139,7 +139,7 @@ const NAME: &str = "replay";
 const AFTER_HELP: &str = "\
 Examples:
   Last night's game as it went, without the pauses:
-    replay --idle-limit 2 --dir in run.jsonl
+    replay --idle-limit 2s --dir in run.jsonl
   Does today's bot still answer the same? It exits 1 and names the turn where it doesn't:
     replay --as world run.jsonl -- sts-proxy -- ./my-bot
   The recorded game back into the game, as the mod's command:
@@ -150,8 +150,8 @@ Examples:
     replay --speed max --where '.method == \"order\" and .params.total > 100' shop.jsonl
 
 Exit status:
-  0 all well; 1 something differed or was asked that isn't recorded, or part of a log couldn't be read; 2 usage, or a log can't be
-  opened, doesn't say who played which part, or holds no JSON-RPC for --jsonrpc; 3 CMD can't be started; with --jsonrpc
+  0 all well; 1 something differed or was asked that isn't recorded, or part of a log couldn't be read; 2 usage, or a log can't be \
+  opened, doesn't say who played which part, or holds no JSON-RPC for --jsonrpc; 3 CMD can't be started; with --jsonrpc \
   and CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.

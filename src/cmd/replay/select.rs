@@ -1,6 +1,6 @@
 //! Which part of a recording is played.
 
-use crate::cmd::options::seconds;
+use crate::cmd::options::duration;
 use std::str::FromStr;
 
 /// A place in a recording, as `--from` and `--to` take it.
@@ -29,16 +29,14 @@ impl FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Place, String> {
-        let microseconds = |text: &str| Some(seconds(text).ok()?.as_micros() as i64);
         if let Ok(number) = text.parse() {
             return Ok(Place::Number(number));
         }
-        for (unit, in_seconds) in [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)] {
-            if let Some(number) = text.strip_suffix(unit)
-                && let Some(after) = microseconds(number)
-            {
-                return Ok(Place::After((after as f64 * in_seconds) as i64));
-            }
+        // Without a unit it is a time since 1970.
+        if text.parse::<f64>().is_err()
+            && let Ok(after) = duration(text)
+        {
+            return Ok(Place::After(after.as_micros() as i64));
         }
         // A text always becomes JSON.
         let json = serde_json::to_string(text).unwrap_or_default();

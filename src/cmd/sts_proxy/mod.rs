@@ -9,7 +9,7 @@ mod proxy;
 mod recorder;
 mod watchdog;
 
-use super::options::{LimitOptions, seconds};
+use super::options::{LimitOptions, duration};
 use super::{Command, Contract};
 use crate::io::between::{Ends, Manner, between};
 use crate::io::descriptor::stdout;
@@ -37,7 +37,7 @@ use std::time::Duration;
 /// valid-actions would print it, and answers with one line: an id, {"action_id":N}, or a legal mod command. Every accepted
 /// decision is recorded with the state it was made in, one file a run.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, max_term_width = 100, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// The program that plays, with its arguments; without one, a person does
     #[arg(last = true, value_name = "AGENT")]
@@ -51,7 +51,7 @@ pub struct Arguments {
     color: Color,
 
     /// How long an agent may take for an answer before it is asked again; what it answers later is not sent; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds, help_heading = "Agent")]
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Agent")]
     agent_timeout: Duration,
     /// How often an agent is asked at one decision before it is given up: 1 gives it up at the first illegal, late or missing answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Agent")]
@@ -70,7 +70,7 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT", default_value = "silent", help_heading = "Game")]
     idle: Idle,
     /// Ask for the state when nothing has come from the game for so long; 0 is never
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, help_heading = "Game")]
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration, help_heading = "Game")]
     watchdog: Duration,
 
     /// Where records go [default: pipewright/spire in the XDG data folder]
@@ -122,7 +122,7 @@ Examples:
     command=/usr/local/bin/sts-proxy --start SILENT 0 --games 10 -- /home/me/my-bot
 
 Exit status:
-  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started; 4 the agent was lost,
+  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started; 4 the agent was lost, \
   or gave no legal answer. See pipewright(7).";
 
 /// The command.
