@@ -9,6 +9,8 @@
 //! | [`Form::Godot`] | `{"cmd","id"?,"args"?}` | 000 |
 //! | [`Form::JsonRpc`] | `{"jsonrpc","id"?,"method":"tools/call","params":{"name","arguments"?,"_meta"?}}` | MCP |
 //!
+//! The first three take the arguments under `args` or `arguments`. Null arguments are none.
+//!
 //! Gates and worlds all see calls through [`recognise`], so that none passes what another would carry out.
 
 use crate::json::why_none;
@@ -19,11 +21,16 @@ use std::fmt;
 
 mod answer;
 mod approval;
+mod cancel;
 mod input;
+mod unreadable;
 
-pub use answer::{Outcome, looks_like_json_rpc, refuse_unreadable};
+pub use answer::{Outcome, looks_like_json_rpc};
 pub use approval::{Action, HitlResponse};
+pub use cancel::{cancelled_id, is_same_id};
 pub use input::{InputRequest, InputResponse};
+pub use unreadable::Unreadable;
+pub(crate) use unreadable::unreadable;
 
 /// Why a call was not carried out, or failed; one list for all commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +96,12 @@ pub struct Call<'a> {
     pub id: Option<&'a RawValue>,
     /// The tool's name.
     pub tool: Cow<'a, str>,
-    /// A JSON object, as it was written.
+    /// A JSON object, as it was written; `None` where it is missing or null, which mean `{}`.
     pub arguments: Option<&'a RawValue>,
+    /// Under which name they stand, or would stand, in the record or in JSON-RPC's `params`: `args` or `arguments`.
+    pub arguments_key: &'static str,
+    /// How long the call may take, for a world that has such a limit: seconds as a number, or a text such as `"500ms"`.
+    pub timeout: Option<&'a RawValue>,
     /// What the call acts on: `{"role","name",...}`.
     pub target: Option<&'a RawValue>,
     /// Whether a gate holds that somebody must be asked first. A world refuses such a call.
@@ -99,32 +110,6 @@ pub struct Call<'a> {
     pub policy: Option<&'a RawValue>,
     /// `session_id`, `agent_id`, `plan_id`, `step_id`, where they are there: they come back in the answer.
     pub context: Vec<(&'static str, &'a RawValue)>,
-}
-
-impl Call<'_> {
-    /// Under which name its arguments stand, in the record or in JSON-RPC's `params`.
-    pub fn arguments_key(&self) -> &'static str {
-        match self.form {
-            Form::Record | Form::JsonRpc => "arguments",
-            Form::Short | Form::Godot => "args",
-        }
-    }
-}
-
-/// Why a line can't be read for certain. A gate refuses such a line; it never guesses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable(String);
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unreadable {}
-
-pub(crate) fn unreadable<T>(why: impl fmt::Display) -> Result<T, Unreadable> {
-    Err(Unreadable(why.to_string()))
 }
 
 /// Fields of a call that all its forms but JSON-RPC have beside it.
@@ -148,12 +133,18 @@ const MARKERS: [(&str, Form); 4] =
 ///
 /// # Errors
 /// What two readers could read differently: text that is no JSON object, a batch, a bare carriage return, keys
-/// that are equal or equal but for case, two markers, or a field of the wrong type.
+/// that are equal or equal but for case, two markers, or a field of the wrong type. The error has the id and the form of the
+/// call where those can be read.
 pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
     if line.contains('\r') {
-        return unreadable("it holds a carriage return, which some readers take for a line's end");
+        return unreadable("it holds a carriage return, which some readers take for a line's end")
+            .map_err(|error| error.in_form_of(line.as_bytes()));
     }
-    let fields = Fields::read(line)?;
+    let fields = Fields::read(line).map_err(|error| error.in_form_of(line.as_bytes()))?;
+    call_in(&fields).map_err(|error| error.about(&fields))
+}
+
+fn call_in<'a>(fields: &Fields<'a>) -> Result<Option<Call<'a>>, Unreadable> {
     if let Some((key, _)) = fields.in_another_case(&MARKERS.map(|(marker, _)| marker)) {
         return unreadable(format_args!("{key:?} would make it a call for readers that ignore case"));
     }
@@ -170,12 +161,12 @@ pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
             let Some(tool) = fields.get("tool_name") else {
                 return unreadable("a tool_call without tool_name");
             };
-            call(form, &fields, "call_id", string("tool_name", tool)?, "arguments").map(Some)
+            call(form, fields, string("tool_name", tool)?).map(Some)
         }
         // Its own answers bear `tool` as well, and a `status`.
         Form::Short if fields.get("status").is_some() => Ok(None),
-        Form::Short | Form::Godot => call(form, &fields, "id", value, "args").map(Some),
-        Form::JsonRpc if value == "tools/call" => json_rpc(&fields).map(Some),
+        Form::Short | Form::Godot => call(form, fields, value).map(Some),
+        Form::JsonRpc if value == "tools/call" => json_rpc(fields).map(Some),
         Form::Record | Form::JsonRpc => Ok(None),
     }
 }
@@ -186,28 +177,31 @@ pub fn type_of(line: &str) -> Option<Cow<'_, str>> {
     string("type", value).ok()
 }
 
-/// The id of the call that a line asks to cancel: `{"type":"cancel","call_id":...}`.
-pub fn is_cancel(line: &str) -> Option<&RawValue> {
-    let fields = Fields::read(line).ok()?;
-    let is_one = fields.get("type").is_some_and(|value| value.get() == "\"cancel\"");
-    fields.get("call_id").filter(|_| is_one)
+impl Form {
+    /// The field that holds the id of a call in this form.
+    fn id_key(self) -> &'static str {
+        if self == Form::Record { "call_id" } else { "id" }
+    }
 }
 
-fn call<'a>(
-    form: Form,
-    fields: &Fields<'a>,
-    id: &str,
-    tool: Cow<'a, str>,
-    arguments: &str,
-) -> Result<Call<'a>, Unreadable> {
-    fields.spelled_as(&[id, "tool_name", arguments])?;
+fn call<'a>(form: Form, fields: &Fields<'a>, tool: Cow<'a, str>) -> Result<Call<'a>, Unreadable> {
+    let id = form.id_key();
+    fields.spelled_as(&[id, "tool_name", "args", "arguments", "timeout"])?;
     fields.spelled_as(&MARKS)?;
     fields.spelled_as(&CONTEXT)?;
+    let (usual, other) = if form == Form::Record { ("arguments", "args") } else { ("args", "arguments") };
+    let arguments_key = match (fields.get(usual), fields.get(other)) {
+        (Some(_), Some(_)) => return unreadable("it has both \"args\" and \"arguments\""),
+        (None, Some(_)) => other,
+        (_, None) => usual,
+    };
     Ok(Call {
         form,
         id: fields.get(id),
         tool,
-        arguments: object(arguments, fields.get(arguments))?,
+        arguments: arguments(arguments_key, fields)?,
+        arguments_key,
+        timeout: fields.get("timeout"),
         target: object("target", fields.get("target"))?,
         requires_approval: flag("requires_approval", fields.get("requires_approval"))?,
         policy: fields.get("policy"),
@@ -222,7 +216,10 @@ fn json_rpc<'a>(fields: &Fields<'a>) -> Result<Call<'a>, Unreadable> {
     };
     let params = Fields::read(params.get())?;
     fields.spelled_as(&["id", "params"])?;
-    params.spelled_as(&["name", "arguments", "_meta"])?;
+    params.spelled_as(&["name", "args", "arguments", "_meta"])?;
+    if params.get("args").is_some() {
+        return unreadable("params has \"args\": MCP's name is \"arguments\"");
+    }
     let Some(name) = params.get("name") else {
         return unreadable("tools/call without params.name");
     };
@@ -235,12 +232,19 @@ fn json_rpc<'a>(fields: &Fields<'a>) -> Result<Call<'a>, Unreadable> {
         form: Form::JsonRpc,
         id: fields.get("id"),
         tool: string("name", name)?,
-        arguments: object("arguments", params.get("arguments"))?,
+        arguments: arguments("arguments", &params)?,
+        arguments_key: "arguments",
+        timeout: None,
         target: object("target", meta.get("target"))?,
         requires_approval: flag("requires_approval", meta.get("requires_approval"))?,
         policy: meta.get("policy"),
         context: Vec::new(),
     })
+}
+
+/// Null arguments are none.
+fn arguments<'a>(key: &str, fields: &Fields<'a>) -> Result<Option<&'a RawValue>, Unreadable> {
+    object(key, fields.get(key).filter(|value| value.get() != "null"))
 }
 
 /// A field's string, borrowed where it holds no escapes.

@@ -8,6 +8,7 @@ pub mod filter;
 pub mod godot_bridge;
 #[cfg(feature = "jq")]
 pub mod hitl_gate;
+mod intake;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
 #[cfg(feature = "jq")]

@@ -1,27 +1,64 @@
 //! What waits for its turn to leave: answers come in the order of the lines that they answer.
 
+use crate::record::{Call, recognise};
 use std::collections::VecDeque;
+use std::time::Instant;
 
 /// So much waits at most before no more is read.
 const MANY: usize = 1024;
 const MUCH: usize = 8 << 20;
 
+/// A call that has no answer yet.
+pub struct Waiting {
+    /// The call, as it came.
+    pub call: String,
+    /// Our number for it, while the other side works on it.
+    pub number: Option<u64>,
+    /// When it was first sent to the other side.
+    pub sent_at: Option<Instant>,
+}
+
+impl Waiting {
+    /// What `answer` says to the call.
+    pub fn answer(&self, answer: impl FnOnce(&Call<'_>) -> String) -> String {
+        // It was a call when it came.
+        recognise(&self.call).ok().flatten().map(|call| answer(&call)).unwrap_or_default()
+    }
+}
+
 /// A line that came, until what is said to it has left.
 pub enum Pending {
-    /// A call that isn't sent yet: the other side hasn't greeted, or works on as many as it may.
-    Unsent(String),
-    /// A call that the other side works on, under our number.
-    Sent(u64, String),
+    /// A call without an answer.
+    Call(Waiting),
     /// What is to leave, with its line feed.
     Done(Vec<u8>),
 }
 
 impl Pending {
+    /// A call that is not sent yet: the other side is not ready, or works on as many as it may.
+    pub fn unsent(call: &str) -> Pending {
+        Pending::Call(Waiting { call: call.to_owned(), number: None, sent_at: None })
+    }
+
+    /// A call that was sent under this number.
+    pub fn sent(number: u64, call: &str) -> Pending {
+        Pending::Call(Waiting { call: call.to_owned(), number: Some(number), sent_at: Some(Instant::now()) })
+    }
+
+    /// An answer without its line feed.
+    pub fn done(answer: &str) -> Pending {
+        Pending::Done(format!("{answer}\n").into_bytes())
+    }
+
     fn size(&self) -> usize {
         match self {
-            Pending::Unsent(call) | Pending::Sent(_, call) => call.len(),
+            Pending::Call(waiting) => waiting.call.len(),
             Pending::Done(line) => line.len(),
         }
+    }
+
+    fn is_sent_as(&self, id: u64) -> bool {
+        matches!(self, Pending::Call(Waiting { number, .. }) if *number == Some(id))
     }
 }
 
@@ -50,12 +87,12 @@ impl Queue {
     }
 
     /// Settles the call that was sent under `id`.
-    pub fn answer(&mut self, id: u64, answer: impl FnOnce(&str) -> String) {
-        let sent = self.lines.iter_mut().find(|line| matches!(line, Pending::Sent(sent, _) if *sent == id));
+    pub fn answer(&mut self, id: u64, answer: impl FnOnce(&Waiting) -> String) {
+        let sent = self.lines.iter_mut().find(|line| line.is_sent_as(id));
         if let Some(pending) = sent {
             self.size -= pending.size();
-            if let Pending::Sent(_, call) = &*pending {
-                *pending = Pending::Done(format!("{}\n", answer(call)).into_bytes());
+            if let Pending::Call(waiting) = &*pending {
+                *pending = Pending::done(&answer(waiting));
             }
             self.size += pending.size();
         }
@@ -63,69 +100,70 @@ impl Queue {
 
     /// Sends what hasn't been yet, as long as `send` takes it: it gives the number that a call is sent under, or the answer to
     /// one that isn't sent, or nothing where no more can be sent for now.
-    pub fn send(&mut self, mut send: impl FnMut(&str) -> Option<Result<u64, String>>) {
+    pub fn send(&mut self, mut send: impl FnMut(&Waiting) -> Option<Result<u64, String>>) {
         for pending in &mut self.lines {
-            let Pending::Unsent(call) = pending else { continue };
-            let before = call.len();
-            match send(call) {
-                Some(Ok(id)) => *pending = Pending::Sent(id, std::mem::take(call)),
-                Some(Err(answer)) => *pending = Pending::Done(format!("{answer}\n").into_bytes()),
+            let Pending::Call(waiting) = pending else { continue };
+            if waiting.number.is_some() {
+                continue;
+            }
+            match send(waiting) {
+                Some(Ok(id)) => {
+                    waiting.number = Some(id);
+                    waiting.sent_at.get_or_insert_with(Instant::now);
+                }
+                Some(Err(answer)) => {
+                    let before = pending.size();
+                    *pending = Pending::done(&answer);
+                    self.size = self.size - before + pending.size();
+                }
                 None => return,
             }
-            self.size = self.size - before + pending.size();
         }
     }
 
     /// The call that was sent under `id`.
     pub fn sent(&self, id: u64) -> Option<&str> {
         self.lines.iter().find_map(|line| match line {
-            Pending::Sent(sent, call) if *sent == id => Some(call.as_str()),
+            Pending::Call(waiting) if waiting.number == Some(id) => Some(waiting.call.as_str()),
             _ => None,
         })
     }
 
-    /// The call that was sent under `id` was sent again under another number.
-    pub fn renumber(&mut self, id: u64, again: u64) {
+    /// The call that was sent under `id` was sent again under another number, or is to be sent again where there is none.
+    pub fn renumber(&mut self, id: u64, again: Option<u64>) {
         for pending in &mut self.lines {
-            if let Pending::Sent(sent, _) = pending
-                && *sent == id
+            if let Pending::Call(waiting) = pending
+                && waiting.number == Some(id)
             {
-                *sent = again;
-            }
-        }
-    }
-
-    /// Takes back what was sent under `id`: it is to be sent again.
-    pub fn unsend(&mut self, id: u64) {
-        for pending in &mut self.lines {
-            if let Pending::Sent(sent, call) = pending
-                && *sent == id
-            {
-                *pending = Pending::Unsent(std::mem::take(call));
+                waiting.number = again;
             }
         }
     }
 
     /// Settles the first call that `is_it` says so of; gives the number that it was sent under, where it was.
-    pub fn settle(&mut self, is_it: impl Fn(&str) -> bool, answer: impl FnOnce(&str) -> String) -> Option<Option<u64>> {
-        let pending = self.lines.iter_mut().find(|line| match line {
-            Pending::Unsent(call) | Pending::Sent(_, call) => is_it(call),
-            Pending::Done(_) => false,
-        })?;
-        let (before, id) = (pending.size(), if let Pending::Sent(id, _) = pending { Some(*id) } else { None });
-        if let Pending::Unsent(call) | Pending::Sent(_, call) = &*pending {
-            *pending = Pending::Done(format!("{}\n", answer(call)).into_bytes());
+    pub fn settle(
+        &mut self,
+        is_it: impl Fn(&str) -> bool,
+        answer: impl FnOnce(&Waiting) -> String,
+    ) -> Option<Option<u64>> {
+        let is_it = |line: &&mut Pending| matches!(line, Pending::Call(waiting) if is_it(&waiting.call));
+        let pending = self.lines.iter_mut().find(is_it)?;
+        let before = pending.size();
+        let mut id = None;
+        if let Pending::Call(waiting) = &*pending {
+            id = waiting.number;
+            *pending = Pending::done(&answer(waiting));
         }
         self.size = self.size - before + pending.size();
         Some(id)
     }
 
     /// Settles every call; says whether there was any.
-    pub fn answer_all(&mut self, answer: impl Fn(&str) -> String) -> bool {
+    pub fn answer_all(&mut self, answer: impl Fn(&Waiting) -> String) -> bool {
         let mut any = false;
         for pending in &mut self.lines {
-            if let Pending::Unsent(call) | Pending::Sent(_, call) = &*pending {
-                *pending = Pending::Done(format!("{}\n", answer(call)).into_bytes());
+            if let Pending::Call(waiting) = &*pending {
+                *pending = Pending::done(&answer(waiting));
                 any = true;
             }
         }
@@ -163,14 +201,14 @@ mod tests {
     #[test]
     fn what_is_settled_first_waits_for_what_came_first() {
         let (mut queue, mut out) = (Queue::default(), Vec::new());
-        queue.push(Pending::Unsent("a".to_owned()));
-        queue.push(Pending::Done(b"passed\n".to_vec()));
-        queue.push(Pending::Sent(7, "b".to_owned()));
-        queue.answer(7, |call| format!("{call}!"));
+        queue.push(Pending::unsent("a"));
+        queue.push(Pending::done("passed"));
+        queue.push(Pending::sent(7, "b"));
+        queue.answer(7, |waiting| format!("{}!", waiting.call));
         queue.drain(&mut out);
         assert_eq!(out, b"");
         queue.send(|_| Some(Ok(8)));
-        queue.answer(8, |call| format!("{call}?"));
+        queue.answer(8, |waiting| format!("{}?", waiting.call));
         queue.drain(&mut out);
         assert_eq!(out, b"a?\npassed\nb!\n");
         assert!(queue.is_empty() && queue.size == 0);
@@ -179,7 +217,7 @@ mod tests {
     #[test]
     fn it_is_full_by_number_or_by_size() {
         let mut queue = Queue::default();
-        queue.push(Pending::Unsent("x".repeat(MUCH)));
+        queue.push(Pending::unsent(&"x".repeat(MUCH)));
         assert!(queue.is_full());
         queue.answer_all(|_| String::new());
         queue.drain(&mut Vec::new());

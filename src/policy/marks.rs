@@ -49,7 +49,7 @@ pub fn settle(call: &Call<'_>, text: &str) -> Result<String, FieldError> {
 /// As [`mark`].
 pub fn with_arguments(call: &Call<'_>, text: &str, arguments: &str) -> Result<String, FieldError> {
     let changes = |key| [(key, Change::Set(arguments.as_bytes()))];
-    match (call.form, call.arguments_key()) {
+    match (call.form, call.arguments_key) {
         (Form::JsonRpc, key) => within(text, &["params"], &changes(key)),
         (_, key) => within(text, &[], &changes(key)),
     }

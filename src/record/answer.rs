@@ -3,7 +3,6 @@
 use super::{Call, Form, Kind};
 use crate::json::Object;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 
 /// What became of a call.
 #[derive(Debug, Clone, Copy)]
@@ -45,15 +44,17 @@ impl Call<'_> {
         self.answer_with(outcome, &[])
     }
 
-    /// The same with `more` fields behind it, their names plain and their values JSON text. JSON-RPC's answer has no place for
-    /// them.
+    /// The same with `more` fields behind it, their names plain and their values JSON text. In JSON-RPC's form, an error has
+    /// them in its `data`, and a result has no place for them.
     pub fn answer_with(&self, outcome: Outcome<'_>, more: &[(&str, &str)]) -> String {
         let answer = Object::default();
         let answer = match self.form {
             Form::Record => outcome.status(self.identify(answer.text("type", "tool_result")), "result"),
             Form::Short => outcome.status(answer.put_some("id", self.id).text("tool", &self.tool), "data"),
             Form::Godot => outcome.godots_own(answer, self.id),
-            Form::JsonRpc => return outcome.json_rpc(answer.text("jsonrpc", "2.0").put_some("id", self.id)).end(),
+            Form::JsonRpc => {
+                return outcome.json_rpc(answer.text("jsonrpc", "2.0").put_some("id", self.id), more).end();
+            }
         };
         answer.put_all(more.iter().copied()).end()
     }
@@ -83,13 +84,13 @@ impl Outcome<'_> {
         .put("events", "[]")
     }
 
-    fn json_rpc(self, answer: Object) -> Object {
+    fn json_rpc(self, answer: Object, more: &[(&str, &str)]) -> Object {
         match self {
             Outcome::Ok(result) => answer.put("result", result),
             Outcome::Error { kind, message, code, data } => {
-                let more = Object::default().text("kind", kind.name()).text_some("code", code).put_some("data", data);
+                let about = Object::default().text("kind", kind.name()).text_some("code", code).put_some("data", data);
                 let error = Object::default().put("code", SERVER_ERROR).text("message", message);
-                answer.put("error", error.put("data", more.end()).end())
+                answer.put("error", error.put("data", about.put_all(more.iter().copied()).end()).end())
             }
         }
     }
@@ -98,21 +99,4 @@ impl Outcome<'_> {
 /// Whether a line, or a part of it, is JSON-RPC's as far as can be seen without reading it.
 pub fn looks_like_json_rpc(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"\"jsonrpc\"").is_some()
-}
-
-/// What is answered to a line that may be a call and can't be read for certain: an error without an id, in JSON-RPC's form or our own;
-/// JSON text without a line feed.
-pub fn refuse_unreadable(is_json_rpc: bool, kind: Kind, message: &str) -> String {
-    let form = if is_json_rpc { Form::JsonRpc } else { Form::Record };
-    let call = Call {
-        form,
-        id: is_json_rpc.then_some(RawValue::NULL),
-        tool: Cow::Borrowed(""),
-        arguments: None,
-        target: None,
-        requires_approval: false,
-        policy: None,
-        context: Vec::new(),
-    };
-    call.answer(Outcome::Error { kind, message, code: None, data: None })
 }

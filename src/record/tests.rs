@@ -65,7 +65,8 @@ fn what_two_readers_could_read_differently_is_unreadable() {
     assert_eq!(tool(r#"{"tool":"x","Notes":"kept"}"#), Some((Form::Short, "x".into())));
     assert!(why(r#"{"tool":1}"#).contains("no string"));
     assert!(why(r#"{"tool":"x","args":[1]}"#).contains("no object"));
-    assert!(why(r#"{"tool":"x","args":null}"#).contains("no object"));
+    assert!(why(r#"{"tool":"x","args":{},"arguments":{}}"#).contains("both"));
+    assert!(why(r#"{"method":"tools/call","params":{"name":"x","args":{}}}"#).contains("arguments"));
     assert!(why(r#"{"tool":"x","requires_approval":1}"#).contains("neither"));
     assert!(why(r#"{"type":"tool_call"}"#).contains("tool_name"));
     assert!(why(r#"{"method":"tools/call"}"#).contains("params"));
@@ -73,6 +74,54 @@ fn what_two_readers_could_read_differently_is_unreadable() {
     assert!(
         why(r#"{"method":"tools/call","params":{"name":"x","_meta":{"requires_approval":"no"}}}"#).contains("neither")
     );
+}
+
+#[test]
+fn arguments_have_two_spellings_and_null_is_none() {
+    for (line, key, arguments) in [
+        (r#"{"tool":"x","args":{"a":1.10}}"#, "args", Some(r#"{"a":1.10}"#)),
+        (r#"{"tool":"x","arguments":{"a":1.10}}"#, "arguments", Some(r#"{"a":1.10}"#)),
+        (r#"{"cmd":"x","arguments":{}}"#, "arguments", Some("{}")),
+        (r#"{"type":"tool_call","tool_name":"x","args":{}}"#, "args", Some("{}")),
+        (r#"{"type":"tool_call","tool_name":"x"}"#, "arguments", None),
+        (r#"{"tool":"x","args":null}"#, "args", None),
+        (r#"{"method":"tools/call","params":{"name":"x","arguments":null}}"#, "arguments", None),
+    ] {
+        let call = recognise(line).unwrap().unwrap();
+        assert_eq!((call.arguments_key, call.arguments.map(RawValue::get)), (key, arguments), "{line}");
+    }
+}
+
+#[test]
+fn an_unreadable_call_is_refused_in_its_form_and_with_its_id() {
+    for (line, refusal) in [
+        (
+            r#"{"tool":"x","args":[1],"id":"i"}"#,
+            r#"{"id":"i","tool":"x","status":"error","error":"line 7: \"args\" is no object","kind":"bad_input"}"#,
+        ),
+        (
+            r#"{"type":"tool_call","call_id":1.0,"tool_name":"x","arguments":"{}"}"#,
+            r#"{"type":"tool_result","call_id":1.0,"status":"error","error":"line 7: \"arguments\" is no object","kind":"bad_input"}"#,
+        ),
+        (
+            r#"{"cmd":"x","args":1,"id":2}"#,
+            r#"{"ok":false,"id":2,"error":"line 7: \"args\" is no object","code":"bad_input","events":[]}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":1}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"line 7: \"name\" is no string","data":{"kind":"bad_input"}}}"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":4,"method":"tools/call""#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"line 7: it is no JSON object: EOF while parsing an object at column 45","data":{"kind":"bad_input"}}}"#,
+        ),
+        (
+            "[]",
+            r#"{"type":"tool_result","status":"error","error":"line 7: it is an array: send one record a line","kind":"bad_input"}"#,
+        ),
+    ] {
+        assert_eq!(recognise(line).unwrap_err().refusal(Kind::BadInput, 7), refusal, "{line}");
+    }
 }
 
 #[test]

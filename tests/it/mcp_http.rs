@@ -1,6 +1,6 @@
 //! `mcp-pipe --url`, with a server that shows what those that people use can't be made to show.
 
-use crate::process::{Talk, command, eventually, example, pipe, text};
+use crate::process::{Talk, command, eventually, example, pipe, text, without_duration};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -65,7 +65,7 @@ fn calls_of(tools: &[&str]) -> String {
 }
 
 fn lines(output: &Output) -> Vec<String> {
-    text(&output.stdout).lines().map(str::to_owned).collect()
+    text(&output.stdout).lines().map(without_duration).collect()
 }
 
 fn value(line: &str) -> Value {

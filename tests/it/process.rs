@@ -184,3 +184,10 @@ pub fn is_running(pid: i32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'))
 }
+
+/// A result without how long the call took, which is never the same twice.
+pub fn without_duration(line: &str) -> String {
+    let Some((before, after)) = line.rsplit_once(r#""duration_ms":"#) else { return line.to_owned() };
+    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    format!("{before}{}", after.strip_prefix(',').unwrap_or(after))
+}

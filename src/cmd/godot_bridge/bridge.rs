@@ -2,14 +2,15 @@
 
 use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
+use crate::cmd::intake;
 use crate::cmd::queue::{Pending, Queue};
 use crate::godot::{Gone, answer, answer_gone, refuse};
 use crate::io::child::exit_code;
-use crate::io::lines::{Line, Piece, TOO_DEEP, TOO_LONG, deeper_than, text};
+use crate::io::lines::{Line, Piece, TOO_LONG, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
-use crate::record::{Call, Form, recognise};
+use crate::record::{Call, Unreadable, recognise};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -63,44 +64,42 @@ impl Bridge {
         if line.is_blank() {
             return;
         }
-        if deeper_than(line.body(), self.max_depth) {
-            return self.refuse_line(line.number(), "BAD_JSON", TOO_DEEP);
-        }
-        let Ok(body) = std::str::from_utf8(line.body()) else {
-            return self.refuse_line(line.number(), "BAD_JSON", "it is no UTF-8");
+        let (body, call) = match intake::read(line, self.max_depth) {
+            Ok(read) => read,
+            Err(error) => return self.refuse_line(line.number(), "BAD_JSON", &error),
         };
-        match recognise(body) {
-            Err(error) => self.refuse_line(line.number(), "BAD_JSON", &error.to_string()),
-            Ok(None) => {
+        match call {
+            None => {
                 let mut raw = line.raw().to_vec();
                 if !raw.ends_with(b"\n") {
                     raw.push(b'\n');
                 }
                 self.queue.push(Pending::Done(raw));
             }
-            Ok(Some(call)) if call.requires_approval => {
+            Some(call) if call.requires_approval => {
                 let why = "it still requires approval: let hitl-gate stand before this";
                 self.report.fault(format_args!("stdin:{}", line.number()), why);
-                self.queue.push(Pending::Done(format!("{}\n", refuse(&call, "NEEDS_APPROVAL", why)).into_bytes()));
+                self.queue.push(Pending::done(&refuse(&call, "NEEDS_APPROVAL", why)));
             }
-            Ok(Some(call)) if self.lost.is_some() => {
+            Some(call) if self.lost.is_some() => {
                 if let Some((gone, _)) = &self.lost {
-                    self.queue.push(Pending::Done(format!("{}\n", answer_gone(&call, gone)).into_bytes()));
+                    self.queue.push(Pending::done(&answer_gone(&call, gone)));
                 }
             }
-            Ok(Some(_)) if !self.game.is_ready() => self.queue.push(Pending::Unsent(body.to_owned())),
-            Ok(Some(call)) => {
-                let id = send(&mut self.game, &call, body, out, &mut self.asked_to_quit);
-                self.queue.push(Pending::Sent(id, body.to_owned()));
+            Some(_) if !self.game.is_ready() => self.queue.push(Pending::unsent(body)),
+            Some(call) => {
+                let id = send(&mut self.game, &call, out, &mut self.asked_to_quit);
+                self.queue.push(Pending::sent(id, body));
             }
         }
     }
 
     /// A line that is no call, and can't be passed on as something else: told, and answered in the game's form.
-    fn refuse_line(&mut self, number: u64, code: &str, why: &str) {
+    fn refuse_line(&mut self, number: u64, code: &str, why: &Unreadable) {
         self.report.fault(format_args!("stdin:{number}"), why);
         let error = format!("line {number}: {why}");
-        let answer = Object::default().put("ok", false).text("error", &error).text("code", code).put("events", "[]");
+        let answer = Object::default().put("ok", false).put_some("id", why.id());
+        let answer = answer.text("error", &error).text("code", code).put("events", "[]");
         self.queue.push(Pending::Done(answer.line().into_bytes()));
     }
 
@@ -112,8 +111,8 @@ impl Bridge {
             Ok(Heard::Events(events)) => self.show(Some(events), out),
             Ok(Heard::Ready) => {
                 let Bridge { queue, game, asked_to_quit, .. } = self;
-                queue.send(|line| match recognise(line) {
-                    Ok(Some(call)) => Some(Ok(send(game, &call, line, out, asked_to_quit))),
+                queue.send(|waiting| match recognise(&waiting.call) {
+                    Ok(Some(call)) => Some(Ok(send(game, &call, out, asked_to_quit))),
                     // It was one when it came.
                     _ => None,
                 });
@@ -131,7 +130,7 @@ impl Bridge {
                 Err(gone) => self.lose(gone),
                 Ok(None) => {}
                 Ok(Some(id)) => {
-                    self.queue.answer(id, |call| recognised(call, |call| refuse(call, "TOO_LARGE", &why)));
+                    self.queue.answer(id, |waiting| waiting.answer(|call| refuse(call, "TOO_LARGE", &why)));
                     if self.game.has_answered_quit() {
                         self.game.close(NOT_ENDED);
                     }
@@ -147,10 +146,10 @@ impl Bridge {
         for &id in skipped {
             self.report.fail();
             let why = "the game has answered a later command, but not this one";
-            self.queue.answer(id, |call| recognised(call, |call| refuse(call, "GAME_ERROR", why)));
+            self.queue.answer(id, |waiting| waiting.answer(|call| refuse(call, "GAME_ERROR", why)));
         }
         self.show(response.get("events").map(|events| events.get()), out);
-        self.queue.answer(*id, |call| recognised(call, |call| answer(call, response)));
+        self.queue.answer(*id, |waiting| waiting.answer(|call| answer(call, response)));
         if self.asked_to_quit == Some(*id) {
             match response.ok {
                 true => {
@@ -182,7 +181,7 @@ impl Bridge {
     }
 
     fn tell_all(&mut self, gone: &Gone) -> bool {
-        self.queue.answer_all(|call| recognised(call, |call| answer_gone(call, gone)))
+        self.queue.answer_all(|waiting| waiting.answer(|call| answer_gone(call, gone)))
     }
 
     /// The game has ended; `status` where it was ours.
@@ -218,11 +217,6 @@ impl Bridge {
     }
 }
 
-/// The answer to a call that has been in the queue: it was one when it came.
-fn recognised(line: &str, answer: impl FnOnce(&Call<'_>) -> String) -> String {
-    recognise(line).ok().flatten().map(|call| answer(&call)).unwrap_or_default()
-}
-
 fn own_timeout(object: &str) -> Option<Duration> {
     #[derive(serde::Deserialize)]
     struct Own {
@@ -233,11 +227,11 @@ fn own_timeout(object: &str) -> Option<Duration> {
 }
 
 /// Sends a call as a command; gives its number.
-fn send(game: &mut Game, call: &Call<'_>, line: &str, out: &mut Out, asked_to_quit: &mut Option<u64>) -> u64 {
+fn send(game: &mut Game, call: &Call<'_>, out: &mut Out, asked_to_quit: &mut Option<u64>) -> u64 {
     let arguments = call.arguments.map(|arguments| arguments.get());
-    // The game's own form has it beside the arguments, as what we send; in any form, it may be among them.
-    let beside = if call.form == Form::Godot { Some(line) } else { None };
-    let timeout = beside.and_then(own_timeout).or_else(|| own_timeout(arguments?));
+    // It stands beside the arguments, or among them.
+    let beside = intake::timeout(call).ok().flatten().filter(|own| own.as_secs_f64() <= LONGEST);
+    let timeout = beside.or_else(|| own_timeout(arguments?));
     let id = game.ask(out, &call.tool, arguments, timeout);
     if call.tool == "quit" {
         *asked_to_quit = Some(id);
@@ -251,7 +245,7 @@ impl Stage for Bridge {
             Event::Started => self.game.greet(out),
             Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
-                self.refuse_line(number, "TOO_LARGE", TOO_LONG);
+                self.refuse_line(number, "TOO_LARGE", &Unreadable::new(TOO_LONG));
             }
             Event::Piece(Side::Far, _) if self.lost.is_some() => {}
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out),

@@ -1,14 +1,14 @@
 //! What is said about the call that waits: whether it answers the question that is open, and what follows.
 
 use super::gate::Gate;
-use super::waiting::{arguments, is_same};
+use super::waiting::arguments;
 use crate::io::lines::{Piece, TOO_DEEP, TOO_LONG, deeper_than};
 use crate::io::stage::Out;
 use crate::policy::arguments::merged;
 use crate::policy::audit::sha256;
 use crate::policy::audit::{By, Settlement};
 use crate::policy::marks::{settle, with_arguments};
-use crate::record::{Action, HitlResponse, Unreadable, recognise};
+use crate::record::{Action, HitlResponse, Unreadable, is_same_id, recognise};
 use serde_json::value::RawValue;
 
 impl Gate {
@@ -68,7 +68,7 @@ impl Gate {
         }
         let text = first.text();
         let id = recognise(&text).ok().flatten().and_then(|call| call.id.map(RawValue::get));
-        if !is_same(answer.call_id.map(RawValue::get), id) {
+        if !is_same_id(answer.call_id.map(RawValue::get), id) {
             return Err("its call_id isn't that of the call that waits");
         }
         if answer.arguments_sha256.as_ref().is_some_and(|sha256| *sha256 != pending.sha256) {

@@ -4,15 +4,16 @@ use super::asker::Asker;
 use super::noted::Noted;
 use super::records::wants_answer;
 use super::voice::Voice;
-use super::waiting::{Held, Waiting, is_cancelled};
+use super::waiting::{Held, Waiting};
 use crate::cmd::events::Events;
+use crate::cmd::intake;
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Limits, Line, Piece, TOO_DEEP, TOO_LONG, deeper_than};
+use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::policy::audit::By;
-use crate::record::{Call, HitlResponse, Kind, Outcome, is_cancel, looks_like_json_rpc, recognise, refuse_unreadable};
+use crate::record::{Call, HitlResponse, Kind, Outcome, Unreadable, cancelled_id, looks_like_json_rpc};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -136,16 +137,8 @@ impl Gate {
         if line.is_blank() {
             return self.pass(line.raw(), out);
         }
-        let read = match std::str::from_utf8(line.body()) {
-            _ if deeper_than(line.body(), self.settings.limits.max_depth) => Err(TOO_DEEP.into()),
-            Ok(body) => recognise(body).map(|call| (body, call)).map_err(|error| error.to_string()),
-            Err(_) => Err("it is no UTF-8".into()),
-        };
-        match read {
-            Err(why) => {
-                let is_json_rpc = looks_like_json_rpc(line.body());
-                self.refuse_line(line.number(), Kind::BadInput, &why, is_json_rpc, out);
-            }
+        match intake::read(line, self.settings.limits.max_depth) {
+            Err(error) => self.refuse_line(line.number(), Kind::BadInput, &error, out),
             Ok((body, None)) => self.take_other(body, line, out),
             Ok((_, Some(call))) if self.calls.is_empty() && !call.requires_approval => self.pass_call(&call, line, out),
             Ok((_, Some(call))) => self.calls.push(Held::new(line, call.requires_approval)),
@@ -178,18 +171,16 @@ impl Gate {
                 return self.say(&error.end(), out);
             }
         }
-        let cancelled = is_cancel(body).map(|id| id.get().to_owned()).or_else(|| is_cancelled(body));
-        match cancelled.and_then(|id| self.calls.position(&id)) {
+        match cancelled_id(body).and_then(|id| self.calls.position(id.get())) {
             Some(index) => self.cancel(index, out),
             None => self.pass(line.raw(), out),
         }
     }
 
     /// A line that can't be read is told, and answered like a call.
-    fn refuse_line(&mut self, number: u64, kind: Kind, why: &str, is_json_rpc: bool, out: &mut Out) {
-        self.report.fault(format_args!("stdin:{number}"), why);
-        let answer = refuse_unreadable(is_json_rpc, kind, &format!("line {number}: {why}"));
-        self.say(&answer, out);
+    fn refuse_line(&mut self, number: u64, kind: Kind, error: &Unreadable, out: &mut Out) {
+        self.report.fault(format_args!("stdin:{number}"), error);
+        self.say(&error.refusal(kind, number), out);
     }
 
     /// Answers a call that doesn't pass.
@@ -205,7 +196,7 @@ impl Gate {
         self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
         if last {
             let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
-            self.refuse_line(number, Kind::TooLarge, TOO_LONG, is_json_rpc, out);
+            self.refuse_line(number, Kind::TooLarge, &Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc), out);
         }
     }
 

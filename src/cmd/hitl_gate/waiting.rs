@@ -1,8 +1,7 @@
 //! Calls that wait, in the order in which they came.
 
 use crate::io::lines::{Line, text};
-use crate::record::{Call, recognise};
-use crate::rpc::Message;
+use crate::record::{Call, is_same_id, recognise};
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 
@@ -33,7 +32,7 @@ impl Held {
 
     fn has_id(&self, id: &str) -> bool {
         let text = self.text();
-        matches!(recognise(&text), Ok(Some(call)) if is_same(call.id.map(RawValue::get), Some(id)))
+        matches!(recognise(&text), Ok(Some(call)) if is_same_id(call.id.map(RawValue::get), Some(id)))
     }
 }
 
@@ -79,30 +78,6 @@ impl Waiting {
     }
 }
 
-/// Whether two ids, which are JSON text, are one: strings however they are escaped, anything else digit by digit. None is null.
-pub fn is_same(one: Option<&str>, other: Option<&str>) -> bool {
-    let said = |id: &str| serde_json::from_str::<String>(id).ok();
-    match (one.unwrap_or("null"), other.unwrap_or("null")) {
-        (one, other) if one == other => true,
-        (one, other) => said(one).is_some_and(|one| said(other) == Some(one)),
-    }
-}
-
-/// The id of the call that a JSON-RPC line takes back.
-pub fn is_cancelled(line: &str) -> Option<String> {
-    match Message::read(line) {
-        Ok(Message::Notification { method, params: Some(params) }) if method == "notifications/cancelled" => {
-            #[derive(serde::Deserialize)]
-            struct Params<'a> {
-                #[serde(borrow, rename = "requestId")]
-                id: &'a RawValue,
-            }
-            serde_json::from_str::<Params<'_>>(params.get()).ok().map(|params| params.id.get().to_owned())
-        }
-        _ => None,
-    }
-}
-
 /// A call's arguments, JSON text.
 pub fn arguments<'a>(call: &Call<'a>) -> &'a str {
     call.arguments.map_or("{}", RawValue::get)
@@ -111,14 +86,6 @@ pub fn arguments<'a>(call: &Call<'a>) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ids_are_compared_as_json() {
-        assert!(is_same(Some("\"c\\u0041\""), Some("\"cA\"")) && is_same(None, Some("null")) && is_same(None, None));
-        assert!(
-            !is_same(Some("1"), Some("\"1\"")) && !is_same(Some("12345678901234567890"), Some("12345678901234567891"))
-        );
-    }
 
     #[test]
     fn it_is_full_by_number_or_by_size_until_something_leaves() {

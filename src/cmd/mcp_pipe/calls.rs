@@ -1,12 +1,14 @@
 //! From a line of the near side's to a call of the server's tool.
 
 use super::pipe::{Flying, Pipe};
-use super::results::refused;
+use super::results::{refused, unanswered};
+use crate::cmd::intake;
 use crate::cmd::queue::Pending;
-use crate::io::lines::{Line, TOO_DEEP, deeper_than};
+use crate::io::lines::Line;
 use crate::io::stage::{Out, Side};
-use crate::record::{InputResponse, Kind, is_cancel, recognise};
-use std::time::Instant;
+use crate::record::{Call, InputResponse, Kind, Unreadable, cancelled_id, is_same_id, recognise};
+use serde_json::value::RawValue;
+use std::time::{Duration, Instant};
 
 impl Pipe {
     /// Takes a line of the near side's.
@@ -14,36 +16,30 @@ impl Pipe {
         if line.is_blank() {
             return;
         }
-        if deeper_than(line.body(), self.settings.max_depth) {
-            return self.refuse_line(line.number(), Kind::BadInput, TOO_DEEP);
-        }
-        let Ok(body) = std::str::from_utf8(line.body()) else {
-            return self.refuse_line(line.number(), Kind::BadInput, "it is no UTF-8");
+        let (body, call) = match intake::read(line, self.settings.max_depth) {
+            Ok(read) => read,
+            Err(error) => return self.refuse_line(line.number(), Kind::BadInput, &error),
         };
-        let call = match recognise(body) {
-            Err(error) => return self.refuse_line(line.number(), Kind::BadInput, &error.to_string()),
-            Ok(None) => return self.take_other(body, line, out),
-            Ok(Some(call)) => call,
-        };
+        let Some(call) = call else { return self.take_other(body, line, out) };
         let refusal = if call.requires_approval {
             Some((Kind::NeedsApproval, "it still requires approval: let hitl-gate stand before this".to_owned()))
         } else if !self.settings.names.permits(&call.tool) {
             Some((Kind::Denied, format!("{} is not among the tools that --allow and --deny permit", call.tool)))
         } else {
-            None
+            intake::timeout(&call).err().map(|why| (Kind::BadInput, why))
         };
         self.queue.push(match refusal {
-            None => Pending::Unsent(body.to_owned()),
+            None => Pending::unsent(body),
             Some((kind, why)) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &why);
-                Pending::Done(format!("{}\n", refused(&call, kind, &why, self.server.epoch)).into_bytes())
+                Pending::done(&refused(&call, kind, &why, self.server.epoch))
             }
         });
     }
 
     /// Takes a record that is no call.
     fn take_other(&mut self, body: &str, line: &Line<'_>, out: &mut Out) {
-        if let Some(id) = is_cancel(body) {
+        if let Some(id) = cancelled_id(body) {
             return self.cancel(id.get(), out);
         }
         if self.settings.interactive.is_some() {
@@ -65,25 +61,17 @@ impl Pipe {
         self.queue.push(Pending::Done(raw));
     }
 
-    /// A line that can't be read is told, and answered like a call of our own vocabulary.
-    pub(super) fn refuse_line(&mut self, number: u64, kind: Kind, why: &str) {
-        self.report.fault(format_args!("stdin:{number}"), why);
-        let line = r#"{"type":"tool_call","tool_name":""}"#;
-        if let Ok(Some(call)) = recognise(line) {
-            let answer = refused(&call, kind, &format!("line {number}: {why}"), self.server.epoch);
-            self.queue.push(Pending::Done(format!("{answer}\n").into_bytes()));
-        }
+    /// Reports a line that cannot be read, and answers it as far as a call can be read in it.
+    pub(super) fn refuse_line(&mut self, number: u64, kind: Kind, error: &Unreadable) {
+        self.report.fault(format_args!("stdin:{number}"), error);
+        self.queue.push(Pending::done(&error.refusal(kind, number)));
     }
 
     fn cancel(&mut self, id: &str, out: &mut Out) {
         let is_it =
-            |call: &str| matches!(recognise(call), Ok(Some(call)) if call.id.is_some_and(|own| own.get() == id));
+            |call: &str| matches!(recognise(call), Ok(Some(call)) if is_same_id(call.id.map(RawValue::get), Some(id)));
         let epoch = self.server.epoch;
-        let cancelled = |call: &str| match recognise(call) {
-            Ok(Some(call)) => refused(&call, Kind::Cancelled, "it was cancelled", epoch),
-            _ => String::new(),
-        };
-        match self.queue.settle(is_it, cancelled) {
+        match self.queue.settle(is_it, |call| unanswered(call, Kind::Cancelled, "it was cancelled", None, epoch)) {
             Some(Some(sent)) => {
                 self.flying.remove(&sent);
                 self.questions.forget_call(sent);
@@ -104,33 +92,49 @@ impl Pipe {
             let line = self.settings.setup[self.set_up].clone();
             self.set_up += 1;
             if let Ok(Some(call)) = recognise(&line) {
-                let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
-                let id = self.server.client.call(&call.tool, arguments, out.to(Side::Far));
-                let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
-                self.flying.insert(id, Flying { until, is_repeatable: false, is_setup: true, rounds: 0 });
+                let timeout = timeout(&call, self.settings.timeout);
+                let id = self.server.client.call(&call.tool, arguments(&call), out.to(Side::Far));
+                self.flying.insert(id, Flying::new(timeout, false, true));
             }
         }
         if self.flying.values().any(|flying| flying.is_setup) {
             return;
         }
         let Pipe { queue, flying, server, settings, schemas, report, .. } = self;
-        queue.send(|line| {
+        queue.send(|waiting| {
             if flying.len() >= settings.in_flight {
                 return None;
             }
-            let Ok(Some(call)) = recognise(line) else { return Some(Err(String::new())) };
-            let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
+            let Ok(Some(call)) = recognise(&waiting.call) else { return Some(Err(String::new())) };
             if settings.check
-                && let Err((kind, why)) = schemas.check(&server.client, &call.tool, arguments)
+                && let Err((kind, why)) = schemas.check(&server.client, &call.tool, arguments(&call))
             {
                 report.fail();
                 return Some(Err(refused(&call, kind, &why, server.epoch)));
             }
             let is_repeatable = server.client.tool(&call.tool).is_some_and(|tool| tool.is_repeatable);
-            let id = server.client.call(&call.tool, arguments, out.to(Side::Far));
-            let until = settings.timeout.map(|timeout| Instant::now() + timeout);
-            flying.insert(id, Flying { until, is_repeatable, is_setup: false, rounds: 0 });
+            let id = server.client.call(&call.tool, arguments(&call), out.to(Side::Far));
+            flying.insert(id, Flying::new(timeout(&call, settings.timeout), is_repeatable, false));
             Some(Ok(id))
         });
+    }
+}
+
+/// The call's arguments, a JSON object.
+pub(super) fn arguments<'a>(call: &Call<'a>) -> &'a str {
+    call.arguments.map_or("{}", RawValue::get)
+}
+
+/// How long a call may take; `None` is without a limit. Its own timeout was read when it came.
+fn timeout(call: &Call<'_>, usual: Option<Duration>) -> Option<Duration> {
+    match intake::timeout(call) {
+        Ok(Some(own)) => Some(own).filter(|own| !own.is_zero()),
+        _ => usual,
+    }
+}
+
+impl Flying {
+    fn new(timeout: Option<Duration>, is_repeatable: bool, is_setup: bool) -> Flying {
+        Flying { timeout, until: timeout.map(|it| Instant::now() + it), is_repeatable, is_setup, rounds: 0 }
     }
 }

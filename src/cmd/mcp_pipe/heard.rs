@@ -1,14 +1,14 @@
 //! What the server says, and what becomes of its calls when it is gone.
 
 use super::pipe::{Over, Pipe};
-use super::results::{lost, outcome};
+use super::results::{answered, lost, outcome};
 use super::server::{Loss, Then};
 use crate::io::lines::{Line, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
 use crate::json::{Object, one_line};
 use crate::mcp::{Given, Heard, given};
-use crate::record::{Call, Kind, Outcome, recognise};
+use crate::record::{Kind, Outcome, recognise};
 use crate::rpc::RpcError;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -96,7 +96,6 @@ impl Pipe {
     fn settle(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
         let Some(flying) = self.flying.remove(&id) else { return };
         self.server.has_answered();
-        let epoch = self.server.epoch.to_string();
         let saved = match (&mut self.media, &result) {
             (Some(media), Ok(raw)) => media.save(raw).unwrap_or_else(|error| {
                 self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
@@ -105,14 +104,6 @@ impl Pipe {
             _ => None,
         };
         let result = saved.as_deref().map_or(result, Ok);
-        let failed = std::cell::Cell::new(false);
-        let answer = |call: &Call<'_>| {
-            let more = [("epoch", epoch.as_str())];
-            outcome(&result, &mut |outcome| {
-                failed.set(matches!(outcome, Outcome::Error { .. }));
-                call.answer_with(outcome, &more)
-            })
-        };
         if flying.is_setup {
             outcome(&result, &mut |outcome| {
                 if let Outcome::Error { message, .. } = outcome {
@@ -122,11 +113,14 @@ impl Pipe {
             });
             return;
         }
-        self.queue.answer(id, |line| match recognise(line) {
-            Ok(Some(call)) => answer(&call),
-            _ => String::new(),
+        let (epoch, mut failed) = (self.server.epoch, false);
+        self.queue.answer(id, |waiting| {
+            outcome(&result, &mut |outcome| {
+                failed = matches!(outcome, Outcome::Error { .. });
+                waiting.answer(|call| answered(call, outcome, waiting.sent_at, epoch))
+            })
         });
-        if failed.get() {
+        if failed {
             self.report.fail();
         }
     }
@@ -151,13 +145,13 @@ impl Pipe {
         self.questions.clear();
         let then = self.server.lose(loss);
         self.show("lost", &json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr}).to_string(), out);
-        let more = [("maybe_executed", "true"), ("epoch", &*self.server.epoch.to_string())];
+        let epoch = self.server.epoch;
         for (id, flying) in std::mem::take(&mut self.flying) {
             if flying.is_repeatable && then == Then::Restart {
-                self.queue.unsend(id);
+                self.queue.renumber(id, None);
             } else if !flying.is_setup {
                 self.report.fail();
-                self.queue.answer(id, |call| lost(call, Kind::Lost, loss, &more));
+                self.queue.answer(id, |call| lost(call, Kind::Lost, loss, epoch));
             }
         }
         if then == Then::Restart {

@@ -1,10 +1,10 @@
 //! A line of the server's that is too long to be kept: whether it answers a call, and which.
 
 use super::pipe::Pipe;
-use super::results::refused;
+use super::results::unanswered;
 use crate::io::report::Failure;
 use crate::io::stage::Out;
-use crate::record::{Kind, recognise};
+use crate::record::Kind;
 use serde_json::json;
 
 /// What names an answer stands before its result, or behind it.
@@ -71,10 +71,7 @@ impl Pipe {
         }
         self.report.fail();
         let epoch = self.server.epoch;
-        self.queue.answer(id, |line| match recognise(line) {
-            Ok(Some(call)) => refused(&call, Kind::TooLarge, why, epoch),
-            _ => String::new(),
-        });
+        self.queue.answer(id, |call| unanswered(call, Kind::TooLarge, why, None, epoch));
         Ok(())
     }
 }

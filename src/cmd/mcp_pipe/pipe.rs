@@ -4,7 +4,7 @@ use super::health::Health;
 use super::media::Media;
 use super::overlong::Overlong;
 use super::questions::Questions;
-use super::results::{lost, refused, refused_with};
+use super::results::{lost, unanswered};
 use super::schemas::Schemas;
 use super::server::{Loss, Server};
 use crate::cmd::events::Events;
@@ -13,7 +13,7 @@ use crate::io::lines::{Piece, TOO_LONG, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::mcp::{Era, Names};
-use crate::record::{Kind, recognise};
+use crate::record::{Kind, Unreadable};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub struct Settings {
 
 /// A call that the server works on.
 pub(super) struct Flying {
+    /// How long it may take, and until when; without a limit, `None`.
+    pub(super) timeout: Option<Duration>,
     pub(super) until: Option<Instant>,
     /// Whether it may be sent again where the server is lost.
     pub(super) is_repeatable: bool,
@@ -130,12 +132,10 @@ impl Pipe {
         let now = Instant::now();
         if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
             let epoch = self.server.epoch;
-            self.queue.answer_all(|line| match recognise(line) {
-                Ok(Some(call)) => refused(&call, Kind::Timeout, "the time for all calls is over (--deadline)", epoch),
-                _ => String::new(),
-            });
+            let why = "the time for all calls is over (--deadline)";
+            self.queue.answer_all(|call| unanswered(call, Kind::Timeout, why, None, epoch));
             self.drain(out);
-            return Err(Failure::new(Status::Deadline, "the time for all calls is over (--deadline)"));
+            return Err(Failure::new(Status::Deadline, why));
         }
         if self.parting.is_some_and(|parting| parting <= now) {
             out.stop(self.report.finish());
@@ -157,8 +157,10 @@ impl Pipe {
 
     /// What the server hasn't said yet isn't late for its own fault.
     pub(super) fn wait_anew(&mut self) {
-        let anew = self.settings.timeout.map(|timeout| Instant::now() + timeout);
-        self.flying.values_mut().filter(|flying| flying.until.is_some()).for_each(|flying| flying.until = anew);
+        let now = Instant::now();
+        for flying in self.flying.values_mut().filter(|flying| flying.until.is_some()) {
+            flying.until = flying.timeout.map(|timeout| now + timeout);
+        }
         self.server.wait_anew();
     }
 
@@ -174,32 +176,21 @@ impl Pipe {
                 self.fail_setup(why);
             }
             self.questions.forget_call(id);
-            self.queue.answer(id, |line| match recognise(line) {
-                Ok(Some(call)) => refused(&call, Kind::Timeout, why, epoch),
-                _ => String::new(),
-            });
+            self.queue.answer(id, |call| unanswered(call, Kind::Timeout, why, None, epoch));
         }
     }
 
-    /// Whoever called is told what may have been done.
     fn interrupt(&mut self, out: &mut Out) {
-        let epoch = self.server.epoch;
-        let cancelled = |line: &str, more: &[(&str, &str)]| match recognise(line) {
-            Ok(Some(call)) => refused_with(&call, Kind::Cancelled, "mcp-pipe was interrupted", epoch, more),
-            _ => String::new(),
-        };
-        for (id, _) in std::mem::take(&mut self.flying) {
-            self.queue.answer(id, |line| cancelled(line, &[("maybe_executed", "true")]));
-        }
-        self.queue.answer_all(|line| cancelled(line, &[]));
+        let (epoch, why) = (self.server.epoch, "mcp-pipe was interrupted");
+        self.queue.answer_all(|call| unanswered(call, Kind::Cancelled, why, None, epoch));
         self.drain(out);
     }
 
     /// What follows from every event.
     fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
         if let Some(Over { loss, kind, failure: (status, why), until }) = &self.over {
-            let epoch = self.server.epoch.to_string();
-            if self.queue.answer_all(|call| lost(call, *kind, loss, &[("epoch", epoch.as_str())])) {
+            let epoch = self.server.epoch;
+            if self.queue.answer_all(|call| lost(call, *kind, loss, epoch)) {
                 self.report.fail();
             }
             let end = (self.near_ended || *until <= Instant::now()).then(|| Failure::new(*status, why));
@@ -237,7 +228,7 @@ impl Stage for Pipe {
             Event::Started => self.server.greet(out.to(Side::Far)),
             Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
-                self.refuse_line(number, Kind::TooLarge, TOO_LONG);
+                self.refuse_line(number, Kind::TooLarge, &Unreadable::new(TOO_LONG));
             }
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
             Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.hear_part(bytes, last, out)?,

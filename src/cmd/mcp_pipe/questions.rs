@@ -2,6 +2,7 @@
 //! one on stdin. In the legacy era the server asks by itself while it works on a call; in the modern one a call's result asks, and
 //! the call is made once more with the answers.
 
+use super::calls::arguments;
 use super::pipe::{Flying, Pipe};
 use crate::io::stage::{Out, Side};
 use crate::mcp::{Asked, Round};
@@ -167,10 +168,9 @@ impl Pipe {
         let setup = self.settings.setup.get(self.set_up.saturating_sub(1)).filter(|_| flying.is_setup);
         let line = setup.map(String::as_str).or_else(|| self.queue.sent(id));
         let Some(call) = line.and_then(|line| recognise(line).ok().flatten()) else { return };
-        let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
-        let again = self.server.client.call_again(&call.tool, arguments, Some(&round), out.to(Side::Far));
-        self.queue.renumber(id, again);
-        let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
+        let again = self.server.client.call_again(&call.tool, arguments(&call), Some(&round), out.to(Side::Far));
+        self.queue.renumber(id, Some(again));
+        let until = flying.timeout.map(|timeout| Instant::now() + timeout);
         self.flying.insert(again, Flying { until, ..flying });
     }
 

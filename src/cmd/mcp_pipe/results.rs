@@ -1,11 +1,13 @@
-//! What is answered to whoever called: in the form of the call, with its own id.
+//! The answers to calls: in the form of the call, with its own id.
 
 use super::server::Loss;
+use crate::cmd::queue::Waiting;
 use crate::mcp::{Given, given};
-use crate::record::{Call, Kind, Outcome, recognise};
+use crate::record::{Call, Kind, Outcome};
 use crate::rpc::RpcError;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
+use std::time::Instant;
 
 /// What a server's result is, given to `answer`.
 pub fn outcome(result: &Result<&RawValue, RpcError>, answer: &mut dyn FnMut(Outcome<'_>) -> String) -> String {
@@ -36,26 +38,39 @@ pub fn outcome(result: &Result<&RawValue, RpcError>, answer: &mut dyn FnMut(Outc
     }
 }
 
-/// A call that is not carried out, or not to its end.
+/// The answer to a call that is not sent.
 pub fn refused(call: &Call<'_>, kind: Kind, why: &str, epoch: u64) -> String {
-    refused_with(call, kind, why, epoch, &[])
+    let error = Outcome::Error { kind, message: why, code: None, data: None };
+    call.answer_with(error, &[("epoch", &epoch.to_string())])
 }
 
-/// The same with more fields.
-pub fn refused_with(call: &Call<'_>, kind: Kind, why: &str, epoch: u64, more: &[(&str, &str)]) -> String {
-    let epoch = epoch.to_string();
-    let more: Vec<(&str, &str)> = more.iter().copied().chain([("epoch", epoch.as_str())]).collect();
-    call.answer_with(Outcome::Error { kind, message: why, code: None, data: None }, &more)
+/// The server's result for a call that was sent.
+pub fn answered(call: &Call<'_>, outcome: Outcome<'_>, sent_at: Option<Instant>, epoch: u64) -> String {
+    with_times(call, outcome, &[], sent_at, epoch)
 }
 
-/// A call that the server was lost with, or before.
-pub fn lost(line: &str, kind: Kind, loss: &Loss, more: &[(&str, &str)]) -> String {
+/// The answer to a call that gets no result from the server. One that was sent may have been executed all the same.
+pub fn unanswered(waiting: &Waiting, kind: Kind, why: &str, data: Option<&RawValue>, epoch: u64) -> String {
+    let error = Outcome::Error { kind, message: why, code: None, data };
+    let maybe: &[_] = if waiting.sent_at.is_some() { &[("maybe_executed", "true")] } else { &[] };
+    waiting.answer(|call| with_times(call, error, maybe, waiting.sent_at, epoch))
+}
+
+/// The same for a call that the server was lost with, or before.
+pub fn lost(waiting: &Waiting, kind: Kind, loss: &Loss, epoch: u64) -> String {
     let data = to_raw_value(&json!({"status": loss.status, "stderr": loss.stderr})).ok();
-    match recognise(line) {
-        Ok(Some(call)) => {
-            let outcome = Outcome::Error { kind, message: &loss.message, code: None, data: data.as_deref() };
-            call.answer_with(outcome, more)
-        }
-        _ => String::new(),
-    }
+    unanswered(waiting, kind, &loss.message, data.as_deref(), epoch)
+}
+
+fn with_times(
+    call: &Call<'_>,
+    outcome: Outcome<'_>,
+    more: &[(&str, &str)],
+    sent_at: Option<Instant>,
+    epoch: u64,
+) -> String {
+    let (took, epoch) = (sent_at.map(|at| at.elapsed().as_millis().to_string()), epoch.to_string());
+    let took = took.as_deref().map(|took| ("duration_ms", took));
+    let fields = more.iter().copied().chain(took).chain([("epoch", epoch.as_str())]);
+    call.answer_with(outcome, &Vec::from_iter(fields))
 }

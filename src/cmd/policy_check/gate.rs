@@ -3,8 +3,9 @@
 use super::policy::{Judged, RulesFile, judge};
 use crate::cmd::audit::Audit;
 use crate::cmd::events::Events;
+use crate::cmd::intake;
 use crate::io::child::exit_code;
-use crate::io::lines::{Line, Piece, TOO_DEEP, TOO_LONG, deeper_than};
+use crate::io::lines::{Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::annotations::Annotations;
@@ -13,7 +14,7 @@ use crate::policy::builtin::Builtin;
 use crate::policy::marks::{Marks, mark};
 use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, Kind, looks_like_json_rpc, recognise};
+use crate::record::{Call, Form, Kind, Unreadable, looks_like_json_rpc};
 use std::sync::Arc;
 
 /// What becomes of a call that a person is to be asked about.
@@ -84,27 +85,17 @@ impl Gate {
         if line.is_blank() {
             return self.pass(line, out);
         }
-        if deeper_than(line.body(), self.settings.max_depth) {
-            return self.refuse_line(line, Kind::BadInput, TOO_DEEP, out);
-        }
-        let Ok(body) = std::str::from_utf8(line.body()) else {
-            return self.refuse_line(line, Kind::BadInput, "it is no UTF-8", out);
-        };
-        match recognise(body) {
-            Err(error) => self.refuse_line(line, Kind::BadInput, &error.to_string(), out),
-            Ok(None) if is_answer_of_a_person(body) => {
-                self.refuse_line(
-                    line,
-                    Kind::Denied,
-                    "who calls can't approve: answers go to hitl-gate's own channel",
-                    out,
-                );
+        match intake::read(line, self.settings.max_depth) {
+            Err(error) => self.refuse_line(line, Kind::BadInput, &error, out),
+            Ok((body, None)) if is_answer_of_a_person(body) => {
+                let why = "who calls can't approve: answers go to hitl-gate's own channel";
+                self.refuse_line(line, Kind::Denied, &Unreadable::new(why).in_form_of(line.body()), out);
             }
-            Ok(None) => {
+            Ok((body, None)) => {
                 self.annotations.asked(body);
                 self.pass(line, out);
             }
-            Ok(Some(call)) => self.judge(&call, line, body, out),
+            Ok((body, Some(call))) => self.judge(&call, line, body, out),
         }
     }
 
@@ -179,7 +170,7 @@ impl Gate {
                 onward.extend_from_slice(line.after());
             }
             // What was recognised is an object; were it none, it wouldn't pass.
-            Err(error) => self.refuse_line(line, Kind::BadInput, &error.to_string(), out),
+            Err(error) => self.refuse_line(line, Kind::BadInput, &Unreadable::new(error).in_form_of(line.body()), out),
         }
     }
 
@@ -191,7 +182,8 @@ impl Gate {
         self.parts.is_json_rpc |= looks_like_json_rpc(bytes);
         if last {
             let is_json_rpc = std::mem::take(&mut self.parts.is_json_rpc);
-            self.refuse_unreadable(bytes, is_json_rpc, number, Kind::TooLarge, TOO_LONG, out);
+            let error = Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc);
+            self.refuse_unreadable(bytes, number, Kind::TooLarge, &error, out);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::io::terminal::printable;
 use crate::policy::audit::{self, Subject};
 use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, Kind, Outcome, looks_like_json_rpc, refuse_unreadable};
+use crate::record::{Call, Form, Kind, Outcome, Unreadable};
 use serde_json::value::RawValue;
 
 impl Gate {
@@ -74,34 +74,33 @@ impl Gate {
         }
     }
 
-    pub(super) fn refuse_line(&mut self, line: &Line<'_>, kind: Kind, why: &str, out: &mut Out) {
+    pub(super) fn refuse_line(&mut self, line: &Line<'_>, kind: Kind, error: &Unreadable, out: &mut Out) {
         if self.settings.mode == Mode::Observe {
-            self.report
-                .fault(format_args!("stdin:{}", line.number()), format_args!("{why}; passed, as --mode observe says"));
+            self.report.fault(
+                format_args!("stdin:{}", line.number()),
+                format_args!("{error}; passed, as --mode observe says"),
+            );
             return self.pass(line, out);
         }
-        let is_json_rpc = looks_like_json_rpc(line.body());
-        self.refuse_unreadable(line.body(), is_json_rpc, line.number(), kind, why, out);
+        self.refuse_unreadable(line.body(), line.number(), kind, error, out);
     }
 
     pub(super) fn refuse_unreadable(
         &mut self,
         body: &[u8],
-        is_json_rpc: bool,
         number: u64,
         kind: Kind,
-        why: &str,
+        error: &Unreadable,
         out: &mut Out,
     ) {
         let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
-        let decision = Decision::new(Verdict::Deny, "builtin.unreadable", why.to_owned());
+        let decision = Decision::new(Verdict::Deny, "builtin.unreadable", error.to_string());
         // It is refused in any case.
         if let Err(failed) = self.note(subject, None, &decision, Did::Refuse(kind)) {
             self.report.fault("--audit", failed.reason);
         }
-        self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; refused"));
-        let answer = refuse_unreadable(is_json_rpc, kind, &format!("line {number}: {why}"));
-        self.say(&answer, out);
+        self.report.fault(format_args!("stdin:{number}"), format_args!("{error}; refused"));
+        self.say(&error.refusal(kind, number), out);
     }
 
     /// Answers whoever calls.

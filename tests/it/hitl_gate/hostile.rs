@@ -64,7 +64,7 @@ fn what_cannot_be_read_for_certain_never_passes() {
         (&deep, "bad_input"),
     ] {
         let answer = super::json(&desk.talk.ask(line));
-        assert_eq!((&answer["type"], &answer["kind"]), (&"tool_result".into(), &kind.into()), "{line}: {answer}");
+        assert_eq!((&answer["status"], &answer["kind"]), (&"error".into(), &kind.into()), "{line}: {answer}");
     }
     desk.talk.say(r#"[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}]"#);
     let answer = desk.hear();

@@ -59,7 +59,7 @@ fn a_tool_that_fails_keeps_what_it_gave() {
                 r#"{{"id":1,"tool":"fail","status":"error","error":"no such page","kind":"tool_error","data":{data},"epoch":0}}"#
             ),
             format!(
-                r#"{{"jsonrpc":"2.0","id":2,"error":{{"code":-32000,"message":"no such page","data":{{"kind":"tool_error","data":{data}}}}}}}"#
+                r#"{{"jsonrpc":"2.0","id":2,"error":{{"code":-32000,"message":"no such page","data":{{"kind":"tool_error","data":{data},"epoch":0}}}}}}"#
             ),
         ]
     );

@@ -1,6 +1,7 @@
 //! `mcp-pipe` with a server that stands in for real ones (`tests/stand_in/server.rs`): what is answered to a call, what becomes of
 //! everybody when the server fails, and how it ends. Real servers are called elsewhere.
 
+mod arguments;
 mod calls;
 mod ends;
 mod eras;
@@ -12,8 +13,9 @@ mod limits;
 mod options;
 mod questions;
 mod restarts;
+mod unanswered;
 
-use crate::process::{Ended, Talk, command, eventually, example, pipe, text};
+use crate::process::{Ended, Talk, command, eventually, example, pipe, text, without_duration};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -104,7 +106,7 @@ fn play_logged(server: &str, options: &[&str], lines: &[&str]) -> Played {
 fn play_command(command: &mut Command, home: TempDir, lines: &[&str]) -> Played {
     let output = pipe(command, lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
     assert_nothing_is_left(home.path());
-    let lines = text(&output.stdout).lines().map(str::to_owned).collect();
+    let lines = text(&output.stdout).lines().map(without_duration).collect();
     Played { status: output.status.code(), lines, stderr: text(&output.stderr), home }
 }
 

@@ -1,0 +1,57 @@
+//! Requests to cancel a call, in both forms.
+
+use super::Fields;
+use serde_json::value::RawValue;
+
+/// The id of the call that a line asks to cancel: `{"type":"cancel","call_id":...}`, or MCP's `notifications/cancelled`.
+pub fn cancelled_id(line: &str) -> Option<&RawValue> {
+    let fields = Fields::read(line).ok()?;
+    let has = |key, value: &str| {
+        fields.get(key).and_then(|found| serde_json::from_str::<String>(found.get()).ok()).is_some_and(|it| it == value)
+    };
+    if has("type", "cancel") {
+        return fields.get("call_id");
+    }
+    let params = fields.get("params").filter(|_| has("method", "notifications/cancelled"))?;
+    Fields::read(params.get()).ok()?.get("requestId")
+}
+
+/// Whether two ids, which are JSON text, are one: strings however they are escaped, anything else digit by digit. None is null.
+pub fn is_same_id(one: Option<&str>, other: Option<&str>) -> bool {
+    let text = |id: &str| serde_json::from_str::<String>(id).ok();
+    match (one.unwrap_or("null"), other.unwrap_or("null")) {
+        (one, other) if one == other => true,
+        (one, other) => text(one).is_some_and(|one| text(other) == Some(one)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_cancelling_are_read() {
+        for (line, id) in [
+            (r#"{"type":"cancel","call_id":"c\u0041"}"#, Some(r#""c\u0041""#)),
+            (r#"{"type":"cancel"}"#, None),
+            (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#, Some("7")),
+            (r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#, None),
+            (r#"{"tool":"cancel","call_id":1}"#, None),
+        ] {
+            assert_eq!(cancelled_id(line).map(RawValue::get), id, "{line}");
+        }
+    }
+
+    #[test]
+    fn ids_are_compared_by_value() {
+        assert!(
+            is_same_id(Some(r#""c\u0041""#), Some(r#""cA""#))
+                && is_same_id(None, Some("null"))
+                && is_same_id(None, None)
+        );
+        assert!(
+            !is_same_id(Some("1"), Some("\"1\""))
+                && !is_same_id(Some("12345678901234567890"), Some("12345678901234567891"))
+        );
+    }
+}
