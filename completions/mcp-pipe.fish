@@ -9,6 +9,7 @@ complete -c mcp-pipe -l start-timeout -d 'How long the server may take to greet 
 complete -c mcp-pipe -l deadline -d 'How long all may take; what isn\'t answered then is answered as late, and the status is 124' -r
 complete -c mcp-pipe -l answer-timeout -d 'How long whoever is asked may take; then the question is cancelled; 0 is for ever' -r
 complete -c mcp-pipe -l probe -d 'Ask a server that has had nothing to do for so long whether it is there; one that answers neither that nor for its tools, each within that time, is started again' -r
+complete -c mcp-pipe -l restart-after-timeouts -d 'After a call that timed out, ping the server before the next one; start it again when so many requests in a row (the call and the pings) got no answer; 0 is never' -r
 complete -c mcp-pipe -l restart -d 'How often a server that is lost is started again; earned back by a minute without a loss' -r
 complete -c mcp-pipe -l protocol -d 'Speak this version of the protocol only: 2025-11-25 or 2026-07-28' -r
 complete -c mcp-pipe -l env -d 'Set a variable for the server; without =VALUE, it is ours' -r

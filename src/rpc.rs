@@ -64,7 +64,7 @@ impl<'a> Message<'a> {
             },
             // Without an id, an error is about something that couldn't be read.
             (None, None) => Err(match fields.get("error").filter(is_some) {
-                Some(error) => RpcError::read(error.get()).message,
+                Some(error) => format!("an error without an id: {}", RpcError::read(error.get()).message),
                 None => "no JSON-RPC message: it has neither method nor id".to_owned(),
             }),
         }

@@ -62,6 +62,15 @@ pub trait Stage: Send {
         Ok(())
     }
 
+    /// The far side could not be started, or not started again: why. The run ends with this failure, unless the stage has
+    /// something to do first and gives none.
+    ///
+    /// # Errors
+    /// As [`Stage::on`].
+    fn not_started(&mut self, failure: Failure, _out: &mut Out) -> Result<(), Failure> {
+        Err(failure)
+    }
+
     /// When to be woken by [`Event::Due`] next; asked after every event.
     fn deadline(&self) -> Option<Instant> {
         None

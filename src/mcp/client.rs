@@ -82,6 +82,7 @@ pub struct Client {
     era: Era,
     next: u64,
     asked: HashMap<u64, Purpose>,
+    has_greeted: bool,
     is_ready: bool,
     tools: Tools,
     /// A list that comes in pages, until it is whole.
@@ -118,6 +119,7 @@ impl Client {
             era,
             next: 1,
             asked: HashMap::new(),
+            has_greeted: false,
             is_ready: false,
             tools: Tools::new(),
             listing: Tools::new(),
@@ -138,6 +140,11 @@ impl Client {
     /// The era that is spoken.
     pub fn era(&self) -> Era {
         self.era
+    }
+
+    /// Whether the server has understood the greeting.
+    pub fn has_greeted(&self) -> bool {
+        self.has_greeted
     }
 
     /// Whether calls may be sent.

@@ -135,6 +135,9 @@ impl Server {
         if self.fault == "silent" {
             return;
         }
+        if method.as_deref() == Some("initialize") {
+            self.die_of_greeting();
+        }
         match (id, method) {
             (Some(id), Some(method)) => self.answer(id.get(), &method, params.map_or("{}", RawValue::get)),
             (Some(_), None) => {
@@ -147,7 +150,18 @@ impl Server {
         }
     }
 
+    /// The first greetings find it dead: `killed-first` twice, `exits-first` once.
+    fn die_of_greeting(&self) {
+        match self.fault.as_str() {
+            "killed-first" if self.count() <= 2 => _ = nix::sys::signal::raise(Signal::SIGKILL),
+            "exits-first" if self.count() <= 1 => exit(1),
+            _ => {}
+        }
+    }
+
     fn answer(&mut self, id: &str, method: &str, params: &str) {
+        let quoted = format!("{id:?}");
+        let id = if self.fault == "string-ids" { quoted.as_str() } else { id };
         if self.deaf_to.iter().any(|deaf| deaf == method || deaf == "*") {
             return;
         }

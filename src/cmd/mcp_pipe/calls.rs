@@ -85,7 +85,7 @@ impl Pipe {
 
     /// Sends what may be sent now.
     pub(super) fn send(&mut self, out: &mut Out) {
-        if !self.server.client.is_ready() || self.parting.is_some() {
+        if !self.server.client.is_ready() || self.parting.is_some() || self.health.is_suspect() {
             return;
         }
         while self.set_up < self.settings.setup.len() && self.flying.is_empty() {

@@ -1,80 +1,128 @@
-//! Whether a server that has nothing to do is still there (`--probe`). Its end is noticed without: this is for one that hangs.
+//! Whether a server that says nothing is still there. Its end is noticed without: this is for one that hangs, while it has
+//! nothing to do (`--probe`), or after a call that timed out (`--restart-after-timeouts`).
 
 use super::pipe::Pipe;
+use super::server::Cause;
 use crate::io::report::Failure;
 use crate::io::stage::{Out, Side};
 use std::time::{Duration, Instant};
 
-/// Which question it has not answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    /// The one that is for that: some never answer it, and work.
-    Probe(u64),
-    /// Its tools, which it has listed before.
-    Tools(u64),
-}
+/// A server that is asked because a call timed out may take this long to answer, or as long as a call where that is less.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When a server is asked whether it is there.
 pub struct Health {
     /// So long after its last call, and so long it may take to answer; never, where there is none.
     every: Option<Duration>,
+    /// So many requests in a row without an answer end it; 0 is any number.
+    limit: u32,
+    /// How many there have been: calls that timed out together, and each time it was asked whether it is there.
+    unanswered: u32,
+    /// When it is to be asked, or must have answered.
     at: Option<Instant>,
-    asked: Option<Asked>,
+    /// What it has been asked: one request that is for that, which some never answer though they work, and for its tools,
+    /// which it has listed before.
+    asked: Option<[u64; 2]>,
 }
 
 impl Health {
-    pub fn new(every: Option<Duration>) -> Health {
-        Health { every, at: None, asked: None }
+    pub fn new(every: Option<Duration>, limit: u32) -> Health {
+        Health { every, limit, unanswered: 0, at: None, asked: None }
     }
 
     pub fn deadline(&self) -> Option<Instant> {
         self.at
     }
 
-    /// It has shown that it is there, or isn't to be asked.
-    pub fn rest(&mut self) {
-        (self.at, self.asked) = (None, None);
+    /// Whether a call has timed out and the server has not answered anything since.
+    pub fn is_suspect(&self) -> bool {
+        self.unanswered > 0
+    }
+
+    fn rest(&mut self) {
+        (self.at, self.asked, self.unanswered) = (None, None, 0);
     }
 }
 
 impl Pipe {
-    /// While it works on something it isn't asked: a slow call is no illness.
+    /// A call timed out: no other is sent until the server has answered a ping.
+    pub(super) fn suspect(&mut self, out: &mut Out) -> Result<(), Failure> {
+        if self.health.limit == 0 || self.health.is_suspect() || !self.server.client.is_ready() {
+            return Ok(());
+        }
+        self.forget_ping();
+        self.count_unanswered(out)
+    }
+
+    /// While it works on something, an idle server's clock stands still: a slow call is no illness.
     pub(super) fn watch(&mut self) {
-        let idles = self.server.client.is_ready() && self.flying.is_empty() && self.parting.is_none();
-        if !idles {
-            if let Some(Asked::Probe(id) | Asked::Tools(id)) = self.health.asked {
-                self.server.client.forget(id);
-            }
-            self.health.rest();
+        let is_ready = self.server.client.is_ready() && self.parting.is_none();
+        let idles = is_ready && self.flying.is_empty();
+        if !is_ready || (!idles && !self.health.is_suspect()) {
+            self.end_suspicion();
         } else if self.health.at.is_none() {
             self.health.at = self.health.every.map(|every| Instant::now() + every);
         }
     }
 
-    /// Asks it, or gives it up where it has answered neither question.
+    /// Asks it, or starts it again where it has not answered.
     pub(super) fn probe(&mut self, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
         if self.health.at.is_none_or(|at| at > now) {
             return Ok(());
         }
-        self.health.at = self.health.every.map(|every| now + every);
         if out.far_waits() {
-            // It may have answered: who reads us hasn't let us hear that yet.
+            // It may have answered: our own reader is slow, so its answer has not been read yet.
+            self.health.at = Some(now + self.ping_patience());
             return Ok(());
         }
+        if self.health.asked.is_none() {
+            self.ping(out);
+            return Ok(());
+        }
+        self.forget_ping();
+        if self.health.is_suspect() {
+            return self.count_unanswered(out);
+        }
+        self.health.rest();
+        let loss = self.server.loss("the server no longer answers (--probe)".to_owned(), Cause::Unusable);
+        self.lose(&loss, out)
+    }
+
+    /// The server has answered, or isn't to be asked now.
+    pub(super) fn end_suspicion(&mut self) {
+        self.forget_ping();
+        self.health.rest();
+    }
+
+    fn count_unanswered(&mut self, out: &mut Out) -> Result<(), Failure> {
+        self.health.unanswered += 1;
+        let count = self.health.unanswered;
+        if count < self.health.limit {
+            self.ping(out);
+            return Ok(());
+        }
+        self.health.rest();
+        let requests = if count == 1 { "1 request".to_owned() } else { format!("{count} requests in a row") };
+        let why = format!("the server hangs: no answer to {requests} (--restart-after-timeouts)");
+        let loss = self.server.loss(why, Cause::Unusable);
+        self.lose(&loss, out)
+    }
+
+    fn ping(&mut self, out: &mut Out) {
+        self.health.at = Some(Instant::now() + self.ping_patience());
         let (client, to) = (&mut self.server.client, out.to(Side::Far));
-        self.health.asked = match self.health.asked {
-            None => Some(Asked::Probe(client.probe(to))),
-            Some(Asked::Probe(id)) => {
-                client.forget(id);
-                Some(Asked::Tools(client.probe_again(to)))
-            }
-            Some(Asked::Tools(_)) => {
-                self.health.rest();
-                let loss = self.server.loss("the server no longer answers (--probe)".to_owned(), None);
-                return self.lose(&loss, out);
-            }
-        };
-        Ok(())
+        self.health.asked = Some([client.probe(to), client.probe_again(to)]);
+    }
+
+    fn ping_patience(&self) -> Duration {
+        let idle = self.health.every.filter(|_| !self.health.is_suspect());
+        idle.unwrap_or_else(|| self.settings.timeout.map_or(PATIENCE, |timeout| timeout.min(PATIENCE)))
+    }
+
+    fn forget_ping(&mut self) {
+        for id in self.health.asked.take().into_iter().flatten() {
+            self.server.client.forget(id);
+        }
     }
 }

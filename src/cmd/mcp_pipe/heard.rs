@@ -2,7 +2,7 @@
 
 use super::pipe::{Over, Pipe};
 use super::results::{answered, lost, outcome};
-use super::server::{Loss, Then};
+use super::server::{Cause, Loss, Then};
 use crate::io::lines::{Line, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
@@ -14,8 +14,13 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 
-/// What was on its way when the server was lost for good is answered, too, where it comes within this.
+/// Calls that were on their way when the server was lost for good are answered too: as long as the pauses between them are
+/// shorter than this,
 const LINGER: Duration = Duration::from_millis(100);
+/// or this where the server was never up, since the caller may be starting as well,
+const FIRST_CALLS: Duration = Duration::from_secs(1);
+/// and for this long in all.
+const LONGEST_LINGER: Duration = Duration::from_secs(5);
 
 impl Pipe {
     pub(super) fn hear(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
@@ -25,11 +30,13 @@ impl Pipe {
             Heard::Answer(id, result) => self.take_result(id, result, out),
             Heard::Refused(error) => {
                 let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
-                let loss = self.server.loss(message, None);
+                let loss = self.server.loss(message, Cause::Refused);
                 return self.lose(&loss, out);
             }
             Heard::Failed(why) => {
-                let loss = self.server.loss(why, None);
+                // A greeting that can't be read may be of the other era; a list of tools is not.
+                let cause = if self.server.client.has_greeted() { Cause::Unusable } else { Cause::Refused };
+                let loss = self.server.loss(why, cause);
                 return self.lose(&loss, out);
             }
             Heard::Event(kind, params) => self.show(&kind, params, out),
@@ -43,13 +50,18 @@ impl Pipe {
                 let asked = Object::default().text("method", &method).put("params", params);
                 self.show("request", &asked.end(), out);
             }
-            Heard::Noise(_) => self.show("noise", &json!(body).to_string(), out),
+            Heard::Noise(why) => {
+                if body.trim_start().starts_with(['{', '[']) {
+                    self.unreadable = Some((Instant::now(), why));
+                }
+                self.show("noise", &json!(body).to_string(), out);
+            }
             Heard::Relisted => {
                 self.schemas.clear();
                 self.show("tools", "{}", out);
             }
             Heard::NotRelisted(why) => self.show("tools", &json!({"error": why}).to_string(), out),
-            Heard::Alive => self.health.rest(),
+            Heard::Alive => self.end_suspicion(),
             Heard::Nothing => {}
         }
         Ok(())
@@ -96,6 +108,7 @@ impl Pipe {
     fn settle(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
         let Some(flying) = self.flying.remove(&id) else { return };
         self.server.has_answered();
+        self.end_suspicion();
         let saved = match (&mut self.media, &result) {
             (Some(media), Ok(raw)) => media.save(raw).unwrap_or_else(|error| {
                 self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
@@ -154,16 +167,18 @@ impl Pipe {
                 self.queue.answer(id, |call| lost(call, Kind::Lost, loss, epoch));
             }
         }
-        if then == Then::Restart {
-            return Ok(());
+        if then != Then::Restart {
+            self.server.say_tail(loss);
         }
-        self.server.say_tail(loss);
-        let until = Instant::now() + LINGER;
-        let (kind, failure) = match then {
-            Then::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why)),
-            _ => (Kind::Lost, (Status::Lost, format!("{}; it was started too often (--restart)", loss.message))),
+        let (kind, failure, patience) = match then {
+            Then::GiveUp(why) => (Kind::Lost, (Status::Lost, why), LINGER),
+            Then::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why), FIRST_CALLS),
+            Then::Restart => return Ok(()),
         };
-        self.over = Some(Over { loss: loss.clone(), kind, failure, until });
+        let now = Instant::now();
+        let over =
+            Over { loss: loss.clone(), kind, failure, patience, until: now + patience, latest: now + LONGEST_LINGER };
+        self.over = Some(over);
         Ok(())
     }
 }

@@ -95,6 +95,10 @@ pub struct Arguments {
     /// each within that time, is started again
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     probe: Option<Duration>,
+    /// After a call that timed out, ping the server before the next one; start it again when so many requests in a row (the call
+    /// and the pings) got no answer; 0 is never
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Time")]
+    restart_after_timeouts: u32,
     /// How often a server that is lost is started again; earned back by a minute without a loss
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
     restart: u32,
@@ -205,6 +209,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         verbose: arguments.verbose,
         max_depth: limits.max_depth,
         probe: arguments.probe.and_then(some),
+        restart_after: arguments.restart_after_timeouts,
         interactive: arguments.interactive.then_some(some(arguments.answer_timeout)),
         setup: arguments.setup.as_deref().map(read_setup).transpose()?.unwrap_or_default(),
     };

@@ -2,6 +2,7 @@
 
 use super::pipe::Pipe;
 use super::results::unanswered;
+use super::server::Cause;
 use crate::io::report::Failure;
 use crate::io::stage::Out;
 use crate::record::Kind;
@@ -58,7 +59,7 @@ impl Pipe {
         self.show("noise", &json!(why).to_string(), out);
         let Some(named) = answers else { return Ok(()) };
         if !self.server.client.is_ready() {
-            let loss = self.server.loss(why.to_owned(), None);
+            let loss = self.server.loss(why.to_owned(), Cause::Unusable);
             return self.lose(&loss, out);
         }
         let only = if self.flying.len() == 1 { self.flying.keys().next().copied() } else { None };

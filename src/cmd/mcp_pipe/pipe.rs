@@ -6,7 +6,7 @@ use super::overlong::Overlong;
 use super::questions::Questions;
 use super::results::{lost, unanswered};
 use super::schemas::Schemas;
-use super::server::{Loss, Server};
+use super::server::{Cause, Loss, Server};
 use crate::cmd::events::Events;
 use crate::cmd::queue::Queue;
 use crate::io::lines::{Piece, TOO_LONG, text};
@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 /// A server that was told that nothing more comes may take so long to end by itself.
 const PARTING: Duration = Duration::from_secs(3);
+const LATE: &str = "the server has not answered in time (--timeout)";
 
 /// How calls are carried out.
 pub struct Settings {
@@ -44,6 +45,8 @@ pub struct Settings {
     pub setup: Vec<String>,
     /// How long a server idles before it is asked whether it is there; never, where there is none.
     pub probe: Option<Duration>,
+    /// After how many requests in a row without an answer a server is started again; 0 is never.
+    pub restart_after: u32,
     /// Whether the server may ask whoever there is, and how long that may take; none is for ever.
     pub interactive: Option<Option<Duration>>,
 }
@@ -66,7 +69,11 @@ pub(super) struct Over {
     pub(super) loss: Loss,
     pub(super) kind: Kind,
     pub(super) failure: (Status, String),
+    /// How long a pause between two calls ends it.
+    pub(super) patience: Duration,
     pub(super) until: Instant,
+    /// When it ends in any case.
+    pub(super) latest: Instant,
 }
 
 pub struct Pipe {
@@ -89,6 +96,8 @@ pub struct Pipe {
     pub(super) overlong: Overlong,
     pub(super) questions: Questions,
     pub(super) health: Health,
+    /// The last line of the server's that could be an answer and can't be read: when it came, and why.
+    pub(super) unreadable: Option<(Instant, String)>,
 }
 
 impl Pipe {
@@ -99,7 +108,8 @@ impl Pipe {
         events: Option<Events>,
         report: Arc<Report>,
     ) -> Pipe {
-        let (questions, health) = (Questions::new(settings.interactive.flatten()), Health::new(settings.probe));
+        let questions = Questions::new(settings.interactive.flatten());
+        let health = Health::new(settings.probe, settings.restart_after);
         Pipe {
             server,
             settings,
@@ -116,6 +126,7 @@ impl Pipe {
             overlong: Overlong::default(),
             questions,
             health,
+            unreadable: None,
         }
     }
 
@@ -146,7 +157,7 @@ impl Pipe {
             self.wait_anew();
         }
         self.cancel_late_questions(now, out);
-        self.give_up_late_calls(now, out);
+        self.give_up_late_calls(now, out)?;
         if self.server.is_to_restart() {
             out.respawn();
         } else if let Some(loss) = self.server.overdue() {
@@ -164,20 +175,25 @@ impl Pipe {
         self.server.wait_anew();
     }
 
-    fn give_up_late_calls(&mut self, now: Instant, out: &mut Out) {
+    fn give_up_late_calls(&mut self, now: Instant, out: &mut Out) -> Result<(), Failure> {
         let late = |flying: &Flying| flying.until.is_some_and(|until| until <= now);
         let ids: Vec<u64> = self.flying.iter().filter(|(_, flying)| late(flying)).map(|(id, _)| *id).collect();
-        let epoch = self.server.epoch;
-        let why = "the server has not answered in time (--timeout)";
-        for id in ids {
-            self.server.client.cancel(id, "timeout", out.to(Side::Far));
+        for id in &ids {
+            self.server.client.cancel(*id, "timeout", out.to(Side::Far));
             self.report.fail();
-            if self.flying.remove(&id).is_some_and(|flying| flying.is_setup) {
-                self.fail_setup(why);
+            if self.flying.remove(id).is_some_and(|flying| flying.is_setup) {
+                self.fail_setup(LATE);
             }
-            self.questions.forget_call(id);
-            self.queue.answer(id, |call| unanswered(call, Kind::Timeout, why, None, epoch));
+            self.questions.forget_call(*id);
+            let (epoch, unreadable) = (self.server.epoch, &self.unreadable);
+            self.queue.answer(*id, |waiting| {
+                let came_since = |at: &Instant| waiting.sent_at.is_some_and(|sent_at| sent_at <= *at);
+                let reply = unreadable.as_ref().filter(|(at, _)| came_since(at));
+                let reply = reply.map_or(String::new(), |(_, why)| format!("; it has sent a line that is {why}"));
+                unanswered(waiting, Kind::Timeout, &format!("{LATE}{reply}"), None, epoch)
+            });
         }
+        if ids.is_empty() { Ok(()) } else { self.suspect(out) }
     }
 
     fn interrupt(&mut self, out: &mut Out) {
@@ -188,7 +204,7 @@ impl Pipe {
 
     /// What follows from every event.
     fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
-        if let Some(Over { loss, kind, failure: (status, why), until }) = &self.over {
+        if let Some(Over { loss, kind, failure: (status, why), until, .. }) = &self.over {
             let epoch = self.server.epoch;
             if self.queue.answer_all(|call| lost(call, *kind, loss, epoch)) {
                 self.report.fail();
@@ -226,7 +242,12 @@ impl Stage for Pipe {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
             Event::Started => self.server.greet(out.to(Side::Far)),
-            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
+            Event::Piece(Side::Near, Piece::Line(line)) => {
+                if let Some(over) = &mut self.over {
+                    over.until = (Instant::now() + over.patience).min(over.latest);
+                }
+                self.take(&line, out);
+            }
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
                 self.refuse_line(number, Kind::TooLarge, &Unreadable::new(TOO_LONG));
             }
@@ -250,6 +271,12 @@ impl Stage for Pipe {
             Event::Signal(_) => self.interrupt(out),
             Event::Broken(..) | Event::Closed(_) | Event::Reopen => {}
         }
+        self.go_on(out)
+    }
+
+    fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
+        let loss = self.server.loss(failure.to_string(), Cause::NoProgram);
+        self.lose(&loss, out)?;
         self.go_on(out)
     }
 

@@ -33,10 +33,24 @@ pub struct Loss {
     pub message: String,
     /// The status it ended with, as a shell counts.
     pub status: Option<u8>,
-    /// It has said nothing, for as long as it may: there is no use in greeting it in another way.
-    is_silence: bool,
+    cause: Cause,
     /// The end of what it said on stderr.
     pub stderr: String,
+}
+
+/// What a loss says about the protocol, where the server has not greeted yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It refused the greeting: it speaks the other era, or another version.
+    Refused,
+    /// It ended, or closed the connection: some servers do so when greeted in the other era.
+    Ended,
+    /// It was killed: that says nothing about the era.
+    Killed,
+    /// It has said nothing, or what no greeting in another era would mend.
+    Unusable,
+    /// There is no such program.
+    NoProgram,
 }
 
 /// What a connection that isn't a child's leaves when it ends: why.
@@ -47,10 +61,10 @@ pub type Trouble = Arc<Mutex<Option<String>>>;
 pub enum Then {
     /// It is started again, soon.
     Restart,
-    /// It never greeted: that is told, with what the other era's greeting led to.
+    /// It was never up: that is told, with what the other era's greeting led to.
     NotStarted(String),
-    /// It was lost too often.
-    GiveUp,
+    /// It was lost too often: that is told.
+    GiveUp(String),
 }
 
 /// A server, over all the times it is started.
@@ -58,8 +72,10 @@ pub struct Server {
     pub client: Client,
     patience: Patience,
     forced: Option<Era>,
-    /// How the era that was tried first ended.
-    first_refusal: Option<String>,
+    /// How the first greeting ended, in the era that is tried first.
+    first_end: Option<(String, Cause)>,
+    /// It has greeted and listed its tools, at least once.
+    was_up: bool,
     /// How often it was started again after it had greeted.
     pub epoch: u64,
     left: u32,
@@ -87,7 +103,8 @@ impl Server {
             client: Client::new(forced.unwrap_or(Era::Legacy), wants),
             patience,
             forced,
-            first_refusal: None,
+            first_end: None,
+            was_up: false,
             epoch: 0,
             left: patience.restarts,
             in_a_row: 0,
@@ -119,6 +136,7 @@ impl Server {
     /// It has greeted.
     pub fn is_up(&mut self) {
         self.start_by = None;
+        self.was_up = true;
         self.up_since = Some(Instant::now());
     }
 
@@ -134,7 +152,7 @@ impl Server {
 
     /// It was lost after it had greeted, and hasn't been started again.
     pub fn is_lost(&self) -> bool {
-        self.is_down && self.epoch > 0
+        self.is_down && self.was_up
     }
 
     /// What it says can't be heard at the moment: it isn't its fault.
@@ -173,57 +191,83 @@ impl Server {
         if self.start_by.is_some_and(|at| at <= now) {
             let seconds = self.patience.start.as_secs_f64();
             let message = format!("the server has not greeted within {seconds} s (--start-timeout)");
-            return Some(Loss { is_silence: true, ..self.loss(message, None) });
+            return Some(self.loss(message, Cause::Unusable));
         }
         if self.end_by.is_some_and(|at| at <= now) {
             let ended = match &self.trouble {
                 Some(trouble) => lock(trouble).take().unwrap_or_else(|| "the connection has ended".to_owned()),
                 None => "the server has closed its stdout".to_owned(),
             };
-            return Some(self.loss(ended, None));
+            return Some(self.loss(ended, Cause::Ended));
         }
         None
     }
 
     pub fn exited(&self, status: ExitStatus) -> Loss {
-        self.loss(format!("the server has ended: {}", describe(status)), Some(exit_code(status)))
+        let code = exit_code(status);
+        // A shell, and npx, end with such a status where what they started was killed.
+        let cause = if code > 128 { Cause::Killed } else { Cause::Ended };
+        Loss { status: Some(code), ..self.loss(format!("the server has ended: {}", describe(status)), cause) }
     }
 
-    pub fn loss(&self, message: String, status: Option<u8>) -> Loss {
-        Loss { message, status, is_silence: false, stderr: self.tail.text() }
+    pub fn loss(&self, message: String, cause: Cause) -> Loss {
+        Loss { message, status: None, cause, stderr: self.tail.text() }
     }
 
     /// Takes note of a loss, and says what follows.
     pub fn lose(&mut self, loss: &Loss) -> Then {
         (self.start_by, self.end_by, self.is_down) = (None, None, true);
+        let has_greeted = self.client.has_greeted();
         // Nothing can be sent to it, and what it still says is nobody's.
         self.client = self.client.anew(self.client.era());
-        let now = Instant::now();
-        if self.up_since.is_none() && self.epoch == 0 {
-            // It never greeted: a server may do so in another way, or it can't be started.
-            if self.forced.is_none() && self.first_refusal.is_none() && !loss.is_silence {
-                self.first_refusal = Some(loss.message.clone());
-                self.client = self.client.anew(Era::Modern);
-                self.restart_at = Some(now);
-                return Then::Restart;
-            }
-            let first = self.first_refusal.take().filter(|first| *first != loss.message);
-            let first = first.map_or(String::new(), |first| format!("; greeted as before 2026: {first}"));
-            return Then::NotStarted(format!("{}{first}", loss.message));
+        if !self.was_up
+            && let Some(then) = self.lose_before_up(loss, has_greeted)
+        {
+            return then;
         }
         if self.up_since.take().is_some_and(|since| since.elapsed() > SUSTAINED) {
             (self.left, self.in_a_row) = (self.patience.restarts, 0);
         }
         if self.left == 0 {
-            return Then::GiveUp;
+            let why = format!("{}; it was started too often (--restart)", loss.message);
+            return if self.was_up { Then::GiveUp(why) } else { Then::NotStarted(why) };
         }
         let wait = BACKOFF.saturating_mul(1 << self.in_a_row.min(10)).min(LONGEST_BACKOFF);
         self.left -= 1;
         self.in_a_row += 1;
-        self.epoch += 1;
-        self.restart_at = Some(now + wait);
-        self.restart_note = Some(format!("{}; starting it again (epoch {})", loss.message, self.epoch));
+        self.restart_at = Some(Instant::now() + wait);
+        let mut note = format!("{}; starting it again", loss.message);
+        if self.was_up {
+            self.epoch += 1;
+            note = format!("{note} (epoch {})", self.epoch);
+        }
+        self.restart_note = Some(note);
         Then::Restart
+    }
+
+    /// What follows from the loss of a server that was never up: it may speak the other era, or it can't be used. None where
+    /// it is to be started again like any other.
+    fn lose_before_up(&mut self, loss: &Loss, has_greeted: bool) -> Option<Then> {
+        match loss.cause {
+            Cause::Killed => return None,
+            // Its era is known.
+            Cause::Ended if has_greeted => return None,
+            Cause::Refused | Cause::Ended if self.forced.is_none() && self.first_end.is_none() => {
+                self.first_end = Some((loss.message.clone(), loss.cause));
+                self.client = self.client.anew(Era::Modern);
+                self.restart_at = Some(Instant::now());
+                return Some(Then::Restart);
+            }
+            // It speaks, but not this era: at the first greeting it had just died.
+            Cause::Refused if matches!(self.first_end, Some((_, Cause::Ended))) && self.client.era() == Era::Modern => {
+                self.client = self.client.anew(Era::Legacy);
+                return None;
+            }
+            _ => {}
+        }
+        let first = self.first_end.take().filter(|(first, _)| *first != loss.message);
+        let first = first.map_or(String::new(), |(first, _)| format!("; greeted as before 2026: {first}"));
+        Some(Then::NotStarted(format!("{}{first}", loss.message)))
     }
 
     /// The end of what it said on stderr, before something is told about it.

@@ -137,7 +137,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         (Some(command), None, _) => hub.start(command),
         (None, None, Some(Dial(dial))) => match dial() {
             Ok(link) => hub.join(None, link),
-            Err(error) => hub.end(Err(system(error))),
+            Err(error) => hub.not_started(system(error)),
         },
         (None, None, None) => {}
     };

@@ -39,8 +39,13 @@ impl Hub {
                 let talk = link.map(|link| (link.to, link.from)).or(pipes.talk);
                 self.meet(Some(child), Pipes { talk, ..pipes });
             }
-            Err(failure) => self.end(Err(failure)),
+            Err(failure) => self.not_started(failure),
         }
+    }
+
+    /// Has the stage decide what follows from a far side that could not be started.
+    pub(super) fn not_started(self: &Arc<Hub>, failure: Failure) {
+        self.deliver_aside(|stage, out| stage.not_started(failure, out));
     }
 
     fn meet(self: &Arc<Hub>, child: Option<Child>, Pipes { talk, stderr }: Pipes) {

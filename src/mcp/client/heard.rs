@@ -7,6 +7,12 @@ use crate::record::Fields;
 use crate::rpc::{Message, RpcError, notification, response};
 use serde_json::value::RawValue;
 
+/// A request's number from the id of its answer. Some servers make a string of it, and the SDKs of MCP take that.
+fn number(id: &RawValue) -> Option<u64> {
+    let text = id.get();
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).parse().ok()
+}
+
 impl Client {
     /// Takes a line of the server's; what is to be said to that goes to `out`.
     pub fn hear<'a>(&mut self, line: &'a str, out: &mut Vec<u8>) -> Heard<'a> {
@@ -14,10 +20,9 @@ impl Client {
             Err(why) => Heard::Noise(why),
             Ok(Message::Notification { method, params }) => self.hear_notification(method, params, out),
             Ok(Message::Request { id, method, params }) => self.hear_request(id, method, params, out),
-            Ok(Message::Response { id, outcome }) => match id.get().parse() {
-                Ok(id) => self.hear_response(id, outcome, out),
-                // We number with whole numbers.
-                Err(_) => Heard::Noise("an answer to nothing that was asked".to_owned()),
+            Ok(Message::Response { id, outcome }) => match number(id) {
+                Some(id) => self.hear_response(id, outcome, out),
+                None => Heard::Noise(format!("an answer to the id {}, which was not asked", id.get())),
             },
         }
     }
@@ -85,6 +90,7 @@ impl Client {
                 }
             }
         }
+        self.has_greeted = true;
         self.list(None, out);
         Heard::Nothing
     }

@@ -75,6 +75,8 @@ fn a_server_that_never_greets_is_3_with_what_it_said() {
             );
         }
         assert!(told.iter().all(|told| played.stderr.contains(told)), "{server}: {}", played.stderr);
+        // Whoever cannot list its tools has understood the greeting.
+        assert!(!told[0].starts_with("tools/list") || !played.stderr.contains("greet"), "{server}: {}", played.stderr);
     }
 }
 
@@ -92,6 +94,19 @@ fn no_program_is_3() {
     let stderr = crate::process::text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("cannot start /no/such/server: No such file"), "{stderr}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["id"], &answer["kind"]), (&1.into(), &"start_failed".into()), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("cannot start /no/such/server"), "{answer}");
+}
+
+#[test]
+fn every_call_of_a_long_input_is_answered_where_there_is_no_server() {
+    let calls: String = (0..50_000).map(|id| format!("{{\"tool\":\"echo\",\"id\":{id}}}\n")).collect();
+    let mut pipe = crate::process::command("mcp-pipe");
+    let output = crate::process::pipe(pipe.args(["--", "/no/such/server"]), calls.as_bytes());
+    let lines = crate::process::text(&output.stdout);
+    assert_eq!((output.status.code(), lines.lines().count()), (Some(3), 50_000));
+    assert!(lines.lines().all(|line| line.contains("start_failed")));
 }
 
 #[test]

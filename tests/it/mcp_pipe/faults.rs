@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 #[test]
 fn what_is_no_answer_hurts_nobody() {
     let calls: Vec<String> = (0..20).map(|id| format!(r#"{{"tool":"echo","args":{{"x":{id}}},"id":{id}}}"#)).collect();
-    for server in ["noisy", "twice", "unknown-ids", "asks", "echo pages=1", "leaves", "stubborn"] {
+    for server in ["noisy", "twice", "unknown-ids", "asks", "echo pages=1", "leaves", "stubborn", "string-ids"] {
         for jobs in ["1", "5"] {
             let played =
                 play(server, &["-j", jobs, "--timeout", "10"], &Vec::from_iter(calls.iter().map(String::as_str)));
@@ -80,14 +80,57 @@ fn results_of_any_shape_are_results() {
 }
 
 #[test]
-fn a_call_that_hangs_the_server_costs_its_own_time_only() {
-    let played = play(
-        "echo",
-        &["--timeout", "0.3", "-j", "2"],
-        &[r#"{"tool":"hangs_in","id":1}"#, r#"{"tool":"echo","id":2}"#, r#"{"tool":"echo","id":3}"#],
-    );
-    assert_eq!((played.lines.len(), played.status), (3, Some(1)), "{}", played.stderr);
-    assert!(played.answers().iter().all(|answer| answer["kind"] == "timeout"), "{:?}", played.lines);
+fn a_server_that_hangs_while_calls_keep_coming_is_started_again() {
+    let calls = [r#"{"tool":"hangs_in","id":1}"#, r#"{"tool":"echo","id":2}"#, r#"{"tool":"echo","id":3}"#];
+    for (options, kinds, requests) in [
+        (&["--timeout", "0.3"][..], ["timeout", "", ""], "2 requests"),
+        // Both are in flight when it hangs.
+        (&["--timeout", "0.3", "-j", "2"], ["timeout", "timeout", ""], "2 requests"),
+        (&["--timeout", "0.3", "--restart-after-timeouts", "1"], ["timeout", "", ""], "1 request"),
+        (&["--timeout", "0.3", "--restart-after-timeouts", "4"], ["timeout", "", ""], "4 requests"),
+        (&["--timeout", "0.3", "--restart-after-timeouts", "0"], ["timeout", "timeout", "timeout"], ""),
+    ] {
+        let played = play("echo", options, &calls);
+        let answers = played.answers();
+        let found: Vec<&str> = answers.iter().map(|answer| answer["kind"].as_str().unwrap_or("")).collect();
+        assert_eq!((&found[..], played.status), (&kinds[..], Some(1)), "{options:?}: {}", played.stderr);
+        assert!(played.stderr.contains(requests), "{options:?}: {}", played.stderr);
+        let epoch = u64::from(!requests.is_empty());
+        assert!(answers[2]["epoch"] == epoch, "{options:?}: {}", answers[2]);
+    }
+}
+
+#[test]
+fn a_server_that_is_only_slow_is_not_started_again() {
+    let slow = r#"{"tool":"sleep","args":{"seconds":2}}"#;
+    let played = play("echo", &["--timeout", "0.3", "-j", "3"], &[slow, slow, slow, slow, r#"{"tool":"echo"}"#]);
+    let answers = played.answers();
+    assert!(answers[..4].iter().all(|answer| answer["kind"] == "timeout"), "{answers:?}");
+    assert_eq!((&answers[4]["status"], &answers[4]["epoch"]), (&json!("ok"), &json!(0)), "{}", played.stderr);
+}
+
+#[test]
+fn a_reply_that_cannot_be_read_is_named_when_its_call_times_out() {
+    for (line, why) in [
+        (r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#, "no JSON"),
+        (r#"{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}"#, "\"id\" is there twice"),
+        (r#"[{"jsonrpc":"2.0","id":ID,"result":{}}]"#, "array"),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,
+            "without an id: Parse error",
+        ),
+        (r#"{"jsonrpc":"2.0","id":"ID.5","result":{}}"#, "\"3.5\""),
+    ] {
+        let call = json!({"tool":"say","args":{"line":line}}).to_string();
+        let played = play("echo", &["--timeout", "0.3"], &[&call, r#"{"tool":"forget"}"#]);
+        let answers = played.answers();
+        let error = answers[0]["error"].as_str().unwrap();
+        assert!(
+            answers[0]["kind"] == "timeout" && error.contains("--timeout") && error.contains(why),
+            "{line}: {error}"
+        );
+        assert!(!answers[1]["error"].as_str().unwrap().contains(why), "{line}: {}", answers[1]);
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn list(server: &str, options: &[&str]) -> Output {
 fn the_tools_are_listed_as_the_server_has_them() {
     for server in ["echo", "echo pages=1", "modern", "noisy"] {
         let output = list(server, &[]);
-        assert_eq!(names(&output).len(), 28, "{server}");
+        assert_eq!(names(&output).len(), 29, "{server}");
         assert!(text(&output.stdout).contains(r#""items":{"type":"string"}}}},"unknown":1.10}"#));
     }
     let some = list("echo", &["--allow", "count*", "--allow", "echo", "--deny", "*_again"]);

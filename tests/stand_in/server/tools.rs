@@ -15,7 +15,7 @@ use std::time::Duration;
 pub fn listed(has_grown: bool) -> Vec<String> {
     let echo = r#"{"name":"echo","description":"Says it again.\nWhatever it is.","inputSchema":{"type":"object","properties":{"message":{"type":"string"},"names":{"type":"array","items":{"type":"string"}}}},"unknown":1.10}"#;
     let mut tools = vec![echo.to_owned()];
-    let plain = "sleep fail contract_ok contract_error contract_text die count env image big deep processes rpc_error tell forget heard hang_up grow bad_result hangs_in ask deafen run_command";
+    let plain = "sleep fail contract_ok contract_error contract_text die count env image big deep processes rpc_error tell forget heard hang_up grow bad_result hangs_in ask deafen run_command say";
     let tool = |name: &str, more: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}{more}}}"#);
     tools.extend(plain.split(' ').map(|name| tool(name, "")));
     tools.push(tool("count_safe", r#","annotations":{"readOnlyHint":true}"#));
@@ -123,6 +123,8 @@ impl Server {
                 }
                 say_result(id, &text("grown").to_string());
             }
+            // Any line, with the call's id for ID.
+            "say" => say(&arguments["line"].as_str().unwrap().replace("ID", id)),
             "run_command" => {
                 let ran = Command::new("sh").args(["-c", arguments["command"].as_str().unwrap()]).output().unwrap();
                 say_result(id, &text(&String::from_utf8(ran.stdout).unwrap()).to_string());
@@ -193,7 +195,7 @@ impl Server {
     }
 
     /// So often it has been called, over all the times it was started.
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         let path = &self.options["count"];
         let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
         file.write_all(b"x\n").unwrap();
