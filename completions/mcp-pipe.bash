@@ -23,7 +23,7 @@ _mcp__pipe() {
 
     case "${cmd}" in
         mcp__pipe)
-            opts="-j -v -h -V --url --config --list --jobs --unordered --allow --deny --no-check --interactive --setup --timeout --start-timeout --deadline --answer-timeout --probe --restart-after-timeouts --restart --protocol --env --header --clean-env --events --verbose --save-media --max-result --max-line --max-depth --help --version"
+            opts="-j -v -h -V --url --config --list --list-resources --jobs --unordered --allow --deny --no-check --status-from --interactive --setup --timeout --start-timeout --deadline --answer-timeout --probe --restart-after-timeouts --restart --protocol --env --header --clean-env --events --verbose --save-media --max-result --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -50,6 +50,10 @@ _mcp__pipe() {
                     return 0
                     ;;
                 --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --status-from)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

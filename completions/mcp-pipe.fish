@@ -3,6 +3,7 @@ complete -c mcp-pipe -l config -d 'Take the server from an mcpServers file that 
 complete -c mcp-pipe -s j -l jobs -d 'How many calls the server works on at once' -r
 complete -c mcp-pipe -l allow -d 'Only tools whose names match; `*` stands for any text; may be given more than once' -r
 complete -c mcp-pipe -l deny -d 'No tools whose names match' -r
+complete -c mcp-pipe -l status-from -d 'For a server whose tools report errors in their content: a jq filter that sees each result and gives "error", {"status":"error","error","data"} or {"status":"ok","data"}; with anything else the result stays as it is' -r
 complete -c mcp-pipe -l setup -d 'Make the calls in this file first, each time the server is started' -r -F
 complete -c mcp-pipe -l timeout -d 'How long a call may take; then it is cancelled; 0 is for ever' -r
 complete -c mcp-pipe -l start-timeout -d 'How long the server may take to greet and to list its tools' -r
@@ -20,6 +21,7 @@ complete -c mcp-pipe -l max-result -d 'Longest line of the server\'s that is rea
 complete -c mcp-pipe -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c mcp-pipe -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c mcp-pipe -l list -d 'Print the server\'s tools, one a line, with their schemas, and end'
+complete -c mcp-pipe -l list-resources -d 'Print the server\'s resources and resource templates, one a line, and end; {"tool":"resources/read","args":{"uri":...}} reads one'
 complete -c mcp-pipe -l unordered -d 'Give each result as soon as it is there, not in the order of the calls'
 complete -c mcp-pipe -l no-check -d 'Send arguments unchecked, and tools that the server doesn\'t list; else both are held against its list first'
 complete -c mcp-pipe -l interactive -d 'Let the server ask while it works: each question leaves as {"type":"input_request","request_id",...}, and is answered on stdin by {"type":"input_response","request_id","action":"accept|decline|cancel","content"?}'

@@ -1,47 +1,57 @@
-//! What a server's result means: `isError`, and seed 001's contract of tools, whatever shape they give it.
+//! What a server's result means: whether the tool did it, failed, or asks for something first.
 
-use crate::json::one_line;
 use crate::record::Fields;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 
 /// What a tool gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Given<'a> {
-    /// It did it: the whole result, or what a tool of seed 001's contract calls its data.
-    Result(Cow<'a, str>),
-    /// It failed: what it says, and what it gave with that, as JSON text (all of it, where the seed's contract doesn't name its data).
+    /// It did it: the whole result, or the `data` that [`reported`] finds.
+    Result(&'a RawValue),
+    /// It failed: what it says, and what it gave with that.
     Error {
         /// For people.
         message: String,
-        /// JSON text.
-        data: Cow<'a, str>,
+        /// The whole result, or the `data` that [`reported`] finds.
+        data: &'a RawValue,
     },
     /// It wants something to be answered before it goes on (2026-07-28); the whole result.
-    InputRequired(&'a str),
+    InputRequired(&'a RawValue),
 }
 
 /// Reads a `tools/call` result. Everything that the server said stays: text, structured content, blocks, unknown fields, every
 /// digit.
 pub fn given(result: &RawValue) -> Given<'_> {
-    let whole = result.get();
-    let Ok(fields) = Fields::read(whole) else { return Given::Result(whole.into()) };
+    let Ok(fields) = Fields::read(result.get()) else { return Given::Result(result) };
     let is = |key, value| fields.get(key).is_some_and(|found| found.get() == value);
     if is("resultType", "\"input_required\"") {
-        return Given::InputRequired(whole);
+        return Given::InputRequired(result);
     }
     if is("isError", "true") {
         let message = texts(fields.get("content")).unwrap_or_else(|| UNNAMED.to_owned());
-        return Given::Error { message, data: whole.into() };
+        return Given::Error { message, data: result };
     }
-    let structured = fields.get("structuredContent").and_then(|content| contract(content.get()));
-    structured
-        .or_else(|| contract(&only_text(fields.get("content"))?).map(Given::into_owned))
-        .map(|given| match given {
-            Given::Error { message, data } if data.is_empty() => Given::Error { message, data: whole.into() },
-            given => given,
-        })
-        .unwrap_or(Given::Result(whole.into()))
+    Given::Result(result)
+}
+
+/// The same for a result whose own status is in what it gives: `status` is what a filter of the caller's found there.
+/// `"error"` says that the tool failed; so does `{"status":"error","error"?,"data"?}`, with a message and other data.
+/// `{"status":"ok","data"}` names other data. Anything else leaves the result as it is.
+pub fn reported<'a>(status: &'a RawValue, result: &'a RawValue) -> Given<'a> {
+    let failed = |message: Option<String>, data: Option<&'a RawValue>| {
+        let content = || Fields::read(result.get()).ok().and_then(|fields| texts(fields.get("content")));
+        let message = message.or_else(content).unwrap_or_else(|| UNNAMED.to_owned());
+        Given::Error { message, data: data.unwrap_or(result) }
+    };
+    let fields = Fields::read(status.get()).ok();
+    let field = |key| fields.as_ref().and_then(|fields| fields.get(key));
+    let text =
+        |value: &RawValue| serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());
+    match field("status").unwrap_or(status).get() {
+        "\"error\"" => failed(field("error").map(text), field("data")),
+        "\"ok\"" => Given::Result(field("data").unwrap_or(result)),
+        _ => Given::Result(result),
+    }
 }
 
 /// What a tool asks for before it goes on (2026-07-28, multi round-trip requests).
@@ -82,33 +92,6 @@ impl<'a> Asked<'a> {
 
 const UNNAMED: &str = "the tool reports an error";
 
-/// Seed 001: `{"status":"ok","data":...}`, or `{"status":"error","error":"...","data":...}`; without data, that is empty.
-fn contract(json: &str) -> Option<Given<'_>> {
-    let fields = Fields::read(json).ok()?;
-    let text =
-        |value: &RawValue| serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());
-    let data = fields.get("data").map(|data| Cow::Borrowed(data.get()));
-    match fields.get("status")?.get() {
-        "\"error\"" => {
-            let message = fields.get("error").map_or_else(|| UNNAMED.to_owned(), text);
-            Some(Given::Error { message, data: data.unwrap_or_default() })
-        }
-        "\"ok\"" => data.map(Given::Result),
-        _ => None,
-    }
-}
-
-impl Given<'_> {
-    fn into_owned<'a>(self) -> Given<'a> {
-        match self {
-            Given::Error { message, data } => Given::Error { message, data: one_line(&data).into() },
-            Given::Result(data) => Given::Result(one_line(&data).into()),
-            // A contract is none.
-            Given::InputRequired(whole) => Given::Result(whole.to_owned().into()),
-        }
-    }
-}
-
 #[derive(serde::Deserialize)]
 struct Block {
     text: Option<String>,
@@ -124,34 +107,45 @@ fn texts(content: Option<&RawValue>) -> Option<String> {
     if texts.is_empty() { None } else { Some(texts.join("\n")) }
 }
 
-fn only_text(content: Option<&RawValue>) -> Option<String> {
-    let mut blocks = blocks(content);
-    if blocks.len() == 1 { blocks.remove(0).text } else { None }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
-    fn check(json: &str, expected: Given<'_>) {
-        let raw: Box<RawValue> = serde_json::from_str(json).unwrap();
-        assert_eq!(given(&raw), expected);
+    /// What was given, in short: the message of an error, and the data.
+    fn short(given: &Given<'_>) -> (String, String) {
+        match given {
+            Given::Result(data) => ("ok".to_owned(), data.get().to_owned()),
+            Given::Error { message, data } => (message.clone(), data.get().to_owned()),
+            Given::InputRequired(whole) => ("input required".to_owned(), whole.get().to_owned()),
+        }
+    }
+
+    fn raw(json: &str) -> Box<RawValue> {
+        serde_json::from_str(json).unwrap()
     }
 
     #[test]
     fn everything_that_was_said_stays() {
-        let json = r#"{"content":[{"type":"text","text":"hi"}],"structuredContent":{"n":12345678901234567890123,"x":1.10},"unknown":{}}"#;
-        check(json, Given::Result(json.into()));
-        let json = r#"{"content":[{"type":"text","text":"no"},{"type":"image","data":""},{"type":"text","text":"way"}],"isError":true,"structuredContent":{"why":1}}"#;
-        check(json, Given::Error { message: "no\nway".to_owned(), data: json.into() });
-        check(
-            r#"{"isError":true}"#,
-            Given::Error { message: "the tool reports an error".to_owned(), data: r#"{"isError":true}"#.into() },
-        );
-        check("[1]", Given::Result("[1]".into()));
-        let json = r#"{"resultType":"input_required","requestState":"s"}"#;
-        check(json, Given::InputRequired(json));
+        for (json, status) in [
+            (
+                r#"{"content":[{"type":"text","text":"hi"}],"structuredContent":{"n":12345678901234567890123,"x":1.10},"unknown":{}}"#,
+                "ok",
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"no"},{"type":"image","data":""},{"type":"text","text":"way"}],"isError":true,"structuredContent":{"why":1}}"#,
+                "no\nway",
+            ),
+            (r#"{"isError":true}"#, "the tool reports an error"),
+            ("[1]", "ok"),
+            (r#"{"resultType":"input_required","requestState":"s"}"#, "input required"),
+            (
+                r#"{"content":[{"type":"text","text":"{\"status\":\"error\"}"}],"structuredContent":{"status":"ok","data":1},"next_page":2}"#,
+                "ok",
+            ),
+        ] {
+            assert_eq!(short(&given(&raw(json))), (status.to_owned(), json.to_owned()));
+        }
     }
 
     #[test]
@@ -166,20 +160,19 @@ mod tests {
     }
 
     #[test]
-    fn the_seeds_contract_is_recognised_in_both_shapes() {
-        let json = r#"{"content":[],"structuredContent":{"status":"ok","data":{"url":"x","n":1.10}}}"#;
-        check(json, Given::Result(r#"{"url":"x","n":1.10}"#.into()));
-        let json = r#"{"content":[],"structuredContent":{"status":"error","error":"gone","data":{"a":1.0}}}"#;
-        check(json, Given::Error { message: "gone".to_owned(), data: r#"{"a":1.0}"#.into() });
-        let json = r#"{"content":[{"type":"text","text":"{\"status\":\"error\",\"error\":\"gone\"}"}]}"#;
-        check(json, Given::Error { message: "gone".to_owned(), data: json.into() });
-        let json = r#"{"content":[{"type":"text","text":"{\"status\":\"ok\",\"data\":[1.10]}"}]}"#;
-        check(json, Given::Result("[1.10]".into()));
-        let json = r#"{"content":[{"type":"text","text":"{\n\"status\":\"ok\",\n\"data\":[\r\n1.10]}"}]}"#;
-        check(json, Given::Result("[  1.10]".into()));
-        // Somebody's own status is none of ours.
-        let json =
-            r#"{"content":[{"type":"text","text":"{\"status\":\"shipped\"}"}],"structuredContent":{"status":"ok"}}"#;
-        check(json, Given::Result(json.into()));
+    fn a_status_in_the_content_is_as_the_caller_finds_it() {
+        let json = r#"{"content":[{"type":"text","text":"sold out"}]}"#;
+        for (status, message, data) in [
+            (r#"{"status":"ok","data":{"n":1.10},"next":2}"#, "ok", r#"{"n":1.10}"#),
+            (r#"{"status":"error","error":"gone","data":[1.0]}"#, "gone", "[1.0]"),
+            (r#"{"status":"error","error":{"why":1}}"#, r#"{"why":1}"#, json),
+            (r#""error""#, "sold out", json),
+            (r#""ok""#, "ok", json),
+            (r#"{"status":"shipped","data":1}"#, "ok", json),
+            ("null", "ok", json),
+        ] {
+            let (status, result) = (raw(status), raw(json));
+            assert_eq!(short(&reported(&status, &result)), (message.to_owned(), data.to_owned()), "{status}");
+        }
     }
 }

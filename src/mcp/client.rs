@@ -7,6 +7,9 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 mod heard;
+mod resources;
+
+pub use resources::READ_RESOURCE;
 
 /// How the protocol is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +35,7 @@ impl Era {
 enum Purpose {
     Greeting,
     Tools,
+    Resources(resources::List),
     Call,
     Probe,
 }
@@ -47,6 +51,10 @@ pub enum Heard<'a> {
     NotRelisted(String),
     /// It answers a call, by our number.
     Answer(u64, Result<&'a RawValue, RpcError>),
+    /// It lists resources, JSON text each, and whether these are the last.
+    Resources(Vec<&'a RawValue>, bool),
+    /// It can't list its resources: why.
+    NoResources(String),
     /// It tells something: `progress`, `log`, or a notification's own name; its parameters are JSON text.
     Event(String, &'a str),
     /// It asks for something, and has been told that there is none; its parameters are JSON text.
@@ -87,6 +95,7 @@ pub struct Client {
     tools: Tools,
     /// A list that comes in pages, until it is whole.
     listing: Tools,
+    /// How many pages of a list have come.
     pages: u32,
     is_listing: bool,
     /// It has changed since it was begun: it is read once more.
@@ -152,6 +161,18 @@ impl Client {
         self.is_ready
     }
 
+    /// Whether the list of tools has changed and the new one is not known yet.
+    pub fn is_relisting(&self) -> bool {
+        self.is_ready && self.is_listing
+    }
+
+    /// Waits no longer for the new list: the tools that are known stay.
+    pub fn keep_tools(&mut self) {
+        self.asked.retain(|_, purpose| *purpose != Purpose::Tools);
+        self.is_stale = false;
+        self.forget_list();
+    }
+
     /// The tools, by name.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.values()
@@ -213,12 +234,17 @@ impl Client {
         self.call_again(tool, arguments, None, out)
     }
 
-    /// Calls a tool once more, with what it has asked for.
+    /// Calls a tool once more, with what it has asked for. Where no tool has that name, [`READ_RESOURCE`] is MCP's method.
     pub fn call_again(&mut self, tool: &str, arguments: &str, round: Option<&Round>, out: &mut Vec<u8>) -> u64 {
         let id = self.next;
         self.next += 1;
         self.asked.insert(id, Purpose::Call);
-        let mut params = Object::default().text("name", tool).put("arguments", arguments);
+        let reads = tool == READ_RESOURCE && !self.tools.contains_key(tool);
+        let method = if reads { READ_RESOURCE } else { "tools/call" };
+        let mut params = match reads {
+            true => resources::read_params(arguments),
+            false => Object::default().text("name", tool).put("arguments", arguments),
+        };
         if let Some(Round { responses, state }) = round {
             let responses = responses.iter().fold(Object::default(), |all, (key, json)| all.put_any(key, json));
             params = params.put("inputResponses", responses.end());
@@ -226,7 +252,7 @@ impl Client {
         }
         let meta = self.meta(Some(id).filter(|_| self.wants.progress));
         let params = if meta == "{}" { params } else { params.put("_meta", &meta) }.end();
-        out.extend_from_slice(request(id, "tools/call", &params).as_bytes());
+        out.extend_from_slice(request(id, method, &params).as_bytes());
         id
     }
 

@@ -8,6 +8,6 @@ mod answer;
 mod client;
 mod tools;
 
-pub use answer::{Asked, Given, given};
-pub use client::{Client, Era, Heard, Round, Wants};
+pub use answer::{Asked, Given, given, reported};
+pub use client::{Client, Era, Heard, READ_RESOURCE, Round, Wants};
 pub use tools::{Names, Tool};

@@ -91,7 +91,7 @@ fn audits_events_and_findings() {
 fn what_an_mcp_server_gave() {
     let calls = "{\"tool\":\"image\",\"args\":{}}\n";
     let script = "mcp-pipe --save-media new/media --events told -- \"$SERVER\" echo";
-    assert_writes_privately(script, calls, &["told", "new", "new/media", "new/media/0001.png"]);
+    assert_writes_privately(script, calls, &["told", "new", "new/media", "new/media/000001.png"]);
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //!
 //! FAULT is how it starts, greets, lists and ends (see [`before_it_speaks`] and [`Server::answer`]; `echo` has none). What goes
 //! wrong in a call is asked for by that call (see `server/tools.rs`). `log=FILE` has every line that it hears, `count=FILE` the calls
-//! of its counting tools, also over its restarts; `seconds=N` is how slow it is to start, `pages=N` how many tools a page has.
+//! of its counting tools, also over its restarts; `seconds=N` is how slow it is to start, `pages=N` how many tools a page has, `resources=1` whether it
+//! has any.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 #[path = "server/tools.rs"]
@@ -189,8 +190,26 @@ impl Server {
                 id,
                 &json!({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"stand-in","version":"0"}}).to_string(),
             ),
+            "tools/list" if self.fault == "relist-silent" && self.has_grown => {}
             "tools/list" => self.list(id, &serde_json::from_str(params).unwrap()),
             "tools/call" => self.call(id, params),
+            "resources/list" if self.fault == "resources-refused" => {
+                say_error(id, &json!(-32603), "no list today", &Value::Null);
+            }
+            "resources/list" if self.options.contains_key("resources") => {
+                let page = match serde_json::from_str::<Value>(params).unwrap()["cursor"].as_str() {
+                    None => json!({"resources":[{"uri":"file:///a","name":"a"}],"nextCursor":"2"}),
+                    Some(_) => json!({"resources":[{"uri":"file:///b","name":"b"}]}),
+                };
+                say_result(id, &page.to_string());
+            }
+            "resources/templates/list" if self.options.contains_key("resources") => {
+                say_result(id, r#"{"resourceTemplates":[{"uriTemplate":"file:///{path}","name":"any","n":1.10}]}"#);
+            }
+            "resources/read" if self.options.contains_key("resources") => {
+                let params: Value = serde_json::from_str(params).unwrap();
+                say_result(id, &json!({"contents":[{"uri":params["uri"],"text":"hi"},{"uri":"u","blob":"aGk="}]}).to_string());
+            }
             "ping" => say_result(id, "{}"),
             _ => say_error(id, &json!(-32601), "Method not found", &Value::Null),
         }

@@ -6,6 +6,7 @@ use crate::cmd::intake;
 use crate::cmd::queue::Pending;
 use crate::io::lines::Line;
 use crate::io::stage::{Out, Side};
+use crate::mcp::READ_RESOURCE;
 use crate::record::{Call, InputResponse, Kind, Unreadable, cancelled_id, is_same_id, recognise};
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
@@ -109,10 +110,14 @@ impl Pipe {
             if settings.check
                 && let Err((kind, why)) = schemas.check(&server.client, &call.tool, arguments(&call))
             {
+                if kind == Kind::UnknownTool && server.client.is_relisting() {
+                    return None;
+                }
                 report.fail();
                 return Some(Err(refused(&call, kind, &why, server.epoch)));
             }
-            let is_repeatable = server.client.tool(&call.tool).is_some_and(|tool| tool.is_repeatable);
+            let is_repeatable =
+                server.client.tool(&call.tool).map_or(call.tool == READ_RESOURCE, |tool| tool.is_repeatable);
             let id = server.client.call(&call.tool, arguments(&call), out.to(Side::Far));
             flying.insert(id, Flying::new(timeout(&call, settings.timeout), is_repeatable, false));
             Some(Ok(id))

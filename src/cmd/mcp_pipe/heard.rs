@@ -1,11 +1,12 @@
 //! What the server says, and what becomes of its calls when it is gone.
 
-use super::pipe::{Over, Pipe};
+use super::pipe::{Listing, Over, Pipe};
 use super::results::{answered, lost, outcome};
 use super::server::{Cause, Loss, Then};
 use crate::io::lines::{Line, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
+use crate::journal::Direction;
 use crate::json::{Object, one_line};
 use crate::mcp::{Given, Heard, given};
 use crate::record::{Kind, Outcome, recognise};
@@ -56,6 +57,14 @@ impl Pipe {
                 }
                 self.show("noise", &json!(body).to_string(), out);
             }
+            Heard::Resources(resources, is_last) => {
+                resources.iter().for_each(|resource| print(resource.get(), out));
+                self.near_ended = is_last;
+            }
+            Heard::NoResources(why) => {
+                self.report.fault("the server", why);
+                self.near_ended = true;
+            }
             Heard::Relisted => {
                 self.schemas.clear();
                 self.show("tools", "{}", out);
@@ -73,14 +82,42 @@ impl Pipe {
         self.schemas.clear();
         let (era, epoch) = (self.server.client.era(), self.server.epoch);
         self.show("started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
-        if self.settings.list {
-            for tool in self.server.client.tools().filter(|tool| self.settings.names.permits(&tool.name)) {
-                // A description may be written over several lines.
-                let raw =
-                    serde_json::from_str(&tool.raw).map_or(tool.raw.clone(), |raw: Box<RawValue>| one_line(raw.get()));
-                out.to(Side::Near).extend_from_slice(format!("{raw}\n").as_bytes());
+        match self.settings.list {
+            Some(Listing::Tools) => {
+                for tool in self.server.client.tools().filter(|tool| self.settings.names.permits(&tool.name)) {
+                    print(&tool.raw, out);
+                }
+                self.near_ended = true;
             }
+            Some(Listing::Resources) => {
+                self.list_by = Some(Instant::now() + self.server.list_timeout());
+                self.server.client.list_resources(out.to(Side::Far));
+            }
+            None => {}
+        }
+    }
+
+    /// Gives up a list that has not come in time: the resources, or tools that have changed.
+    pub(super) fn give_up_list(&mut self, now: Instant) {
+        if self.list_by.take_if(|by| *by <= now).is_none() {
+            return;
+        }
+        let why = format!("no answer within {} s (--start-timeout)", self.server.list_timeout().as_secs_f64());
+        if self.settings.list.is_some() {
+            self.report.fault("resources/list", why);
             self.near_ended = true;
+        } else {
+            self.report.note(format_args!("tools/list: {why}; the tools that are known stay"));
+            self.server.client.keep_tools();
+        }
+    }
+
+    /// A list of tools that has changed is waited for, for a while.
+    pub(super) fn watch_list(&mut self) {
+        if self.settings.list.is_none() {
+            let is_relisting = self.server.client.is_relisting();
+            let by = self.list_by.unwrap_or_else(|| Instant::now() + self.server.list_timeout());
+            self.list_by = is_relisting.then_some(by);
         }
     }
 
@@ -117,8 +154,9 @@ impl Pipe {
             _ => None,
         };
         let result = saved.as_deref().map_or(result, Ok);
+        let status = result.as_ref().ok().and_then(|result| self.status_of(result));
         if flying.is_setup {
-            outcome(&result, &mut |outcome| {
+            outcome(&result, status.as_deref(), &mut |outcome| {
                 if let Outcome::Error { message, .. } = outcome {
                     self.fail_setup(message);
                 }
@@ -128,13 +166,26 @@ impl Pipe {
         }
         let (epoch, mut failed) = (self.server.epoch, false);
         self.queue.answer(id, |waiting| {
-            outcome(&result, &mut |outcome| {
+            outcome(&result, status.as_deref(), &mut |outcome| {
                 failed = matches!(outcome, Outcome::Error { .. });
                 waiting.answer(|call| answered(call, outcome, waiting.sent_at, epoch))
             })
         });
         if failed {
             self.report.fail();
+        }
+    }
+
+    /// What `--status-from` makes of a result.
+    fn status_of(&self, result: &RawValue) -> Option<Box<RawValue>> {
+        let (filter, mut made) = (self.settings.status_from.as_ref()?, Vec::new());
+        match filter.change_line(result.get().as_bytes(), Direction::Out, &mut made) {
+            Ok(true) => String::from_utf8(made).ok().and_then(|made| RawValue::from_string(made).ok()),
+            Ok(false) => None,
+            Err(why) => {
+                self.report.fault("the result", format_args!("{why}; it stays as it is"));
+                None
+            }
         }
     }
 
@@ -181,4 +232,9 @@ impl Pipe {
         self.over = Some(over);
         Ok(())
     }
+}
+
+/// Prints what the server lists, in one line: a description may be written over several.
+fn print(json: &str, out: &mut Out) {
+    out.to(Side::Near).extend_from_slice(format!("{}\n", one_line(json)).as_bytes());
 }

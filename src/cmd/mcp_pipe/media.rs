@@ -5,6 +5,7 @@ use crate::record::Fields;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,43 +22,63 @@ impl Media {
     /// What the system says to that.
     pub fn open(folder: &Path) -> io::Result<Media> {
         private::folder().recursive(true).create(folder)?;
-        Ok(Media { folder: folder.to_owned(), next: 1 })
+        // Those of former runs sort before ours, whatever they end with.
+        let numbers = std::fs::read_dir(folder)?.flatten().filter_map(|entry| number_of(&entry.file_name()));
+        Ok(Media { folder: folder.to_owned(), next: numbers.max().map_or(1, |last| last.saturating_add(1)) })
     }
 
-    /// A result with `"path"` for each `data` or `blob` of its content; everything else of it stays as it was written.
+    /// A result with `"path"` for each `data` or `blob` of its content, or of the `contents` of a resource; everything else of it stays as it was written.
     /// `None` where it has none.
     ///
     /// # Errors
     /// Where a file can't be written; what isn't base64 stays where it is.
     pub fn save(&mut self, result: &RawValue) -> io::Result<Option<Box<RawValue>>> {
         let Ok(fields) = Fields::read(result.get()) else { return Ok(None) };
-        let blocks =
-            fields.get("content").and_then(|content| serde_json::from_str::<Vec<&RawValue>>(content.get()).ok());
-        let (mut content, mut any) = (Vec::new(), false);
-        for block in blocks.unwrap_or_default() {
-            let saved = self.save_block(block)?;
-            any |= saved.is_some();
-            content.push(saved.unwrap_or_else(|| block.get().to_owned()));
-        }
-        if !any {
+        let content = self.save_each(fields.get("content"), Media::save_block)?;
+        let contents = self.save_each(fields.get("contents"), Media::save_blob)?;
+        if content.is_none() && contents.is_none() {
             return Ok(None);
         }
-        let content = format!("[{}]", content.join(","));
-        let whole = with(&fields, |key| (key == "content").then(|| content.clone()));
-        Ok(RawValue::from_string(whole).ok())
+        let saved = |key: &str| match key {
+            "content" => content.clone(),
+            "contents" => contents.clone(),
+            _ => None,
+        };
+        Ok(RawValue::from_string(with(&fields, saved)).ok())
+    }
+
+    /// A list with what `save` makes of its items; `None` where it changes none.
+    fn save_each(
+        &mut self,
+        list: Option<&RawValue>,
+        save: fn(&mut Media, &RawValue) -> io::Result<Option<String>>,
+    ) -> io::Result<Option<String>> {
+        let items = list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
+        let (mut all, mut any) = (Vec::new(), false);
+        for item in items.unwrap_or_default() {
+            let saved = save(self, item)?;
+            any |= saved.is_some();
+            all.push(saved.unwrap_or_else(|| item.get().to_owned()));
+        }
+        Ok(any.then(|| format!("[{}]", all.join(","))))
     }
 
     /// `{"type":"image","data","mimeType"}` and its like, or `{"type":"resource","resource":{"blob","mimeType"}}`.
     fn save_block(&mut self, block: &RawValue) -> io::Result<Option<String>> {
         let Ok(fields) = Fields::read(block.get()) else { return Ok(None) };
         if let Some(resource) = fields.get("resource") {
-            let Ok(inner) = Fields::read(resource.get()) else { return Ok(None) };
-            let Some(path) = self.save_field(&inner, "blob")? else { return Ok(None) };
-            let resource = with(&inner, |key| (key == "blob").then(|| path.clone()));
-            return Ok(Some(with(&fields, |key| (key == "resource").then(|| resource.clone()))));
+            let saved = self.save_blob(resource)?;
+            return Ok(saved.map(|resource| with(&fields, |key| (key == "resource").then(|| resource.clone()))));
         }
         let path = self.save_field(&fields, "data")?;
         Ok(path.map(|path| with(&fields, |key| (key == "data").then(|| path.clone()))))
+    }
+
+    /// `{"uri","blob","mimeType"}`.
+    fn save_blob(&mut self, resource: &RawValue) -> io::Result<Option<String>> {
+        let Ok(fields) = Fields::read(resource.get()) else { return Ok(None) };
+        let path = self.save_field(&fields, "blob")?;
+        Ok(path.map(|path| with(&fields, |key| (key == "blob").then(|| path.clone()))))
     }
 
     /// Writes what a field holds to a new file; gives its path as JSON.
@@ -66,8 +87,8 @@ impl Media {
         let Some(bytes) = text(key).and_then(|text| STANDARD.decode(text).ok()) else { return Ok(None) };
         let ending = ending_of(&text("mimeType").unwrap_or_default());
         loop {
-            let path = self.folder.join(format!("{:04}.{ending}", self.next));
-            self.next += 1;
+            let path = self.folder.join(format!("{:06}.{ending}", self.next));
+            self.next = self.next.saturating_add(1);
             match private::file().write(true).create_new(true).open(&path) {
                 Ok(mut file) => {
                     file.write_all(&bytes)?;
@@ -78,6 +99,12 @@ impl Media {
             }
         }
     }
+}
+
+/// The number in the name of a file that was saved.
+fn number_of(name: &OsStr) -> Option<u64> {
+    let (number, _) = name.to_str()?.split_once('.')?;
+    number.parse().ok()
 }
 
 /// An object with other values for some keys; a `data` or `blob` that is replaced is called `path`.
@@ -113,22 +140,32 @@ mod tests {
     fn what_is_media_becomes_a_file_and_all_else_stays() {
         let folder = std::env::temp_dir().join(format!("pipewright-media-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("0001.jpg"), "mine").unwrap();
         let mut media = Media::open(&folder).unwrap();
-        std::fs::write(folder.join("0001.png"), "mine").unwrap();
         let json = r#"{"x":1.10,"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png","n":12345678901234567890123},
             {"type":"resource","resource":{"uri":"u","blob":"aG8=","mimeType":"application/../../gzip"}},{"type":"image","data":"no base64!"}]}"#;
         let raw: Box<RawValue> = serde_json::from_str(json).unwrap();
         let saved = media.save(&raw).unwrap().unwrap();
-        let (image, blob) = (folder.join("0002.png"), folder.join("0003.bin"));
-        let blob = if blob.exists() { blob } else { folder.join("0003.gzip") };
+        let (image, blob) = (folder.join("000002.png"), folder.join("000003.bin"));
+        let blob = if blob.exists() { blob } else { folder.join("000003.gzip") };
         assert_eq!((std::fs::read(&image).unwrap(), std::fs::read(&blob).unwrap()), (b"hi".to_vec(), b"ho".to_vec()));
-        assert_eq!(std::fs::read(folder.join("0001.png")).unwrap(), b"mine");
+        assert_eq!(std::fs::read(folder.join("0001.jpg")).unwrap(), b"mine");
         let image = format!(
             r#"{{"type":"image","path":"{}","mimeType":"image/png","n":12345678901234567890123}}"#,
             image.display()
         );
         assert!(saved.get().starts_with(r#"{"x":1.10,"content":[{"type":"text","text":"a"},"#), "{saved}");
         assert!(saved.get().contains(&image) && saved.get().contains("no base64!"), "{saved}");
+        let read: Box<RawValue> = serde_json::from_str(
+            r#"{"contents":[{"uri":"u","blob":"aGk=","mimeType":"image/png"},{"uri":"t","text":"x"}]}"#,
+        )
+        .unwrap();
+        let saved = media.save(&read).unwrap().unwrap();
+        assert!(saved.get().contains("000004.png") && saved.get().contains(r#"{"uri":"t","text":"x"}"#), "{saved}");
+        let mut next = Media::open(&folder).unwrap();
+        let saved = next.save(&read).unwrap().unwrap();
+        assert!(saved.get().contains("000005.png"), "{saved}");
         let none: Box<RawValue> = serde_json::from_str(r#"{"content":[{"type":"text","text":"a"}]}"#).unwrap();
         assert!(media.save(&none).unwrap().is_none());
         std::fs::remove_dir_all(folder).unwrap();

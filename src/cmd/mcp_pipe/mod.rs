@@ -14,6 +14,7 @@ mod server;
 mod url;
 
 use super::events::Events;
+use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
@@ -24,7 +25,7 @@ use crate::mcp::{Era, Names, Wants};
 use crate::record::recognise;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use media::Media;
-use pipe::{Pipe, Settings, era};
+use pipe::{Listing, Pipe, Settings, era};
 use server::{Patience, Server};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,9 @@ pub struct Arguments {
     /// Print the server's tools, one a line, with their schemas, and end
     #[arg(long)]
     list: bool,
+    /// Print the server's resources and resource templates, one a line, and end; {"tool":"resources/read","args":{"uri":...}} reads one
+    #[arg(long, conflicts_with = "list")]
+    list_resources: bool,
 
     /// How many calls the server works on at once
     #[arg(short = 'j', long = "jobs", value_name = "N", default_value = "1", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..), help_heading = "Calls")]
@@ -71,6 +75,10 @@ pub struct Arguments {
     /// Send arguments unchecked, and tools that the server doesn't list; else both are held against its list first
     #[arg(long, help_heading = "Calls")]
     no_check: bool,
+    /// For a server whose tools report errors in their content: a jq filter that sees each result and gives "error",
+    /// {"status":"error","error","data"} or {"status":"ok","data"}; with anything else the result stays as it is
+    #[arg(long, value_name = "JQ", help_heading = "Calls")]
+    status_from: Option<String>,
     /// Let the server ask while it works: each question leaves as {"type":"input_request","request_id",...}, and is answered on stdin
     /// by {"type":"input_response","request_id","action":"accept|decline|cancel","content"?}
     #[arg(long, help_heading = "Calls")]
@@ -193,7 +201,12 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         Some(url::Way { dial, trouble, goodbye }) => (Some(dial), Some(trouble), Some(goodbye)),
         None => (None, None, None),
     };
-    if !arguments.list {
+    let list = match (arguments.list, arguments.list_resources) {
+        (true, _) => Some(Listing::Tools),
+        (_, true) => Some(Listing::Resources),
+        _ => None,
+    };
+    if list.is_none() {
         needs_input("calls")?;
     }
     let limits = Limits::from(arguments.limits);
@@ -204,8 +217,9 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         in_flight: arguments.jobs,
         unordered: arguments.unordered,
         check: !arguments.no_check,
+        status_from: Filter::compile_some("--status-from", arguments.status_from.as_ref())?,
         names: Names { allow: arguments.allow, deny: arguments.deny },
-        list: arguments.list,
+        list,
         verbose: arguments.verbose,
         max_depth: limits.max_depth,
         probe: arguments.probe.and_then(some),
@@ -227,7 +241,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         around,
         dial,
         hears_errors: true,
-        without_near: arguments.list,
+        without_near: list.is_some(),
         limits,
         far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
         ..Ends::default()

@@ -8,6 +8,7 @@ use super::results::{lost, unanswered};
 use super::schemas::Schemas;
 use super::server::{Cause, Loss, Server};
 use crate::cmd::events::Events;
+use crate::cmd::filter::Filter;
 use crate::cmd::queue::Queue;
 use crate::io::lines::{Piece, TOO_LONG, text};
 use crate::io::report::{Failure, Report, Status};
@@ -36,8 +37,10 @@ pub struct Settings {
     /// Whether arguments are checked against the tool's schema.
     pub check: bool,
     pub names: Names,
-    /// Print the tools and end.
-    pub list: bool,
+    /// How a server that reports errors in what its tools give does so.
+    pub status_from: Option<Filter>,
+    /// Print that and end.
+    pub list: Option<Listing>,
     /// What the server says on stderr is shown.
     pub verbose: bool,
     pub max_depth: usize,
@@ -49,6 +52,13 @@ pub struct Settings {
     pub restart_after: u32,
     /// Whether the server may ask whoever there is, and how long that may take; none is for ever.
     pub interactive: Option<Option<Duration>>,
+}
+
+/// What of the server's can be printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    Tools,
+    Resources,
 }
 
 /// A call that the server works on.
@@ -83,6 +93,8 @@ pub struct Pipe {
     pub(super) flying: HashMap<u64, Flying>,
     pub(super) schemas: Schemas,
     pub(super) media: Option<Media>,
+    /// When the list that the server was asked for must be there.
+    pub(super) list_by: Option<Instant>,
     /// How much of the set-up has been sent to the server that runs.
     pub(super) set_up: usize,
     pub(super) events: Option<Events>,
@@ -117,6 +129,7 @@ impl Pipe {
             flying: HashMap::new(),
             schemas: Schemas::default(),
             media,
+            list_by: None,
             set_up: 0,
             events,
             report,
@@ -156,6 +169,7 @@ impl Pipe {
             // It may have answered, and who reads us hasn't let us hear that yet; or it waits for an answer itself.
             self.wait_anew();
         }
+        self.give_up_list(now);
         self.cancel_late_questions(now, out);
         self.give_up_late_calls(now, out)?;
         if self.server.is_to_restart() {
@@ -222,6 +236,7 @@ impl Pipe {
                 self.cancel_questions("nobody has answered before a thousand more lines", out);
             }
         }
+        self.watch_list();
         self.send(out);
         self.watch();
         self.drain(out);
@@ -285,8 +300,13 @@ impl Stage for Pipe {
             return Some(over.until);
         }
         let calls = self.flying.values().filter_map(|flying| flying.until);
-        let others =
-            [self.server.deadline(), self.questions.deadline(), self.health.deadline(), self.settings.deadline];
+        let others = [
+            self.server.deadline(),
+            self.questions.deadline(),
+            self.health.deadline(),
+            self.settings.deadline,
+            self.list_by,
+        ];
         calls.chain(others.into_iter().flatten()).chain(self.parting).min()
     }
 }

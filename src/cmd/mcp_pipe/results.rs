@@ -2,27 +2,31 @@
 
 use super::server::Loss;
 use crate::cmd::queue::Waiting;
-use crate::mcp::{Given, given};
+use crate::mcp::{Given, given, reported};
 use crate::record::{Call, Kind, Outcome};
 use crate::rpc::RpcError;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use std::time::Instant;
 
-/// What a server's result is, given to `answer`.
-pub fn outcome(result: &Result<&RawValue, RpcError>, answer: &mut dyn FnMut(Outcome<'_>) -> String) -> String {
+/// What a server's result is, given to `answer`. `status` is what `--status-from` makes of it.
+pub fn outcome(
+    result: &Result<&RawValue, RpcError>,
+    status: Option<&RawValue>,
+    answer: &mut dyn FnMut(Outcome<'_>) -> String,
+) -> String {
     let raw = |json: &str| serde_json::from_str::<Box<RawValue>>(json).ok();
+    let failed = |message, data| Outcome::Error { kind: Kind::ToolError, message, code: None, data: Some(data) };
     match result {
-        Ok(result) => match given(result) {
-            Given::Result(data) if data.len() == result.get().len() => answer(Outcome::Ok(result)),
-            Given::Result(data) => answer(Outcome::Ok(raw(&data).as_deref().unwrap_or(RawValue::NULL))),
-            Given::Error { message, data } => {
-                let data = raw(&data);
-                answer(Outcome::Error { kind: Kind::ToolError, message: &message, code: None, data: data.as_deref() })
-            }
-            Given::InputRequired(_) => {
-                let message = "the tool asks for input, which nobody here can give";
-                answer(Outcome::Error { kind: Kind::ToolError, message, code: None, data: Some(result) })
+        Ok(result) => match (given(result), status) {
+            (Given::Result(whole), Some(status)) => match reported(status, whole) {
+                Given::Error { message, data } => answer(failed(&message, data)),
+                Given::Result(data) | Given::InputRequired(data) => answer(Outcome::Ok(data)),
+            },
+            (Given::Result(data), None) => answer(Outcome::Ok(data)),
+            (Given::Error { message, data }, _) => answer(failed(&message, data)),
+            (Given::InputRequired(whole), _) => {
+                answer(failed("the tool asks for input, which nobody here can give", whole))
             }
         },
         Err(error) => {

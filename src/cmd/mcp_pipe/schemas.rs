@@ -1,9 +1,14 @@
 //! Calls held against the server's own list of tools, before they are sent.
 
-use crate::mcp::Client;
+use crate::mcp::{Client, READ_RESOURCE};
 use crate::record::Kind;
 use pipewright_mcp::Schema;
 use std::collections::HashMap;
+
+/// How similar a name must be to be named: 1 is the same, 0 has nothing in common.
+const SIMILAR: f64 = 0.75;
+/// How many are named.
+const NEAREST: usize = 3;
 
 /// The tools' schemas, compiled when they are first asked for.
 #[derive(Default)]
@@ -20,11 +25,7 @@ impl Schemas {
     /// # Errors
     /// What is wrong, with its path in the arguments.
     pub fn check(&mut self, client: &Client, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
-        let Some(listed) = client.tool(tool) else {
-            let names: Vec<&str> = client.tools().map(|tool| tool.name.as_str()).collect();
-            let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return Err((Kind::UnknownTool, format!("the server has no tool {tool:?}; it has {has}")));
-        };
+        let Some(listed) = client.tool(tool) else { return check_unlisted(client, tool, arguments) };
         let Some(schema) = &listed.schema else { return Ok(()) };
         let compiled = self.0.entry(tool.to_owned()).or_insert_with(|| Schema::compile(schema));
         match compiled {
@@ -32,5 +33,34 @@ impl Schemas {
             // A schema that can't be read is the server's affair, and so are arguments then.
             Err(_) => Ok(()),
         }
+    }
+}
+
+fn check_unlisted(client: &Client, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
+    if tool != READ_RESOURCE {
+        return Err((Kind::UnknownTool, format!("the server has no tool {tool:?}; {}", instead(client, tool))));
+    }
+    #[derive(serde::Deserialize)]
+    struct Resource {
+        #[serde(rename = "uri")]
+        _uri: String,
+    }
+    match serde_json::from_str::<Resource>(arguments) {
+        Ok(_) => Ok(()),
+        Err(_) => Err((Kind::InvalidArgs, format!("{READ_RESOURCE}: it takes {{\"uri\":\"...\"}}"))),
+    }
+}
+
+/// The tools whose names are most like this one.
+fn instead(client: &Client, tool: &str) -> String {
+    let similarity = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
+    let named = client.tools().map(|tool| (similarity(&tool.name), tool.name.as_str()));
+    let mut nearest: Vec<(f64, &str)> = named.filter(|(similarity, _)| *similarity >= SIMILAR).collect();
+    nearest.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let names = Vec::from_iter(nearest.iter().take(NEAREST).map(|(_, name)| *name)).join(", ");
+    match client.tools().count() {
+        0 => "it has none".to_owned(),
+        count if names.is_empty() => format!("--list prints the {count} that it has"),
+        count => format!("nearest: {names} (--list prints all {count})"),
     }
 }

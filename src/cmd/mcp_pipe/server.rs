@@ -140,6 +140,11 @@ impl Server {
         self.up_since = Some(Instant::now());
     }
 
+    /// How long it may take to list something.
+    pub fn list_timeout(&self) -> Duration {
+        self.patience.start
+    }
+
     /// It has answered a call: however often it was lost, it works, and the next wait is short again.
     pub fn has_answered(&mut self) {
         self.in_a_row = 0;

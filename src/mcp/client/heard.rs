@@ -33,6 +33,7 @@ impl Client {
             (Some(Purpose::Call), result) => Heard::Answer(id, result),
             // A refusal shows as well that it is there.
             (Some(Purpose::Probe), _) => Heard::Alive,
+            (Some(Purpose::Resources(list)), result) => self.hear_resources(list, result, out),
             (Some(Purpose::Greeting), Ok(result)) => self.hear_greeting(result, out),
             (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
                 self.greet(out);
@@ -139,7 +140,7 @@ impl Client {
         if std::mem::replace(&mut self.is_ready, true) { Heard::Relisted } else { Heard::Ready }
     }
 
-    fn forget_list(&mut self) {
+    pub(super) fn forget_list(&mut self) {
         self.listing = Tools::new();
         (self.pages, self.is_listing) = (0, false);
     }

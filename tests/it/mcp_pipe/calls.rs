@@ -67,22 +67,69 @@ fn a_tool_that_fails_keeps_what_it_gave() {
 }
 
 #[test]
-fn a_tool_of_the_contract_gives_its_data_or_its_error() {
-    let played = play(
-        "echo",
-        &[],
-        &[r#"{"tool":"contract_ok"}"#, r#"{"tool":"contract_error"}"#, r#"{"tool":"contract_text"}"#],
-    );
+fn what_a_tool_gives_is_looked_into_only_as_the_caller_says() {
+    let calls = [r#"{"tool":"contract_ok"}"#, r#"{"tool":"contract_error"}"#, r#"{"tool":"contract_text"}"#];
+    let played = play("echo", &[], &calls);
+    let whole = r#"{"content":[],"structuredContent":{"status":"ok","data":{"url":"x","n":1.10}}}"#;
+    assert_eq!(played.lines[0], format!(r#"{{"tool":"contract_ok","status":"ok","data":{whole},"epoch":0}}"#));
+    assert!(played.answers().iter().all(|answer| answer["status"] == "ok"), "{:?}", played.lines);
+    played.assert_well();
+
+    let contract = ".structuredContent // (.content[0].text | fromjson?)";
+    let played = play("echo", &["--status-from", contract], &calls);
     assert_eq!(
-        played.lines[..2],
+        played.lines,
         [
             r#"{"tool":"contract_ok","status":"ok","data":{"url":"x","n":1.10},"epoch":0}"#,
             r#"{"tool":"contract_error","status":"error","error":"gone","kind":"tool_error","data":{"n":1.10},"epoch":0}"#,
+            r#"{"tool":"contract_text","status":"ok","data":{"url":"x"},"epoch":0}"#,
         ]
     );
-    // However it is written, it is one line.
-    assert_eq!((played.lines.len(), &played.answers()[2]["data"]), (3, &json!({"url":"x"})));
-    assert!(!played.lines[2].contains('\r'), "a gate would refuse it");
+    assert_eq!((played.status, played.stderr.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn a_status_filter_that_fails_leaves_the_result_as_it_is() {
+    let played = play("echo", &["--status-from", ".content[0].text | fromjson"], &[r#"{"tool":"echo"}"#]);
+    assert_eq!((&played.answers()[0]["status"], played.status), (&json!("ok"), Some(1)));
+    assert!(played.stderr.contains("--status-from") && played.stderr.contains("stays as it is"), "{}", played.stderr);
+    let played = play("echo", &["--status-from", ".["], &[]);
+    assert_eq!(played.status, Some(2), "{}", played.stderr);
+}
+
+#[test]
+fn resources_are_listed_and_read() {
+    let played = play("echo resources=1", &["--list-resources"], &[]);
+    assert_eq!(
+        played.lines,
+        [
+            r#"{"uri":"file:///a","name":"a"}"#,
+            r#"{"uri":"file:///b","name":"b"}"#,
+            r#"{"uriTemplate":"file:///{path}","name":"any","n":1.10}"#,
+        ]
+    );
+    played.assert_well();
+    let read = r#"{"tool":"resources/read","args":{"uri":"file:///a"},"id":1}"#;
+    let played = play("echo resources=1", &[], &[read, r#"{"tool":"resources/read","args":{"url":"x"}}"#]);
+    assert_eq!(played.answers()[0]["data"]["contents"][0], json!({"uri":"file:///a","text":"hi"}));
+    assert_eq!(played.answers()[1]["kind"], "invalid_args");
+    // Servers that have none: one that doesn't know the method, and one that fails.
+    let played = play("echo", &["--list-resources"], &[]);
+    assert_eq!(played.lines.len(), 0);
+    played.assert_well();
+    assert_eq!(play("echo", &[], &[read]).answers()[0]["kind"], "unknown_tool");
+    let played = play("resources-refused", &["--list-resources"], &[]);
+    assert_eq!(played.status, Some(1));
+    assert!(played.stderr.contains("resources/list: no list today"), "{}", played.stderr);
+}
+
+#[test]
+fn an_unknown_tool_is_answered_with_the_nearest() {
+    let played = play("echo", &[], &[r#"{"tool":"cuont_safe"}"#, r#"{"tool":"Echo"}"#, r#"{"tool":"xyzzy"}"#]);
+    let errors = played.answers().iter().map(|answer| answer["error"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert!(errors[0].contains("nearest: count_safe, ") && errors[1].contains("nearest: echo"), "{errors:?}");
+    assert!(errors[2].ends_with(r#"no tool "xyzzy"; --list prints the 29 that it has"#), "{errors:?}");
+    assert!(errors.iter().all(|error| error.len() < 150), "{errors:?}");
 }
 
 #[test]

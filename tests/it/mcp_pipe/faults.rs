@@ -52,6 +52,19 @@ fn a_list_that_changes_is_read_again_whole() {
 }
 
 #[test]
+fn a_tool_that_was_added_before_a_call_is_known_to_that_call() {
+    let played = play("echo pages=1", &[], &[r#"{"tool":"grow"}"#, r#"{"tool":"grown"}"#, r#"{"tool":"ungrown"}"#]);
+    let answers = played.answers();
+    assert_eq!((&answers[1]["status"], &answers[2]["kind"]), (&json!("ok"), &json!("unknown_tool")), "{answers:?}");
+    // A server that never lists them again is not waited for without end.
+    let options = ["--start-timeout", "0.5"];
+    let played = play("relist-silent", &options, &[r#"{"tool":"grow"}"#, r#"{"tool":"grown"}"#, r#"{"tool":"echo"}"#]);
+    let answers = played.answers();
+    assert_eq!((&answers[1]["kind"], &answers[2]["status"]), (&json!("unknown_tool"), &json!("ok")), "{answers:?}");
+    assert!(played.stderr.contains("--start-timeout"), "{}", played.stderr);
+}
+
+#[test]
 fn a_list_that_cannot_be_read_again_costs_no_server() {
     let mut pipe = Pipe::start("relist-refused", &["--timeout", "10"]);
     pipe.ask(r#"{"tool":"grow"}"#);

@@ -117,6 +117,7 @@ impl Server {
                     r#"{"supportedVersions":["2026-07-28"],"capabilities":{},"serverInfo":{"name":"s","version":"0"}}"#,
                 );
             }
+            ("POST", "ping") => self.give(stream, &message, "{}"),
             ("POST", "tools/list") => self.give(stream, &message, &tools().to_string()),
             ("POST", "tools/call") => self.call(stream, &message),
             // Notifications, and answers.

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// From this length on, a part of the path may be a token.
+const TOKEN: usize = 12;
+
 /// Headers that are the transport's own.
 const RESERVED: [&str; 5] = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"];
 
@@ -74,11 +77,14 @@ impl Address {
         self.url.host_str().is_some_and(|host| host.parse().is_ok_and(|ip: std::net::Ipv4Addr| ip.is_loopback()))
     }
 
-    /// `text` without what our headers, a password or a query hold: a server may repeat it.
+    /// `text` without what our headers, a password, a query or the path hold: a server may repeat it.
     pub(super) fn without_secrets(&self, text: &str) -> String {
         let headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(str::to_owned);
         let query = self.url.query_pairs().map(|(_, value)| value.into_owned());
+        let path = self.url.path().to_owned();
+        let segments = path.split('/').filter(|segment| segment.len() >= TOKEN).map(str::to_owned);
         let values = headers.chain(query).chain(self.url.password().map(str::to_owned));
+        let values = values.chain([path.clone()]).chain(segments);
         // `Bearer` and the like aren't secret, what stands behind them is; a short word is found everywhere.
         let words = values.flat_map(|value| [value.split(' ').next_back().unwrap_or_default().to_owned(), value]);
         words.filter(|word| word.len() > 5).fold(text.to_owned(), |text, secret| text.replace(&secret, "***"))
@@ -86,13 +92,13 @@ impl Address {
 }
 
 impl fmt::Display for Address {
-    /// Without names, passwords and queries.
+    /// Without names, passwords, queries and the path, which are or may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.url.scheme(), self.url.host_str().unwrap_or_default())?;
         if let Some(port) = self.url.port() {
             write!(f, ":{port}")?;
         }
-        f.write_str(self.url.path())
+        f.write_str(if self.url.path() == "/" { "/" } else { "/..." })
     }
 }
 
@@ -110,10 +116,17 @@ mod tests {
     #[test]
     fn secrets_are_never_shown() {
         let headers = [("Authorization".to_owned(), "Bearer s3cret-token".to_owned())];
-        let address = Address::read("https://me:passw0rd@example.org:8443/mcp?key=k3y-of-all", &headers).unwrap();
-        assert_eq!(address.to_string(), "https://example.org:8443/mcp");
-        assert_eq!(format!("{address:?}"), "Address(https://example.org:8443/mcp)");
-        assert_eq!(address.without_secrets("you said s3cret-token, passw0rd, k3y-of-all"), "you said ***, ***, ***");
+        let url = "https://me:passw0rd@example.org:8443/s/t0ken-of-mine/mcp?key=k3y-of-all";
+        let address = Address::read(url, &headers).unwrap();
+        assert_eq!(address.to_string(), "https://example.org:8443/...");
+        assert_eq!(format!("{address:?}"), "Address(https://example.org:8443/...)");
+        for (text, shown) in [
+            ("you said s3cret-token, passw0rd, k3y-of-all", "you said ***, ***, ***"),
+            ("Cannot POST /s/t0ken-of-mine/mcp", "Cannot POST ***"),
+            ("t0ken-of-mine is over its limit of mcp", "*** is over its limit of mcp"),
+        ] {
+            assert_eq!(address.without_secrets(text), shown);
+        }
     }
 
     #[test]

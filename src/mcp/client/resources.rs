@@ -1,0 +1,86 @@
+//! What a server has to read: `resources/list`, `resources/templates/list` and `resources/read`.
+
+use super::{Client, Heard, MOST_PAGES, NO_METHOD, Purpose};
+use crate::json::Object;
+use crate::record::Fields;
+use crate::rpc::RpcError;
+use serde_json::value::RawValue;
+
+/// MCP's method that reads a resource, by which a call means it as if it were a tool: its arguments are `{"uri"}`.
+pub const READ_RESOURCE: &str = "resources/read";
+
+/// A list of what can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Resources,
+    /// URIs with places for values.
+    Templates,
+}
+
+impl List {
+    fn method(self) -> &'static str {
+        match self {
+            List::Resources => "resources/list",
+            List::Templates => "resources/templates/list",
+        }
+    }
+
+    fn key(self) -> &'static str {
+        match self {
+            List::Resources => "resources",
+            List::Templates => "resourceTemplates",
+        }
+    }
+}
+
+/// The parameters of [`READ_RESOURCE`]: the arguments as they were written, without a `_meta`, which is the client's.
+pub(super) fn read_params(arguments: &str) -> Object {
+    let fields = Fields::read(arguments).ok();
+    let fields = fields.iter().flat_map(Fields::iter).filter(|(key, _)| *key != "_meta");
+    fields.fold(Object::default(), |params, (key, value)| params.put_any(key, value))
+}
+
+impl Client {
+    /// Asks for the resources, then for the templates; they come as [`Heard::Resources`], page by page.
+    pub fn list_resources(&mut self, out: &mut Vec<u8>) {
+        self.pages = 0;
+        self.ask(Purpose::Resources(List::Resources), List::Resources.method(), Object::default(), out);
+    }
+
+    pub(super) fn hear_resources<'a>(
+        &mut self,
+        list: List,
+        result: Result<&'a RawValue, RpcError>,
+        out: &mut Vec<u8>,
+    ) -> Heard<'a> {
+        let failed = |why: &str| Heard::NoResources(format!("{}: {why}", list.method()));
+        let (entries, cursor) = match result {
+            Ok(result) => match page(result, list.key()) {
+                Some(page) => page,
+                None => return failed("the server's answer is no list"),
+            },
+            // A server that has none need not know the method.
+            Err(error) if error.code == NO_METHOD => (Vec::new(), None),
+            Err(error) => return failed(&error.message),
+        };
+        self.pages += 1;
+        let next = match (list, cursor) {
+            (_, Some(_)) if self.pages > MOST_PAGES => return failed("its pages never end"),
+            (_, Some(cursor)) => Some((list, Object::default().put("cursor", cursor))),
+            (List::Resources, None) => Some((List::Templates, Object::default())),
+            (List::Templates, None) => None,
+        };
+        let is_last = next.is_none();
+        if let Some((list, params)) = next {
+            self.ask(Purpose::Resources(list), list.method(), params, out);
+        }
+        Heard::Resources(entries, is_last)
+    }
+}
+
+/// The entries under `key`, and the cursor of the next page.
+fn page<'a>(result: &'a RawValue, key: &str) -> Option<(Vec<&'a RawValue>, Option<&'a RawValue>)> {
+    let fields = Fields::read(result.get()).ok()?;
+    let entries = serde_json::from_str(fields.get(key)?.get()).ok()?;
+    Some((entries, fields.get("nextCursor").filter(|cursor| cursor.get() != "null")))
+}
