@@ -72,12 +72,11 @@ impl Events {
 
     /// Gives on a record as it is: JSON text.
     pub fn take_record(&mut self, record: &str, out: &mut Out) {
-        let mut lines = format!("{record}\n").into_bytes();
         match &mut self.to {
-            Target::Stdout => out.to(Side::Near).append(&mut lines),
-            Target::Stderr => out.to(Side::FarError).append(&mut lines),
+            Target::Stdout => out.add_line(Side::Near, record),
+            Target::Stderr => out.add_line(Side::FarError, record),
             Target::File(file, path) => {
-                if let Err(error) = file.write_all(&lines) {
+                if let Err(error) = file.write_all(format!("{record}\n").as_bytes()) {
                     self.report.fault(path, format_args!("{error}; events are no longer written there"));
                     self.to = Target::Broken;
                 }

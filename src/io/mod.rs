@@ -16,6 +16,7 @@ pub mod folders;
 pub mod keys;
 pub mod lines;
 pub mod link;
+mod outgoing;
 pub mod output;
 pub mod private;
 pub mod progress;

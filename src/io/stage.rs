@@ -2,6 +2,7 @@
 //! two sides ([`between`](super::between)); it decides, and never touches a stream itself.
 
 use super::lines::Piece;
+use super::outgoing::Outgoing;
 use super::report::{Failure, Status};
 use super::signal::Signal;
 use std::io;
@@ -79,11 +80,14 @@ pub trait Stage: Send {
 
 /// So much is decided before it is sent.
 const FULL: usize = 1 << 20;
+/// Of our own lines, so much may wait for the end of a line that is passed on in parts, before the near side is read no
+/// further.
+const MUCH: usize = 8 << 20;
 
 /// What a stage wants done.
 #[derive(Debug, Default)]
 pub struct Out {
-    bytes: [Vec<u8>; 5],
+    sides: [Outgoing; 5],
     /// What was said before, and hasn't been written yet, to the near and the far side.
     pub(super) unsent: [usize; 2],
     /// What the far side has said still waits for whoever reads us.
@@ -93,7 +97,7 @@ pub struct Out {
     pub(super) respawn: bool,
     pub(super) close_far: bool,
     pub(super) close_near: bool,
-    pub(super) hold_near: bool,
+    hold_near: bool,
     pub(super) stop: Option<Status>,
 }
 
@@ -108,10 +112,34 @@ impl Out {
         self.joined
     }
 
-    /// What is waiting to be sent to `side`; append to it to send.
+    /// What is waiting to be sent to `side`; append to it to send. Where a stage both passes lines on to a side and adds its
+    /// own, it uses [`Out::pass`] and [`Out::add_line`] instead.
     pub fn to(&mut self, side: Side) -> &mut Vec<u8> {
-        let index = if self.joined { 0 } else { side as usize };
-        &mut self.bytes[index]
+        &mut self.outgoing(side).bytes
+    }
+
+    /// Passes a line, or a part of one, on to `side` as it came.
+    pub fn pass(&mut self, side: Side, piece: &Piece<'_>) {
+        self.outgoing(side).pass(piece);
+    }
+
+    /// Adds a line of our own, without its line feed, to what is sent to `side`: behind the line that is passing there in
+    /// parts, and on a line of its own where the last one had no line feed.
+    pub fn add_line(&mut self, side: Side, line: &str) {
+        self.outgoing(side).add_line(line);
+    }
+
+    /// Lines that are passing in parts will not be continued: what waits for their end is sent.
+    pub(super) fn give_up_parts(&mut self) {
+        self.sides.iter_mut().for_each(Outgoing::give_up_part);
+    }
+
+    fn outgoing(&mut self, side: Side) -> &mut Outgoing {
+        &mut self.sides[self.index(side)]
+    }
+
+    fn index(&self, side: Side) -> usize {
+        if self.joined { 0 } else { side as usize }
     }
 
     /// How much that was said to the near or the far side waits for a reader that takes its time.
@@ -121,7 +149,7 @@ impl Out {
             Side::Near | Side::Far => self.unsent[0],
             Side::FarError | Side::Person | Side::Answers => 0,
         };
-        earlier + self.bytes[if self.joined { 0 } else { side as usize }].len()
+        earlier + self.sides[self.index(side)].bytes.len()
     }
 
     /// Whether what the far side has said waits for a reader of ours that takes its time: it may have said more than we have
@@ -160,6 +188,11 @@ impl Out {
         self.hold_near = hold;
     }
 
+    /// Whether the near side is to be read no further for now.
+    pub(super) fn holds_near(&self) -> bool {
+        self.hold_near || self.sides.iter().any(|side| side.waiting() > MUCH)
+    }
+
     /// Ends the run: what was sent is written, the child is ended.
     pub fn stop(&mut self, status: Status) {
         self.stop.get_or_insert(status);
@@ -167,7 +200,7 @@ impl Out {
 
     /// Whether so much is waiting that it is better sent before more is decided.
     pub(super) fn is_full(&self) -> bool {
-        self.bytes.iter().map(Vec::len).sum::<usize>() >= FULL
+        self.sides.iter().map(|side| side.bytes.len()).sum::<usize>() >= FULL
     }
 
     /// Whether the run has been told to end.

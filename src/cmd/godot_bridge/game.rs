@@ -199,7 +199,7 @@ impl Game {
     /// Takes what the engine prints. Of an over-long line only the beginning is kept.
     pub fn print(&mut self, piece: &Piece<'_>, out: &mut Out) {
         if self.verbose {
-            out.to(Side::FarError).extend_from_slice(piece.raw());
+            out.pass(Side::FarError, piece);
         }
         if std::mem::replace(&mut self.prints_on, matches!(piece, Piece::Part { last: false, .. })) {
             return;

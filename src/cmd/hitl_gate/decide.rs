@@ -83,7 +83,10 @@ impl Gate {
                 }
             };
             match agreed.filter(|_| verdict != Settlement::Rejected) {
-                Some(agreed) => self.pass(&[line.before(), agreed.as_bytes(), line.after()].concat(), out),
+                Some(agreed) => {
+                    let agreed = [line.before(), agreed.as_bytes(), line.after()].concat();
+                    self.pass(&Line::new(&agreed, line.number()), out);
+                }
                 None => self.answer(call, Kind::Rejected, why, out),
             }
         });

@@ -3,7 +3,6 @@
 use super::asker::Asker;
 use super::noted::Noted;
 use super::records::wants_answer;
-use super::voice::Voice;
 use super::waiting::{Held, Waiting};
 use crate::cmd::events::Events;
 use crate::cmd::intake;
@@ -63,8 +62,6 @@ pub struct Gate {
     records: Records,
     judge: Judge,
     notebook: Notebook,
-    /// What leaves to our stdout, and to the other side.
-    voices: [Voice; 2],
     /// Whether the beginning of an over-long line looks like JSON-RPC.
     overlong_is_json_rpc: bool,
     near_ended: bool,
@@ -95,31 +92,24 @@ impl Gate {
             records,
             judge,
             notebook,
-            voices: [Voice::default(), Voice::default()],
             overlong_is_json_rpc: false,
             near_ended: false,
             far_closed: false,
         }
     }
 
-    /// Says a line of our own to whoever makes the calls (in a pipe it goes on with all else).
-    pub(super) fn say(&mut self, line: &str, out: &mut Out) {
-        self.voices[0].say(line, out.to(Side::Near));
-    }
-
     /// Tells a record to whoever watches.
     pub(super) fn tell(&mut self, record: &str, out: &mut Out) {
         match &mut self.records {
-            Records::Near => self.voices[0].say(record, out.to(Side::Near)),
+            Records::Near => out.add_line(Side::Near, record),
             Records::Events(events) => events.take_record(record, out),
             Records::Nowhere => {}
         }
     }
 
-    /// Lets bytes of the near side's go on.
-    pub(super) fn pass(&mut self, bytes: &[u8], out: &mut Out) {
-        let voice = usize::from(!out.is_pipe());
-        self.voices[voice].pass(bytes, true, out.to(Side::Far));
+    /// Lets a line of the near side's go on.
+    pub(super) fn pass(&self, line: &Line<'_>, out: &mut Out) {
+        out.pass(Side::Far, &Piece::Line(*line));
     }
 
     /// The one place where whoever keeps an account is told, before any byte leaves. An error refuses the call.
@@ -135,7 +125,7 @@ impl Gate {
     /// Takes a line of the near side's.
     fn take(&mut self, line: &Line<'_>, out: &mut Out) {
         if line.is_blank() {
-            return self.pass(line.raw(), out);
+            return self.pass(line, out);
         }
         match intake::read(line, self.settings.limits.max_depth) {
             Err(error) => self.refuse_line(line.number(), Kind::BadInput, &error, out),
@@ -148,7 +138,7 @@ impl Gate {
     /// Lets a call pass that nobody has to be asked about.
     pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
         match self.note(Noted::Passed { call }) {
-            Ok(()) => self.pass(line.raw(), out),
+            Ok(()) => self.pass(line, out),
             Err(failure) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
                 self.answer(call, Kind::Denied, &unnoted(&failure), out);
@@ -168,19 +158,19 @@ impl Gate {
                 let id = answer.ok().flatten().and_then(|answer| answer.call_id);
                 let context = Object::default().put_some("call_id", id).end();
                 let error = Object::default().text("type", "error").put("context", context).text("content", why);
-                return self.say(&error.end(), out);
+                return out.add_line(Side::Near, &error.end());
             }
         }
         match cancelled_id(body).and_then(|id| self.calls.position(id.get())) {
             Some(index) => self.cancel(index, out),
-            None => self.pass(line.raw(), out),
+            None => self.pass(line, out),
         }
     }
 
     /// A line that can't be read is told, and answered like a call.
     fn refuse_line(&mut self, number: u64, kind: Kind, error: &Unreadable, out: &mut Out) {
         self.report.fault(format_args!("stdin:{number}"), error);
-        self.say(&error.refusal(kind, number), out);
+        out.add_line(Side::Near, &error.refusal(kind, number));
     }
 
     /// Answers a call that doesn't pass.
@@ -188,7 +178,7 @@ impl Gate {
         self.report.fail();
         if wants_answer(call) {
             let answer = call.answer(Outcome::Error { kind, message, code: None, data: None });
-            self.say(&answer, out);
+            out.add_line(Side::Near, &answer);
         }
     }
 
@@ -198,12 +188,6 @@ impl Gate {
             let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
             self.refuse_line(number, Kind::TooLarge, &Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc), out);
         }
-    }
-
-    /// What the other side says, byte for byte.
-    fn hear(&mut self, piece: &Piece<'_>, out: &mut Out) {
-        let last = !matches!(piece, Piece::Part { last: false, .. });
-        self.voices[0].pass(piece.raw(), last, out.to(Side::Near));
     }
 
     /// No more calls come. What is held may still be answered, as it may be in a pipe, but for two: an MCP client that closes
@@ -226,7 +210,7 @@ impl Gate {
             self.reject_first(By::Nobody, why, out);
             self.advance(out);
         }
-        out.hold_near(self.calls.is_full() || self.voices[0].waiting() > MUCH);
+        out.hold_near(self.calls.is_full());
         if self.near_ended && self.calls.is_empty() {
             if out.is_pipe() {
                 out.stop(self.report.finish());
@@ -236,9 +220,6 @@ impl Gate {
         }
     }
 }
-
-/// So much of our own may wait for the end of a line of the other side's.
-const MUCH: usize = 8 << 20;
 
 /// What a caller is told whose call could not be noted down.
 pub(super) fn unnoted(failure: &Failure) -> String {
@@ -251,13 +232,12 @@ impl Stage for Gate {
             Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
             Event::Piece(Side::Near, Piece::Part { bytes, number, last }) => self.overlong(bytes, number, last, out),
             Event::Piece(Side::Answers, piece) => self.take_answer_line(&piece, out),
-            Event::Piece(_, piece) => self.hear(&piece, out),
+            Event::Piece(_, piece) => out.pass(Side::Near, &piece),
             Event::Closed(Side::Near) => self.near_closed(out),
             // The terminal's own ends with us; this was the other.
             Event::Closed(Side::Answers) => self.channel_closed(out),
             Event::Due => self.due(out),
             Event::Exited(status) => {
-                self.voices[0].give_up_waiting(out.to(Side::Near));
                 let why = format!("the other side has ended ({})", describe(status));
                 self.refuse_all(Kind::Lost, &why, out);
                 out.stop(Status::Child(exit_code(status)));

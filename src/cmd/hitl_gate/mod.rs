@@ -13,7 +13,6 @@ mod screen;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
-mod voice;
 mod waiting;
 
 use super::audit::Audit;

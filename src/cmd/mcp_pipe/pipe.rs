@@ -271,7 +271,7 @@ impl Stage for Pipe {
             Event::Piece(Side::FarError, piece) => {
                 self.server.print(piece.raw());
                 if self.settings.verbose {
-                    out.to(Side::FarError).extend_from_slice(piece.raw());
+                    out.pass(Side::FarError, &piece);
                 }
                 self.show("stderr", &json!(text(piece.raw()).trim_end()).to_string(), out);
             }

@@ -51,20 +51,10 @@ pub struct Gate {
     pub rules: Option<RulesFile>,
     pub annotations: Annotations,
     pub audit: Option<Audit>,
-    pub parts: Parts,
     pub events: Option<Events>,
     pub report: Arc<Report>,
-}
-
-/// What is known of lines that come in parts.
-#[derive(Default)]
-pub struct Parts {
-    /// That of the near side looks like JSON-RPC.
-    is_json_rpc: bool,
-    /// One of the far side's goes on: nothing may be put into it.
-    pub(super) far_goes_on: bool,
-    /// What is said when it has ended.
-    pub(super) waiting: Vec<u8>,
+    /// Whether the beginning of an over-long line of the near side looks like JSON-RPC.
+    pub overlong_is_json_rpc: bool,
 }
 
 /// What is done with a call.
@@ -76,11 +66,6 @@ pub(super) enum Did {
 }
 
 impl Gate {
-    /// Where what passes goes.
-    fn onward<'o>(&self, out: &'o mut Out) -> &'o mut Vec<u8> {
-        out.to(if self.settings.wraps { Side::Far } else { Side::Near })
-    }
-
     fn take(&mut self, line: &Line<'_>, out: &mut Out) {
         if line.is_blank() {
             return self.pass(line, out);
@@ -100,7 +85,7 @@ impl Gate {
     }
 
     pub(super) fn pass(&self, line: &Line<'_>, out: &mut Out) {
-        self.onward(out).extend_from_slice(line.raw());
+        out.pass(Side::Far, &Piece::Line(*line));
     }
 
     fn judge(&mut self, call: &Call<'_>, line: &Line<'_>, body: &str, out: &mut Out) {
@@ -164,10 +149,8 @@ impl Gate {
         };
         match mark(call, body, &marks) {
             Ok(marked) => {
-                let onward = self.onward(out);
-                onward.extend_from_slice(line.before());
-                onward.extend_from_slice(marked.as_bytes());
-                onward.extend_from_slice(line.after());
+                let marked = [line.before(), marked.as_bytes(), line.after()].concat();
+                self.pass(&Line::new(&marked, line.number()), out);
             }
             // What was recognised is an object; were it none, it wouldn't pass.
             Err(error) => self.refuse_line(line, Kind::BadInput, &Unreadable::new(error).in_form_of(line.body()), out),
@@ -177,11 +160,11 @@ impl Gate {
     /// An over-long line: its parts may be no call, so none of them passes.
     fn take_part(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
         if self.settings.mode == Mode::Observe {
-            return self.onward(out).extend_from_slice(bytes);
+            return out.pass(Side::Far, &Piece::Part { bytes, number, last });
         }
-        self.parts.is_json_rpc |= looks_like_json_rpc(bytes);
+        self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
         if last {
-            let is_json_rpc = std::mem::take(&mut self.parts.is_json_rpc);
+            let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
             let error = Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc);
             self.refuse_unreadable(bytes, number, Kind::TooLarge, &error, out);
         }
@@ -196,12 +179,7 @@ impl Gate {
             // What it shows isn't known.
             Piece::Part { .. } => self.builtin.snapshot.forget(),
         }
-        self.parts.far_goes_on = matches!(piece, Piece::Part { last: false, .. });
-        let near = out.to(Side::Near);
-        near.extend_from_slice(piece.raw());
-        if !self.parts.far_goes_on {
-            near.append(&mut self.parts.waiting);
-        }
+        out.pass(Side::Near, piece);
     }
 
     fn end(&mut self) {

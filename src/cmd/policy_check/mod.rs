@@ -17,7 +17,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::policy::annotations::Annotations;
 use crate::policy::builtin::Builtin;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use gate::{Confirm, Gate, Mode, Parts, Settings};
+use gate::{Confirm, Gate, Mode, Settings};
 use policy::RulesFile;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -146,8 +146,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         annotations: Annotations::default(),
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
         events: arguments.events.as_deref().map(|to| Events::open_beside(to, &report)).transpose()?,
-        parts: Parts::default(),
         report: Arc::clone(&report),
+        overlong_is_json_rpc: false,
     };
     let far = wraps.then_some(arguments.command);
     between(Box::new(gate), Ends { far, limits, reopens, ..Ends::default() }, &report)

@@ -51,7 +51,7 @@ impl Gate {
         more.extend(target.as_deref().map(|target| ("target", target)));
         let record = call.tell("policy_request", &more);
         if !self.settings.wraps {
-            out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
+            out.add_line(Side::Near, &record);
         } else if let Some(events) = &mut self.events {
             events.take_record(&record, out);
         }
@@ -69,8 +69,7 @@ impl Gate {
         let outcome = Outcome::Error { kind, message: &message, code: None, data: data.as_deref() };
         // A notification wants no answer.
         if call.form != Form::JsonRpc || call.id.is_some() {
-            let answer = call.answer(outcome);
-            self.say(&answer, out);
+            out.add_line(Side::Near, &call.answer(outcome));
         }
     }
 
@@ -100,14 +99,7 @@ impl Gate {
             self.report.fault("--audit", failed.reason);
         }
         self.report.fault(format_args!("stdin:{number}"), format_args!("{error}; refused"));
-        self.say(&error.refusal(kind, number), out);
-    }
-
-    /// Answers whoever calls.
-    pub(super) fn say(&mut self, answer: &str, out: &mut Out) {
-        let to = if self.parts.far_goes_on { &mut self.parts.waiting } else { out.to(Side::Near) };
-        to.extend_from_slice(answer.as_bytes());
-        to.push(b'\n');
+        out.add_line(Side::Near, &error.refusal(kind, number));
     }
 
     pub(super) fn explain(&self, call: &Call<'_>, number: u64, decision: &Decision) {

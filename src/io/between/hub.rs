@@ -109,9 +109,9 @@ impl Hub {
         let Core { stage, out, far, .. } = core;
         out.unsent = [self.sinks.near.waiting(), far.as_ref().map_or(0, |far| far.sink.waiting())];
         out.far_waits = far.as_ref().is_some_and(Far::waits);
-        let held = out.hold_near;
+        let held = out.holds_near();
         let decided = act(stage.as_mut(), out);
-        let let_go = held && !out.hold_near;
+        let let_go = held && !out.holds_near();
         let committed = stage.commit();
         if committed.is_err() {
             // What wasn't made durable must not be seen to have happened.

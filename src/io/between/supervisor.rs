@@ -59,7 +59,10 @@ impl Hub {
             // In one go: the stage knows of the other side before anything else can be sent to it.
             let mut core = lock(&self.core);
             core.far = Some(far);
-            let started = |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Started, out);
+            let started = |stage: &mut dyn Stage, out: &mut Out| {
+                out.give_up_parts();
+                stage.on(Event::Started, out)
+            };
             (core.epoch, self.decide_in(&mut core, Box::new(started)))
         };
         if let Some(child) = child {
@@ -108,7 +111,10 @@ impl Hub {
             let (exited, look_again) = core.far.as_mut().map_or((None, None), |far| far.ended(now));
             if let Some(status) = exited {
                 drop(core);
-                self.deliver_aside(|stage, out| stage.on(Event::Exited(status), out));
+                self.deliver_aside(|stage, out| {
+                    out.give_up_parts();
+                    stage.on(Event::Exited(status), out)
+                });
                 core = lock(&self.core);
             } else if deadline.is_some_and(|deadline| deadline <= now) {
                 drop(core);

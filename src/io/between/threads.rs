@@ -73,7 +73,7 @@ impl Hub {
                     }
                 }
                 let mut core = lock(&hub.core);
-                while side == Side::Near && core.out.hold_near && core.end.is_none() {
+                while side == Side::Near && core.out.holds_near() && core.end.is_none() {
                     core = hub.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
                 }
                 if core.end.is_some() {
@@ -160,7 +160,10 @@ impl Hub {
     fn end_by(self: &Arc<Hub>, signal: Signal) {
         let dirty = {
             let mut core = lock(&self.core);
-            let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Signal(signal), out);
+            let told = move |stage: &mut dyn Stage, out: &mut Out| {
+                out.give_up_parts();
+                stage.on(Event::Signal(signal), out)
+            };
             let dirty = self.decide_in(&mut core, Box::new(told));
             core.end.get_or_insert(Ok(Status::Signal(signal)));
             dirty

@@ -1,6 +1,7 @@
 //! What the server says besides its results.
 
-use super::{Pipe, play};
+use super::{Pipe, play, play_command};
+use crate::process::{command, example};
 use serde_json::{Value, json};
 
 const TELL: &str = r#"{"tool":"tell","args":{"times":2},"id":1}"#;
@@ -45,6 +46,18 @@ fn they_go_where_they_are_asked_to_and_else_nowhere() {
     check(&events(&written));
     let verbose = play("echo", &["--verbose"], &[TELL]);
     assert_eq!((verbose.stderr.as_str(), verbose.lines.len()), ("on stderr, sk-123\n", 1));
+}
+
+#[test]
+fn an_event_on_stderr_does_not_join_a_last_line_of_the_server_without_a_newline() {
+    let home = tempfile::tempdir().unwrap();
+    let server = format!("printf oops >&2; exec {} echo 2>/dev/null", example("stand-in-server").display());
+    let mut pipe = command("mcp-pipe");
+    pipe.env("STAND_IN_HOME", home.path()).args(["--verbose", "--events", "stderr", "--", "sh", "-c", &server]);
+    let played = play_command(&mut pipe, home, &[TELL]);
+    let (first, rest) = played.stderr.split_once('\n').unwrap();
+    assert_eq!(first, "oops");
+    assert!(events(rest).contains(&("stderr".to_owned(), json!("oops"))), "{rest}");
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! Records and answers on stdout stand between whole lines of the child, however the child writes them.
+
+use crate::process::{Talk, command, eventually};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const MARKED: &str = r#"{"tool":"delete_file","id":1}"#;
+const UNREADABLE: &str = "{\"tool\":\"look\",\r\"id\":2}";
+
+/// `policy-check --events -` around a shell script. Once the script has run `begun`, the gate has read what it wrote before.
+fn around(script: &str) -> (Talk, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut gate = command("policy-check");
+    gate.args(["--confirm", "mark", "--events", "-", "--max-line", "100", "--", "sh", "-c"]);
+    gate.arg(format!("begun() {{ touch {}; }}; {script}", folder.path().join("begun").display()));
+    let talk = Talk::start(&mut gate);
+    (talk, folder)
+}
+
+fn wait_for(folder: &Path) {
+    eventually("the child has written", || folder.join("begun").exists());
+    // The gate reads a pipe that has something at once; there is no sign of it outside.
+    std::thread::sleep(Duration::from_millis(300));
+}
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+#[test]
+fn an_event_waits_for_the_end_of_a_line_that_passes_in_parts() {
+    let line = "a".repeat(150);
+    let (mut talk, folder) =
+        around(&format!("printf {line}; begun; read -r call; printf 'b\\n%s\\n' \"$call\"; exec cat >/dev/null"));
+    wait_for(folder.path());
+    talk.say(UNREADABLE);
+    talk.say(MARKED);
+    assert_eq!(talk.hear(), format!("{line}b"));
+    assert_eq!(json(&talk.hear())["kind"], "bad_input");
+    assert_eq!(json(&talk.hear())["type"], "policy_request");
+    assert_eq!(json(&talk.hear())["requires_approval"], true, "what the child says next");
+    assert_eq!(talk.end_after_close().status.code(), Some(1));
+}
+
+#[test]
+fn events_and_answers_do_not_join_a_last_line_without_a_newline() {
+    for (line, told) in [(MARKED, json!("policy_request")), (UNREADABLE, json!("tool_result"))] {
+        for last in ["the end".to_owned(), "a".repeat(150)] {
+            let (mut talk, folder) = around(&format!("printf '{last}'; exec >&-; begun; exec cat >/dev/null"));
+            wait_for(folder.path());
+            talk.say(line);
+            assert_eq!(talk.hear(), last);
+            assert_eq!(json(&talk.hear())["type"], told);
+            talk.end_after_close();
+        }
+    }
+}
+
+#[test]
+fn nothing_is_added_to_a_last_line_without_a_newline_where_nothing_follows() {
+    let output = crate::process::pipe(
+        command("policy-check").args(["--events", "-", "--", "sh", "-c", "printf 'the end'"]),
+        b"",
+    );
+    assert_eq!(crate::process::text(&output.stdout), "the end");
+}
+
+#[test]
+fn a_line_that_comes_slowly_is_not_divided() {
+    let (mut talk, folder) = around("printf aa; begun; read -r call; sleep 0.3; printf 'bb\\n'; exec cat >/dev/null");
+    wait_for(folder.path());
+    talk.say(MARKED);
+    assert_eq!(json(&talk.hear())["type"], "policy_request");
+    assert_eq!(talk.hear(), "aabb");
+    talk.end_after_close();
+}
+
+#[test]
+fn what_waits_for_the_end_of_a_line_is_written_where_the_child_never_ends_it() {
+    let line = "a".repeat(150);
+    // A process that outlives the child holds its stdout open, so that the line has no end.
+    let (mut talk, folder) = around(&format!("printf {line}; begun; sleep 5 & read -r call; exit 7"));
+    wait_for(folder.path());
+    talk.say(UNREADABLE);
+    talk.say(MARKED);
+    assert_eq!(talk.hear(), line);
+    assert_eq!(json(&talk.hear())["kind"], "bad_input");
+    assert_eq!(json(&talk.hear())["type"], "policy_request");
+    assert_eq!(talk.end().status.code(), Some(7));
+    // The same where a signal ends the gate.
+    let (mut talk, folder) = around(&format!("printf {line}; begun; read -r never"));
+    wait_for(folder.path());
+    talk.say(UNREADABLE);
+    talk.hear_nothing_for(300);
+    talk.signal(Signal::SIGTERM);
+    assert_eq!(talk.hear(), line);
+    assert_eq!(json(&talk.hear())["kind"], "bad_input");
+}
