@@ -2,6 +2,8 @@
 
 #[cfg(feature = "jq")]
 pub mod audit;
+#[cfg(feature = "jq")]
+mod deliveries;
 mod events;
 #[cfg(feature = "jq")]
 pub mod filter;

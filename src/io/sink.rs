@@ -3,11 +3,16 @@
 use super::descriptor::Descriptor;
 use super::lock;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// What a pipe with any room takes at once.
 const LITTLE: usize = 4096;
+
+/// How long a write to a reader that has gone may still take.
+const LAST_WRITE: Duration = Duration::from_millis(100);
 
 /// Several threads append and drain; the bytes leave in the order in which they were appended, since whoever
 /// writes holds the descriptor's lock while taking the queue.
@@ -16,6 +21,19 @@ pub(super) struct Sink {
     queue: Mutex<Vec<u8>>,
     writer: Mutex<Writer>,
     closing: AtomicBool,
+    appended: AtomicU64,
+    written: AtomicU64,
+}
+
+/// How far a sink has come, in bytes.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Progress {
+    /// All that was appended, also behind the end.
+    pub(super) appended: u64,
+    /// All that was written: it is in the kernel.
+    pub(super) written: u64,
+    /// What nobody has begun to write.
+    pub(super) waiting: usize,
 }
 
 #[derive(Debug)]
@@ -31,6 +49,8 @@ impl Sink {
             queue: Mutex::default(),
             writer: Mutex::new(Writer { to: Some(to), writing: Vec::new() }),
             closing: AtomicBool::new(false),
+            appended: AtomicU64::new(0),
+            written: AtomicU64::new(0),
         }
     }
 
@@ -41,6 +61,7 @@ impl Sink {
             return false;
         }
         let mut queue = lock(&self.queue);
+        self.appended.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if queue.is_empty() {
             std::mem::swap(&mut *queue, bytes);
         } else {
@@ -49,9 +70,19 @@ impl Sink {
         true
     }
 
-    /// How many bytes nobody has begun to write.
-    pub(super) fn waiting(&self) -> usize {
-        lock(&self.queue).len()
+    /// How far it has come.
+    pub(super) fn progress(&self) -> Progress {
+        let [appended, written] = [&self.appended, &self.written].map(|bytes| bytes.load(Ordering::Acquire));
+        Progress { appended, written, waiting: lock(&self.queue).len() }
+    }
+
+    /// Waits until a write to a reader that has gone has failed, so that [`Sink::progress`] says all that was written. Not
+    /// for long: somebody else may hold the other end open.
+    pub(super) fn settle(&self) {
+        let begun = Instant::now();
+        while begun.elapsed() < LAST_WRITE && matches!(self.writer.try_lock(), Err(TryLockError::WouldBlock)) {
+            thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Closes the descriptor once the queue is written.
@@ -102,13 +133,33 @@ impl Sink {
             }
             std::mem::swap(&mut *queue, writing);
         }
-        let written = to.as_mut().map_or(Ok(()), |to| to.write_all(writing));
+        let written = self.write_all(to, writing);
         writing.clear();
-        if written.is_err() {
-            *to = None;
-        }
         drop(writer);
-        written.map(|()| self.waiting() == 0 && !self.closing.load(Ordering::Acquire))
+        written.map(|()| lock(&self.queue).is_empty() && !self.closing.load(Ordering::Acquire))
+    }
+
+    /// Writes all of `bytes`, and counts what was written; closes the descriptor where that fails.
+    fn write_all(&self, to: &mut Option<Descriptor>, mut bytes: &[u8]) -> io::Result<()> {
+        while let Some(descriptor) = to
+            && !bytes.is_empty()
+        {
+            let written = match descriptor.write(bytes) {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                written => written,
+            };
+            match written {
+                Ok(written) => {
+                    self.written.fetch_add(written as u64, Ordering::Release);
+                    bytes = &bytes[written..];
+                }
+                Err(error) => {
+                    *to = None;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Says whether the descriptor is closed.
@@ -120,12 +171,9 @@ impl Sink {
             if writing.is_empty() {
                 break;
             }
-            let written = to.as_mut().map_or(Ok(()), |to| to.write_all(writing));
+            let written = self.write_all(to, writing);
             writing.clear();
-            if written.is_err() {
-                *to = None;
-                return written.map(|()| true);
-            }
+            written?;
         }
         if self.closing.load(Ordering::Acquire) {
             *to = None;

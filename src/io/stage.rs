@@ -5,6 +5,7 @@ use super::lines::Piece;
 use super::outgoing::Outgoing;
 use super::report::{Failure, Status};
 use super::signal::Signal;
+use super::sink::Progress;
 use std::io;
 use std::process::ExitStatus;
 use std::time::Instant;
@@ -72,6 +73,10 @@ pub trait Stage: Send {
         Err(failure)
     }
 
+    /// Called last, when the child has ended and all that can still be written is: the place to close accounts. `out` says
+    /// how much was written; what is sent now goes nowhere.
+    fn end(&mut self, _out: &Out) {}
+
     /// When to be woken by [`Event::Due`] next; asked after every event.
     fn deadline(&self) -> Option<Instant> {
         None
@@ -88,8 +93,8 @@ const MUCH: usize = 8 << 20;
 #[derive(Debug, Default)]
 pub struct Out {
     sides: [Outgoing; 5],
-    /// What was said before, and hasn't been written yet, to the near and the far side.
-    pub(super) unsent: [usize; 2],
+    /// Of the near and the far side, what was sent before.
+    pub(super) progress: [Progress; 2],
     /// What the far side has said still waits for whoever reads us.
     pub(super) far_waits: bool,
     /// In a plain pipe everything goes to stdout, in the order in which it was said.
@@ -144,12 +149,21 @@ impl Out {
 
     /// How much that was said to the near or the far side waits for a reader that takes its time.
     pub fn unsent(&self, side: Side) -> usize {
-        let earlier = match side {
-            Side::Far if !self.joined => self.unsent[1],
-            Side::Near | Side::Far => self.unsent[0],
-            Side::FarError | Side::Person | Side::Answers => 0,
-        };
-        earlier + self.sides[self.index(side)].bytes.len()
+        self.progress(side).waiting + self.sides[self.index(side)].bytes.len()
+    }
+
+    /// How many bytes have been sent to the near or the far side so far, with those that are still to be written.
+    pub fn sent(&self, side: Side) -> u64 {
+        self.progress(side).appended + self.sides[self.index(side)].bytes.len() as u64
+    }
+
+    /// How many of them had been written when this event came.
+    pub fn written(&self, side: Side) -> u64 {
+        self.progress(side).written
+    }
+
+    fn progress(&self, side: Side) -> Progress {
+        self.progress.get(self.index(side)).copied().unwrap_or_default()
     }
 
     /// Whether what the far side has said waits for a reader of ours that takes its time: it may have said more than we have

@@ -129,6 +129,11 @@ impl Talk {
         Pid::from_raw(self.child.id() as i32)
     }
 
+    /// Its stdin, for a thread that writes more than it reads.
+    pub fn take_stdin(&mut self) -> ChildStdin {
+        self.stdin.take().unwrap()
+    }
+
     /// Closes its stdin.
     pub fn close(&mut self) {
         self.stdin = None;

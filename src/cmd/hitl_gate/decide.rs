@@ -85,7 +85,7 @@ impl Gate {
             match agreed.filter(|_| verdict != Settlement::Rejected) {
                 Some(agreed) => {
                     let agreed = [line.before(), agreed.as_bytes(), line.after()].concat();
-                    self.pass(&Line::new(&agreed, line.number()), out);
+                    self.deliveries.pass(&Line::new(&agreed, line.number()), false, out);
                 }
                 None => self.answer(call, Kind::Rejected, why, out),
             }

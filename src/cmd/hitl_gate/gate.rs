@@ -4,6 +4,7 @@ use super::asker::Asker;
 use super::noted::Noted;
 use super::records::wants_answer;
 use super::waiting::{Held, Waiting};
+use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
 use crate::cmd::intake;
 use crate::io::child::{describe, exit_code};
@@ -66,6 +67,9 @@ pub struct Gate {
     overlong_is_json_rpc: bool,
     near_ended: bool,
     far_closed: bool,
+    pub(super) deliveries: Deliveries,
+    /// Why the other side takes nothing any more.
+    broken: Option<String>,
 }
 
 impl Gate {
@@ -95,6 +99,8 @@ impl Gate {
             overlong_is_json_rpc: false,
             near_ended: false,
             far_closed: false,
+            deliveries: Deliveries::default(),
+            broken: None,
         }
     }
 
@@ -138,7 +144,7 @@ impl Gate {
     /// Lets a call pass that nobody has to be asked about.
     pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
         match self.note(Noted::Passed { call }) {
-            Ok(()) => self.pass(line, out),
+            Ok(()) => self.deliveries.pass(line, false, out),
             Err(failure) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
                 self.answer(call, Kind::Denied, &unnoted(&failure), out);
@@ -202,8 +208,29 @@ impl Gate {
         }
     }
 
+    /// The other side takes nothing any more: neither what is held, nor what had passed and wasn't written.
+    fn answer_undelivered(&mut self, out: &mut Out) {
+        let Some(why) = self.broken.clone() else { return };
+        self.refuse_all(Kind::Lost, &why, out);
+        let why = format!("it was not delivered: {why}");
+        for passed in self.deliveries.take_undelivered(out) {
+            passed.with_call(|call| {
+                self.note_undelivered(call);
+                self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
+                self.answer(call, Kind::Lost, &why, out);
+            });
+        }
+    }
+
+    fn note_undelivered(&mut self, call: &Call<'_>) {
+        if let Err(failure) = self.note(Noted::Undelivered { call }) {
+            self.report.fault("--audit", failure);
+        }
+    }
+
     /// What follows from every event.
     fn go_on(&mut self, out: &mut Out) {
+        self.answer_undelivered(out);
         self.advance(out);
         if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && self.asker.is_none() {
             let why = "a thousand more lines came before the answer, which would have to stand behind them";
@@ -238,12 +265,11 @@ impl Stage for Gate {
             Event::Closed(Side::Answers) => self.channel_closed(out),
             Event::Due => self.due(out),
             Event::Exited(status) => {
-                let why = format!("the other side has ended ({})", describe(status));
-                self.refuse_all(Kind::Lost, &why, out);
+                self.broken.get_or_insert_with(|| format!("the other side has ended ({})", describe(status)));
                 out.stop(Status::Child(exit_code(status)));
             }
             Event::Broken(Side::Far, error) => {
-                self.refuse_all(Kind::Lost, &format!("the other side takes nothing any more ({error})"), out);
+                self.broken = Some(format!("the other side takes nothing any more ({error})"));
                 // As a pipe would: whoever goes on writing finds it closed.
                 out.close_near();
             }
@@ -259,6 +285,12 @@ impl Stage for Gate {
         }
         self.go_on(out);
         Ok(())
+    }
+
+    fn end(&mut self, out: &Out) {
+        for passed in self.deliveries.take_undelivered(out) {
+            passed.with_call(|call| self.note_undelivered(call));
+        }
     }
 
     fn deadline(&self) -> Option<Instant> {

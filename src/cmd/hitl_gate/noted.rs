@@ -2,7 +2,7 @@
 
 use crate::cmd::audit::Audit;
 use crate::io::report::{Failure, Status};
-use crate::policy::audit::{By, Event, Settlement, Subject};
+use crate::policy::audit::{By, Did, Event, Settlement, Subject};
 use crate::record::Call;
 
 /// What is about to happen.
@@ -13,6 +13,8 @@ pub enum Noted<'a> {
     Settled { call: &'a Call<'a>, verdict: Settlement, by: By, sha256: &'a str, feedback: Option<&'a str> },
     /// A call passes that nobody had to be asked about.
     Passed { call: &'a Call<'a> },
+    /// A call that had passed was not written to the other side.
+    Undelivered { call: &'a Call<'a> },
 }
 
 /// Writes it; where that can't be, it must not happen.
@@ -21,6 +23,9 @@ pub fn write(noted: &Noted<'_>, audit: &mut Audit) -> Result<(), Failure> {
     match noted {
         Noted::Asked { call, nonce } => audit.write(&Event::Asked { subject: Subject::of(call), nonce }),
         Noted::Passed { call } => audit.write(&Event::Passed { subject: Subject::of(call), required_approval: false }),
+        Noted::Undelivered { call } => {
+            audit.write(&Event::Undelivered { subject: Subject::of(call), did: Did::Passed })
+        }
         Noted::Settled { call, verdict, by, sha256, feedback } => {
             let after = (*verdict == Settlement::Edited).then(|| format!("sha256:{sha256}"));
             let (verdict, by, feedback) = (*verdict, *by, *feedback);

@@ -52,6 +52,7 @@ fn name(noted: &Noted<'_>) -> &'static str {
         Noted::Asked { .. } => "asked",
         Noted::Settled { .. } => "settled",
         Noted::Passed { .. } => "passed",
+        Noted::Undelivered { .. } => "undelivered",
     }
 }
 
@@ -111,6 +112,7 @@ fn everything_is_noted_before_it_happens() {
                 format!("settled {} {} {} {sha256} {feedback:?}", call.tool, verdict.name(), by.name())
             }
             Noted::Passed { call } => format!("passed {}", call.tool),
+            Noted::Undelivered { call } => format!("undelivered {}", call.tool),
         };
         notes.lock().unwrap().push(note);
         Ok(())

@@ -1,10 +1,12 @@
 //! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
 
 use super::policy::{Judged, RulesFile, judge};
+use super::told::answer;
 use crate::cmd::audit::Audit;
+use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
 use crate::cmd::intake;
-use crate::io::child::exit_code;
+use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -55,6 +57,9 @@ pub struct Gate {
     pub report: Arc<Report>,
     /// Whether the beginning of an over-long line of the near side looks like JSON-RPC.
     pub overlong_is_json_rpc: bool,
+    pub deliveries: Deliveries,
+    /// Why the other side takes nothing any more.
+    pub broken: Option<String>,
 }
 
 /// What is done with a call.
@@ -138,7 +143,7 @@ impl Gate {
     ) {
         let is_marked = call.policy.is_some() || call.requires_approval || call.target.is_some();
         if self.settings.mode == Mode::Observe || (did == Did::Pass && call.form == Form::JsonRpc && !is_marked) {
-            return self.pass(line, out);
+            return self.deliveries.pass(line, false, out);
         }
         let (policy, target) = (decision.json(), target.map(Target::json));
         let is_foreign = did == Did::Pass && call.form == Form::JsonRpc;
@@ -150,7 +155,7 @@ impl Gate {
         match mark(call, body, &marks) {
             Ok(marked) => {
                 let marked = [line.before(), marked.as_bytes(), line.after()].concat();
-                self.pass(&Line::new(&marked, line.number()), out);
+                self.deliveries.pass(&Line::new(&marked, line.number()), did == Did::Mark, out);
             }
             // What was recognised is an object; were it none, it wouldn't pass.
             Err(error) => self.refuse_line(line, Kind::BadInput, &Unreadable::new(error).in_form_of(line.body()), out),
@@ -182,9 +187,16 @@ impl Gate {
         out.pass(Side::Near, piece);
     }
 
-    fn end(&mut self) {
-        if let Some(Err(error)) = self.audit.take().map(Audit::end) {
-            self.report.fault("--audit", error);
+    /// Answers the calls that passed and were not delivered, for the other side takes nothing any more.
+    fn answer_undelivered(&mut self, out: &mut Out) {
+        let Some(why) = self.broken.clone() else { return };
+        let why = format!("it was not delivered: {why}");
+        for passed in self.deliveries.take_undelivered(out) {
+            passed.with_call(|call| {
+                self.note_undelivered(call, passed.marked);
+                self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
+                answer(call, Kind::Lost, &why, None, out);
+            });
         }
     }
 
@@ -211,15 +223,28 @@ impl Stage for Gate {
             Event::Piece(Side::Near, Piece::Part { bytes, number, last }) => self.take_part(bytes, number, last, out),
             Event::Piece(Side::Far, piece) => self.hear(&piece, out),
             Event::Closed(Side::Near) if self.settings.wraps => out.close_far(),
-            Event::Exited(status) => out.stop(crate::io::report::Status::Child(exit_code(status))),
+            Event::Exited(status) => {
+                self.broken.get_or_insert_with(|| format!("the other side has ended ({})", describe(status)));
+                out.stop(crate::io::report::Status::Child(exit_code(status)));
+            }
             Event::Reopen => self.reload(),
-            // In a pipe that is all.
-            Event::Signal(_) | Event::Closed(Side::Near) => self.end(),
+            Event::Broken(Side::Far, error) => {
+                self.broken = Some(format!("the other side takes nothing any more ({error})"));
+                // As a pipe would: whoever goes on writing finds it closed.
+                out.close_near();
+            }
             _ => {}
         }
-        if out.stopped() {
-            self.end();
-        }
+        self.answer_undelivered(out);
         Ok(())
+    }
+
+    fn end(&mut self, out: &Out) {
+        for passed in self.deliveries.take_undelivered(out) {
+            passed.with_call(|call| self.note_undelivered(call, passed.marked));
+        }
+        if let Some(Err(error)) = self.audit.take().map(Audit::end) {
+            self.report.fault("--audit", error);
+        }
     }
 }

@@ -8,6 +8,7 @@ mod told;
 mod verify;
 
 use super::audit::Audit;
+use super::deliveries::Deliveries;
 use super::events::Events;
 use super::options::LimitOptions;
 use super::{Command, Contract, needs_input};
@@ -148,6 +149,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         events: arguments.events.as_deref().map(|to| Events::open_beside(to, &report)).transpose()?,
         report: Arc::clone(&report),
         overlong_is_json_rpc: false,
+        deliveries: Deliveries::default(),
+        broken: None,
     };
     let far = wraps.then_some(arguments.command);
     between(Box::new(gate), Ends { far, limits, reopens, ..Ends::default() }, &report)

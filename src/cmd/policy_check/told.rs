@@ -66,10 +66,15 @@ impl Gate {
         self.report.fault(format_args!("stdin:{number}"), format_args!("{}: {message}", call.tool));
         let policy = decision.json();
         let data: Option<Box<RawValue>> = serde_json::from_str(&policy).ok();
-        let outcome = Outcome::Error { kind, message: &message, code: None, data: data.as_deref() };
-        // A notification wants no answer.
-        if call.form != Form::JsonRpc || call.id.is_some() {
-            out.add_line(Side::Near, &call.answer(outcome));
+        answer(call, kind, &message, data.as_deref(), out);
+    }
+
+    /// Writes that a call that passed was not delivered.
+    pub(super) fn note_undelivered(&mut self, call: &Call<'_>, marked: bool) {
+        let did = if marked { audit::Did::Marked } else { audit::Did::Passed };
+        let event = audit::Event::Undelivered { subject: Subject::of(call), did };
+        if let Some(Err(error)) = self.audit.as_mut().map(|audit| audit.write(&event)) {
+            self.report.fault("--audit", error);
         }
     }
 
@@ -107,5 +112,12 @@ impl Gate {
         let tool = printable(&call.tool);
         let reason = printable(reason);
         self.report.say(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
+    }
+}
+
+/// Answers a call with an error. (A notification wants no answer.)
+pub(super) fn answer(call: &Call<'_>, kind: Kind, message: &str, data: Option<&RawValue>, out: &mut Out) {
+    if call.form != Form::JsonRpc || call.id.is_some() {
+        out.add_line(Side::Near, &call.answer(Outcome::Error { kind, message, code: None, data }));
     }
 }

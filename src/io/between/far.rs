@@ -115,6 +115,7 @@ impl Far {
         };
         while asked.elapsed() < grace(hurried()) && !self.exit.wait(Duration::from_millis(20)) {}
         group.end(|| self.exit.get().is_some(), || grace(hurried()));
+        self.sink.settle();
         terminal::reclaim(group.id());
     }
 }

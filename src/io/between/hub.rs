@@ -107,7 +107,7 @@ impl Hub {
             return Dirty::default();
         }
         let Core { stage, out, far, .. } = core;
-        out.unsent = [self.sinks.near.waiting(), far.as_ref().map_or(0, |far| far.sink.waiting())];
+        out.progress = [self.sinks.near.progress(), far.as_ref().map(|far| far.sink.progress()).unwrap_or_default()];
         out.far_waits = far.as_ref().is_some_and(Far::waits);
         let held = out.holds_near();
         let decided = act(stage.as_mut(), out);

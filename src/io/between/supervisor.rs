@@ -1,7 +1,7 @@
 //! The main thread: starts and ends the child, wakes the stage at its deadline, and makes the end.
 
 use super::far::{Exit, Far};
-use super::hub::Hub;
+use super::hub::{Core, Hub};
 use super::{Link, Manner};
 use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
@@ -110,7 +110,9 @@ impl Hub {
             }
             let (exited, look_again) = core.far.as_mut().map_or((None, None), |far| far.ended(now));
             if let Some(status) = exited {
+                let sink = core.far.as_ref().map(|far| Arc::clone(&far.sink));
                 drop(core);
+                sink.inspect(|sink| sink.settle());
                 self.deliver_aside(|stage, out| {
                     out.give_up_parts();
                     stage.on(Event::Exited(status), out)
@@ -154,6 +156,7 @@ impl Hub {
             self.manners.manner == Manner::Relay && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
         let mut until = (!patient).then(|| Instant::now() + LAST_WRITES);
         let far = lock(&self.core).far.take();
+        let far_sink = far.as_ref().map(|far| Arc::clone(&far.sink));
         self.end_child(far);
         while all_done.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
             if until.is_none() && self.signalled.load(Ordering::Relaxed) {
@@ -163,6 +166,9 @@ impl Hub {
                 break;
             }
         }
+        let Core { stage, out, .. } = &mut *lock(&self.core);
+        out.progress = [self.sinks.near.progress(), far_sink.map(|sink| sink.progress()).unwrap_or_default()];
+        stage.end(out);
         ended
     }
 }

@@ -75,6 +75,14 @@ pub enum Event<'a> {
         /// Whether a person had to be asked about it.
         required_approval: bool,
     },
+    /// A call that had passed was never written to the other side, which takes nothing any more.
+    Undelivered {
+        /// As it passed.
+        #[serde(flatten)]
+        subject: Subject<'a>,
+        /// What had been done with it: it had passed, or been marked.
+        did: Did,
+    },
     /// The gate ended in order.
     End,
 }

@@ -41,6 +41,7 @@ pub(super) enum Name {
     Asked,
     Settled,
     Passed,
+    Undelivered,
     End,
 }
 
@@ -52,6 +53,7 @@ pub(super) enum Meaning<'a> {
     Asked,
     Settled { digest: &'a str, settlement: Settlement, passes: &'a str },
     Passed { digest: &'a str, required_approval: bool },
+    Undelivered { digest: &'a str, did: Did },
     End,
 }
 
@@ -87,6 +89,7 @@ impl<'a> Heard<'a> {
                 digest: digest()?,
                 required_approval: needed("required_approval", self.required_approval)?,
             },
+            Name::Undelivered => Meaning::Undelivered { digest: digest()?, did: needed("did", self.did)? },
             Name::End => Meaning::End,
         })
     }

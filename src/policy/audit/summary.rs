@@ -24,6 +24,9 @@ pub struct Summary {
     pub rejected: u64,
     /// Calls that hitl-gate let pass.
     pub passed: u64,
+    /// Calls that a gate let pass and that were never written to the other side; they are counted where they passed, too.
+    #[serde(skip_serializing_if = "is_none")]
+    pub undelivered: u64,
     /// Where the chain is broken first. What stands behind it is looked at, and proves nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<Broken>,

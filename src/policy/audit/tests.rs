@@ -345,3 +345,21 @@ fn what_is_held_is_what_is_open() {
     assert!(found.iter().all(Summary::is_well));
     assert_eq!((found[0].verdicts.confirm, found[1].passed), (3_000, 3_000));
 }
+
+#[test]
+fn a_marked_call_that_was_not_delivered_needs_no_settlement() {
+    let undelivered = |line, did| Event::Undelivered { subject: subject(line), did };
+    let judge = Audit::of("policy-check").with(&[
+        judged(PAY, Verdict::Confirm, Did::Marked),
+        judged(PAY_MORE, Verdict::Confirm, Did::Marked),
+        undelivered(PAY, Did::Marked),
+    ]);
+    let ask = Audit::of("hitl-gate");
+    let both = verify_audits(&[&judge, &ask]);
+    assert_eq!((both[0].undelivered, unapproved(&both[0])), (1, vec![(3, Lack::Settlement)]));
+    assert_eq!((verify_audits(&[&judge])[0].unchecked, verify_audits(&[&judge])[0].undelivered), (1, 1));
+    // One that had passed says nothing of a mark on the same call.
+    let judge =
+        Audit::of("policy-check").with(&[judged(PAY, Verdict::Confirm, Did::Marked), undelivered(PAY, Did::Passed)]);
+    assert_eq!(unapproved(&verify_audits(&[&judge, &ask])[0]), [(2, Lack::Settlement)]);
+}

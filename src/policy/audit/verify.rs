@@ -52,6 +52,8 @@ struct File {
 enum Elsewhere {
     Marked(Key, Unapproved),
     Settled(Key),
+    /// A marked call was not delivered: nobody is asked about it.
+    Undelivered(Key),
 }
 
 impl Verification {
@@ -90,6 +92,11 @@ impl Verification {
             Ok(Some(Elsewhere::Marked(..))) => self.files[file].summary.unchecked += 1,
             Ok(Some(Elsewhere::Settled(key))) if self.may_be(|file| file.judges) => self.marks.settle(key),
             Ok(Some(Elsewhere::Settled(_))) => {}
+            Ok(Some(Elsewhere::Undelivered(key))) if self.may_be(|file| file.asks) => self.marks.settle(key),
+            Ok(Some(Elsewhere::Undelivered(_))) => {
+                let unchecked = &mut self.files[file].summary.unchecked;
+                *unchecked = unchecked.saturating_sub(1);
+            }
             Err(fault) => self.files[file].break_at(line.number(), fault),
         }
     }
@@ -198,6 +205,12 @@ impl File {
                 self.summary.passed += 1;
                 if required_approval && !self.approvals.take(Key::of(heard, digest)) {
                     self.summary.list(call(Lack::Approval));
+                }
+            }
+            Meaning::Undelivered { digest, did } => {
+                self.summary.undelivered += 1;
+                if did == Did::Marked {
+                    return Ok(Some(Elsewhere::Undelivered(Key::of(heard, digest))));
                 }
             }
             Meaning::End => {}

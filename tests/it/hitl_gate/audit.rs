@@ -1,7 +1,7 @@
 //! `--audit`, with `policy-check`'s beside it, and `--rules` for what was edited.
 
 use super::{Desktop, MARKED, gate, json};
-use crate::process::{command, pipe, text};
+use crate::process::{command, eventually, pipe, text};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -71,6 +71,31 @@ fn a_call_that_is_taken_back_before_its_question_came_is_settled_as_well() {
     desk.talk.end();
     let (status, told, stderr) = verify(&[&judged, &asked]);
     assert_eq!((status, stderr.as_str(), &told[1]["rejected"]), (Some(0), "", &1.into()), "{told:?}");
+}
+
+#[test]
+fn a_call_that_passed_and_was_not_delivered_is_answered_and_audited() {
+    let folder = tempfile::tempdir().unwrap();
+    let [audit, ready] = ["audit", "ready"].map(|name| folder.path().join(name));
+    let script = format!("exec <&-; touch {}; sleep 30", ready.display());
+    let options = ["--events", "-", "--audit", audit.to_str().unwrap(), "--", "sh", "-c", &script];
+    let mut desk = Desktop::start(&options);
+    eventually("the child is ready", || ready.exists());
+    let question = desk.hold(MARKED);
+    desk.answer_to(&question, r#""action":"edit","edited_arguments":{"path":"b"}"#);
+    desk.hear();
+    desk.hear();
+    let answer = desk.hear();
+    assert_eq!((&answer["id"], &answer["kind"]), (&1.into(), &"lost".into()), "{answer}");
+    desk.talk.signal(nix::sys::signal::Signal::SIGTERM);
+    let ended = desk.talk.end();
+    assert!(ended.stderr.contains("stdin:1: rm: it was not delivered: "), "{}", ended.stderr);
+    let (status, told, _) = verify(&[&audit]);
+    let counts = ["passed", "undelivered", "ended"].map(|what| told[0][what].clone());
+    assert_eq!((status, counts), (Some(0), [1.into(), 1.into(), true.into()]), "{}", told[0]);
+    let events: Vec<Value> = crate::schemas::written(&audit).lines().map(json).collect();
+    let of = |name: &str| events.iter().find(|event| event["event"] == name).unwrap()["digest"].clone();
+    assert_eq!(of("undelivered"), of("passed"), "as it passed, edited");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod calls;
 mod interleaved;
 mod rules;
 mod subcommands;
+mod undelivered;
 mod wrapped;
 
 use crate::process::{command, pipe, text};
