@@ -210,6 +210,13 @@ impl Rule {
         }
     }
 
+    /// Whether it asks anything of a call; else it means every call.
+    pub fn has_condition(&self) -> bool {
+        let globs = [&self.tool, &self.agent, &self.plan, &self.session];
+        let has_fields = !self.target.is_empty() || !self.arguments.is_empty();
+        globs.into_iter().any(Option::is_some) || has_fields || self.when.is_some()
+    }
+
     fn means(&self, facts: &Facts<'_>, found: &[Option<&str>]) -> bool {
         let is = |globs: &Option<Globs>, text: Option<&str>| {
             globs.as_ref().is_none_or(|globs| text.is_some_and(|text| globs.match_text(text)))

@@ -157,7 +157,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         }
         Err(why) => Err(why),
     };
-    let rules = arguments.rules.as_deref().map(RulesFile::open).transpose()?;
+    let rules = arguments.rules.as_deref().map(|path| RulesFile::open(path, &report)).transpose()?;
     let judge: gate::Judge = Box::new(move |call| judge_edited(call, rules.as_ref()));
     let audit = arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?;
     let audit = Arc::new(Mutex::new(audit));

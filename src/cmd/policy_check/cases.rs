@@ -1,6 +1,7 @@
 //! `policy-check test RULES CASES`: whether rules say what they are meant to, and which of them nothing was said about.
 
 use super::policy::{Judged, RulesFile, judge};
+use crate::cmd::needs_input;
 use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
 use crate::json::why_none;
@@ -10,15 +11,15 @@ use crate::record::recognise;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub struct TestArguments {
     /// The rules file
     rules: PathBuf,
-    /// One case a line: {"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}
+    /// One case a line: {"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}; `-` is stdin
     cases: PathBuf,
 }
 
@@ -33,10 +34,16 @@ struct Case<'a> {
 
 /// Tries each case; gives 1 where one of them comes out otherwise.
 pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Failure> {
-    let rules = RulesFile::open(&arguments.rules)?;
-    let place = arguments.cases.display();
-    let usage = |error: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("{place}: {error}"));
-    let text = std::fs::read_to_string(&arguments.cases).map_err(|error| usage(&error))?;
+    let rules = RulesFile::open(&arguments.rules, report)?;
+    let is_stdin = arguments.cases == Path::new("-");
+    let place = if is_stdin { "stdin".into() } else { arguments.cases.to_string_lossy() };
+    let read = if is_stdin {
+        needs_input("cases")?;
+        io::read_to_string(io::stdin())
+    } else {
+        std::fs::read_to_string(&arguments.cases)
+    };
+    let text = read.map_err(|error| Failure::new(Status::Usage, format_args!("{place}: {error}")))?;
     let (mut tried, mut failed, mut meant) = (0, 0, vec![0; rules.rules().len()]);
     let mut lines = String::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
@@ -45,7 +52,7 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
             Ok(None) => {}
             Ok(Some(told)) => {
                 failed += 1;
-                report.fault(format_args!("{place}:{number}"), &told);
+                report.fail();
                 lines += &format!("{}\n", json!({"case": number, "failed": told}));
             }
             Err(why) => return Err(Failure::new(Status::Usage, format_args!("{place}:{number}: {why}"))),

@@ -201,7 +201,7 @@ impl Gate {
     }
 
     fn reload(&mut self) {
-        match self.rules.as_ref().map(RulesFile::again) {
+        match self.rules.as_ref().map(|rules| rules.again(&self.report)) {
             Some(Ok(rules)) => {
                 self.rules = Some(rules);
                 self.report.note_again("the rules were read again");

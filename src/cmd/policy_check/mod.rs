@@ -131,7 +131,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         ));
     }
     let limits = Limits::from(arguments.limits);
-    let rules = arguments.rules.as_deref().map(RulesFile::open).transpose()?;
+    let rules = arguments.rules.as_deref().map(|path| RulesFile::open(path, &report)).transpose()?;
     let reopens = rules.is_some();
     let settings = Settings {
         confirm: arguments.confirm,

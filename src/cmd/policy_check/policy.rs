@@ -1,7 +1,7 @@
 //! The policy that is asked: the rules of a file with their filters, and what is built in.
 
 use crate::cmd::filter::{Holds, Many};
-use crate::io::report::{Failure, Status};
+use crate::io::report::{Failure, Report, Status};
 use crate::policy::builtin::{Acts, Builtin};
 use crate::policy::rules::{Facts, Rule, Rules};
 use crate::policy::{Decision, Verdict};
@@ -27,11 +27,11 @@ pub struct Judged {
 }
 
 impl RulesFile {
-    /// Reads a rules file, compiles its filters, and tries its examples.
+    /// Reads a rules file, compiles its filters, and tries its examples; warns of rules that mean every call.
     ///
     /// # Errors
     /// [`Status::Usage`] with the file, and the line or the rule.
-    pub fn open(path: &Path) -> Result<RulesFile, Failure> {
+    pub fn open(path: &Path, report: &Report) -> Result<RulesFile, Failure> {
         let failed = |why: &dyn std::fmt::Display| Failure::new(Status::Usage, why);
         let wrong = |why: &dyn std::fmt::Display| failed(&format_args!("{}:{why}", path.display()));
         let text = std::fs::read_to_string(path)
@@ -48,6 +48,12 @@ impl RulesFile {
         for rule in &file.rules.rules {
             file.try_examples(rule).map_err(|why| wrong(&format_args!("{}: rule {:?}: {why}", rule.line, rule.id)))?;
         }
+        for Rule { line, id, .. } in file.rules().iter().filter(|rule| !rule.has_condition()) {
+            report.note(format_args!(
+                "{}:{line}: rule {id:?} has no condition, so it applies to every call; where that is meant, write tool = \"*\"",
+                path.display()
+            ));
+        }
         Ok(file)
     }
 
@@ -55,8 +61,8 @@ impl RulesFile {
     ///
     /// # Errors
     /// As [`RulesFile::open`].
-    pub fn again(&self) -> Result<RulesFile, Failure> {
-        RulesFile::open(&self.path)
+    pub fn again(&self, report: &Report) -> Result<RulesFile, Failure> {
+        RulesFile::open(&self.path, report)
     }
 
     pub fn rules(&self) -> &[Rule] {

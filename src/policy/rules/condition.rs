@@ -3,10 +3,12 @@
 use super::plain;
 use crate::glob;
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 /// One glob, or any of several.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone)]
 pub enum Globs {
     /// One.
     One(String),
@@ -37,8 +39,7 @@ impl Globs {
 }
 
 /// What is asked of an argument's value; a text counts without its quotes, everything else as its JSON.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone)]
 pub enum Condition {
     /// It is a text, number or truth that a glob means.
     Globs(Globs),
@@ -55,12 +56,62 @@ pub struct Asked {
     glob: Option<Globs>,
     /// It is there, and no glob means it.
     not: Option<Globs>,
-    /// A number, no less than this.
+    /// A [`number`], no less than this.
     min: Option<f64>,
-    /// A number, no more than this.
+    /// A [`number`], no more than this.
     max: Option<f64>,
     /// An absolute path, in this folder however it is written (`..` is worked out; links aren't followed).
     within: Option<String>,
+}
+
+// Written out, so that an error names what is wrong inside, with its place: an untagged enum says only that nothing fits.
+
+impl<'de> Deserialize<'de> for Globs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Globs, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Globs;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a pattern or a list of patterns")
+            }
+
+            fn visit_str<E: Error>(self, pattern: &str) -> Result<Globs, E> {
+                Ok(Globs::One(pattern.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, patterns: A) -> Result<Globs, A::Error> {
+                Deserialize::deserialize(SeqAccessDeserializer::new(patterns)).map(Globs::Any)
+            }
+        }
+        from.deserialize_any(Reader)
+    }
+}
+
+impl<'de> Deserialize<'de> for Condition {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Condition, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Condition;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a pattern, a list of patterns, or conditions such as { min = 1 }")
+            }
+
+            fn visit_str<E: Error>(self, pattern: &str) -> Result<Condition, E> {
+                Ok(Condition::Globs(Globs::One(pattern.to_owned())))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, patterns: A) -> Result<Condition, A::Error> {
+                Globs::deserialize(SeqAccessDeserializer::new(patterns)).map(Condition::Globs)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, conditions: A) -> Result<Condition, A::Error> {
+                Asked::deserialize(MapAccessDeserializer::new(conditions)).map(Condition::All)
+            }
+        }
+        from.deserialize_any(Reader)
+    }
 }
 
 impl Condition {
@@ -80,7 +131,9 @@ impl Condition {
         }
     }
 
-    /// Whether it holds of a value, which is JSON text. What is allowed by a pattern of paths must not lead out of it by `..`.
+    /// Whether it holds of a value, which is JSON text. Where that can't be said for certain, the strict side is taken, which is
+    /// another one for a rule that `allows`: a pattern of paths doesn't hold of what leads out of it by `..`, and a limit doesn't
+    /// hold of what is no [`number`]; in a rule that confirms or denies, they do.
     pub fn holds(&self, value: Option<&str>, allows: bool) -> bool {
         let text = value.map(plain);
         let is =
@@ -88,15 +141,17 @@ impl Condition {
         match self {
             Condition::Globs(globs) => is(globs),
             Condition::All(asked) => {
-                let number = value.and_then(|value| value.parse::<f64>().ok()).filter(|number| number.is_finite());
+                let number = value.map(number);
+                let is_limited =
+                    |holds: &dyn Fn(f64) -> bool| number.is_some_and(|number| number.map_or(!allows, holds));
                 asked.exists.is_none_or(|exists| exists == value.is_some())
                     && asked.glob.as_ref().is_none_or(is)
                     && asked
                         .not
                         .as_ref()
                         .is_none_or(|globs| text.as_deref().is_some_and(|text| !globs.match_text(text)))
-                    && asked.min.is_none_or(|min| number.is_some_and(|number| number >= min))
-                    && asked.max.is_none_or(|max| number.is_some_and(|number| number <= max))
+                    && asked.min.is_none_or(|min| is_limited(&|number| number >= min))
+                    && asked.max.is_none_or(|max| is_limited(&|number| number <= max))
                     && asked
                         .within
                         .as_ref()
@@ -104,6 +159,23 @@ impl Condition {
             }
         }
     }
+}
+
+/// The number that a value says, which is JSON text: a JSON number, or a string that everybody reads as the same number, which
+/// is digits with perhaps a `-` before them, a fraction behind them, and white space around. Programs read "1e3", "0x10",
+/// "1,000" and "0100" as different numbers, so these are none.
+fn number(value: &str) -> Option<f64> {
+    let text = plain(value);
+    let digits = text.trim_ascii();
+    let is_string = value.starts_with('"');
+    (!is_string || is_decimal(digits)).then(|| digits.parse().ok()).flatten().filter(|number: &f64| number.is_finite())
+}
+
+fn is_decimal(text: &str) -> bool {
+    let are_digits = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    are_digits(whole) && are_digits(fraction) && (whole == "0" || !whole.starts_with('0'))
 }
 
 fn climbs(text: &str) -> bool {

@@ -41,7 +41,8 @@ fn the_strictest_rule_that_means_a_call_counts() {
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":9}}"#), "own");
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a.pem","size":9}}"#), "no-keys");
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":11}}"#), "builtin.unknown");
-    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":"9"}}"#), "builtin.unknown");
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":"9"}}"#), "own");
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":"9e0"}}"#), "builtin.unknown");
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/../you","size":9}}"#), "builtin.unknown");
     let target = Target { role: Some("button".to_owned()), name: "Auto-Save".to_owned(), ..Target::default() };
     let robot = r#"{"type":"tool_call","tool_name":"x","agent_id":"robot-7"}"#;

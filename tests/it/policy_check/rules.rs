@@ -170,5 +170,123 @@ fn conditions_on_agents_plans_targets_and_numbers() {
     .collect();
     let played = with_rules(rules, &input);
     let verdicts: Vec<bool> = played.records().iter().map(|record| record["policy"]["verdict"] == "allow").collect();
-    assert_eq!(verdicts, [true, false, false, false, false, true], "{:?}", played.lines);
+    assert_eq!(verdicts, [true, false, false, true, false, true], "{:?}", played.lines);
+}
+
+#[test]
+fn a_limit_counts_for_numbers_in_strings_and_what_is_no_number_never_passes_it() {
+    let verdicts = |verdict: &str, limits: &str, amounts: &[Value]| -> Vec<bool> {
+        let rules = format!(
+            "builtin = false\ndefault = \"{}\"\n[[rule]]\nid = \"r\"\nverdict = \"{verdict}\"\narguments = {{ \".amount\" = {{ {limits} }} }}\n",
+            if verdict == "allow" { "deny" } else { "allow" }
+        );
+        let calls: String = amounts
+            .iter()
+            .map(|amount| json!({"tool": "pay", "args": {"amount": amount}}).to_string() + "\n")
+            .collect();
+        let played = with_rules(&rules, &calls);
+        let records = played.records().into_iter().filter(|record| record["type"] != "policy_request");
+        records.map(|record| record["policy"]["rule"] == "r" || record["data"]["rule"] == "r").collect()
+    };
+    let above = ["100", "100.50", " 100 ", "1000", "12345678901234567890123"].map(Value::from);
+    let below = ["99.99", "0", "-100", "\t5\n"].map(Value::from);
+    // Programs disagree about what these are, or they are no numbers at all.
+    let unclear = [
+        json!("1e3"),
+        json!("0x10"),
+        json!("1,000"),
+        json!("1.000,00"),
+        json!("+100"),
+        json!("0100"),
+        json!(".5"),
+        json!("100."),
+        json!("1_000"),
+        json!("\u{661}\u{660}\u{660}"),
+        json!("\u{a0}100"),
+        json!("100 EUR"),
+        json!("a lot"),
+        json!("NaN"),
+        json!("Infinity"),
+        json!("-"),
+        json!(""),
+        json!(true),
+        Value::Null,
+        json!([150]),
+        json!({"value": 150}),
+    ];
+    for verdict in ["deny", "confirm"] {
+        assert_eq!(verdicts(verdict, "min = 100", &above), [true; 5]);
+        assert_eq!(verdicts(verdict, "min = 100", &below), [false; 4]);
+        assert_eq!(verdicts(verdict, "max = 99.99", &below), [true; 4]);
+        assert_eq!(verdicts(verdict, "min = 100, max = 200", &unclear), [true; 21], "{verdict}");
+    }
+    assert_eq!(verdicts("allow", "min = 100", &above), [true; 5]);
+    assert_eq!(verdicts("allow", "min = 100", &below), [false; 4]);
+    assert_eq!(verdicts("allow", "max = 99.99", &below), [true; 4]);
+    assert_eq!(verdicts("allow", "min = 0", &unclear), [false; 21]);
+    assert_eq!(verdicts("allow", "max = 1000000", &unclear), [false; 21]);
+}
+
+#[test]
+fn a_limit_on_an_argument_that_is_not_there_does_not_hold() {
+    let rules = "[[rule]]\nid = \"r\"\nverdict = \"deny\"\narguments = { \".amount\" = { min = 100 } }\n";
+    let played = with_rules(rules, "{\"tool\":\"read\"}\n{\"tool\":\"read\",\"args\":{\"amount\":1e999}}\n");
+    assert!(
+        played.lines[0].contains("\"verdict\":\"allow\"") && !played.lines[0].contains("error"),
+        "{:?}",
+        played.lines
+    );
+    assert!(
+        played.lines[1].contains("\"rule\":\"r\""),
+        "a number that is too large to be compared: {:?}",
+        played.lines
+    );
+}
+
+#[test]
+fn a_condition_that_cannot_be_read_is_named_with_its_line() {
+    let head = "[[rule]]\nid = \"a\"\nverdict = \"deny\"\n";
+    for (rest, place, told) in [
+        (
+            "arguments = { \".amount\" = { mni = 100 } }",
+            "4:29",
+            "unknown field `mni`, expected one of `exists`, `glob`",
+        ),
+        ("[rule.arguments]\n\".path\" = \"x\"\n\".amount\" = { min = 1, maxx = 2 }", "6:24", "unknown field `maxx`"),
+        ("arguments = { \".amount\" = { min = \"1\" } }", "4:35", "invalid type: string \"1\", expected f64"),
+        (
+            "arguments = { \".amount\" = 100 }",
+            "4:27",
+            "invalid type: integer `100`, expected a pattern, a list of patterns, or",
+        ),
+        (
+            "arguments = { \".path\" = { glob = 7 } }",
+            "4:34",
+            "invalid type: integer `7`, expected a pattern or a list of patterns",
+        ),
+        ("tool = { name = \"x\" }", "4:8", "invalid type: map, expected a pattern or a list of patterns"),
+        ("tool = [\"x\", 7]", "4:14", "invalid type: integer `7`, expected a string"),
+    ] {
+        let played = with_rules(&format!("{head}{rest}\n"), "");
+        assert_eq!(played.status, Some(2), "{rest}");
+        assert!(played.stderr.contains(&format!("rules.toml:{place}: {told}")), "{rest}: {}", played.stderr);
+    }
+}
+
+#[test]
+fn a_rule_without_conditions_gets_a_warning() {
+    let all =
+        "[[rule]]\nid = \"fine\"\nverdict = \"deny\"\ntool = \"*\"\n\n[[rule]]\nid = \"all\"\nverdict = \"allow\"\n";
+    let warning = "rules.toml:6: rule \"all\" has no condition, so it applies to every call";
+    let (folder, path) = file(all);
+    let cases = folder.path().join("cases");
+    fs::write(&cases, "").unwrap();
+    let path = path.to_str().unwrap();
+    for arguments in [vec!["--rules", path], vec!["test", path, cases.to_str().unwrap()]] {
+        let played = play(&arguments, "");
+        assert_eq!((played.status, played.stderr.matches(warning).count()), (Some(0), 1), "{}", played.stderr);
+        assert!(!played.stderr.contains("\"fine\" has"), "{}", played.stderr);
+    }
+    let hitl_gate = crate::process::pipe(command("hitl-gate").args(["--rules", path]), b"");
+    assert!(crate::process::text(&hitl_gate.stderr).contains(warning));
 }

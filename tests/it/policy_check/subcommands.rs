@@ -39,12 +39,31 @@ fn rules_are_tried_on_cases_and_what_no_case_is_about_is_told() {
     let failed = run(
         "{\"call\":{\"tool\":\"x\"},\"verdict\":\"allow\"}\n{\"call\":{\"tool\":\"y\"},\"verdict\":\"deny\",\"rule\":\"a\"}\n",
     );
-    assert_eq!((failed.status, failed.lines.len()), (Some(1), 3));
-    assert!(
-        failed.stderr.contains("cases.jsonl:1: x: deny by a") && failed.stderr.contains("cases.jsonl:2: y: deny by b"),
-        "{}",
-        failed.stderr
+    assert_eq!(
+        failed.lines,
+        [
+            r#"{"case":1,"failed":"x: deny by a (rule a), not allow"}"#,
+            r#"{"case":2,"failed":"y: deny by b (rule b), not deny by a"}"#,
+            r#"{"cases":2,"failed":2,"rules":{"a":1,"b":1}}"#
+        ]
     );
+    assert_eq!((failed.status, failed.stderr.as_str()), (Some(1), ""), "each failure is printed once");
     let bad = run("{\"call\":{\"tool\":\"x\"}}\n");
     assert!(bad.status == Some(2) && bad.stderr.contains("cases.jsonl:1"), "{}", bad.stderr);
+}
+
+#[test]
+fn cases_are_read_from_stdin() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules.toml");
+    fs::write(&rules, "[[rule]]\nid = \"a\"\nverdict = \"deny\"\ntool = \"x\"\n").unwrap();
+    let run = |cases: &str| play(&["test", rules.to_str().unwrap(), "-"], cases);
+    let well = run("{\"call\":{\"tool\":\"x\"},\"verdict\":\"deny\"}\n");
+    assert_eq!((well.lines, well.status), (vec![r#"{"cases":1,"failed":0,"rules":{"a":1}}"#.to_owned()], Some(0)));
+    let failed = run("\n{\"call\":{\"tool\":\"x\"},\"verdict\":\"allow\"}\n");
+    assert_eq!((failed.lines.len(), failed.status, failed.lines[0].contains("\"case\":2")), (2, Some(1), true));
+    let bad = run("{\"call\":{\"tool\":\"x\"},\"verdict\":\"deny\"}\nx\n");
+    assert!(bad.status == Some(2) && bad.stderr.contains("policy-check: stdin:2: "), "{}", bad.stderr);
+    let none = run("");
+    assert_eq!((none.lines, none.status), (vec![r#"{"cases":0,"failed":0,"rules":{"a":0}}"#.to_owned()], Some(0)));
 }
