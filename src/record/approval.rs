@@ -14,7 +14,7 @@ pub enum Action {
     Reject,
 }
 
-/// `{"type":"hitl_response","call_id","nonce","action":"approve|edit|reject","edited_arguments"?,"arguments_sha256"?,"feedback"?}`.
+/// `{"type":"hitl_response","call_id","nonce","action":"approve|edit|reject","edited_arguments"?,"replace"?,"arguments_sha256"?,"feedback"?}`.
 #[derive(Debug, Clone)]
 pub struct HitlResponse<'a> {
     /// That of the call, as it was written.
@@ -23,10 +23,11 @@ pub struct HitlResponse<'a> {
     pub nonce: String,
     /// What is to become of the call.
     pub action: Action,
-    /// JSON text: fields that go over the call's own; there where the action is to edit, unless `arguments` is.
+    /// JSON text, an object: there where the action is to edit. Its fields are merged over the call's own arguments, at the
+    /// top level.
     pub edited_arguments: Option<&'a str>,
-    /// JSON text: what takes the place of all the call's arguments. Only who edits them as a whole says it.
-    pub arguments: Option<&'a str>,
+    /// `edited_arguments` take the place of all the call's arguments instead.
+    pub replace: bool,
     /// Of which arguments it speaks, where it says so.
     pub arguments_sha256: Option<String>,
     /// For whoever made the call.
@@ -48,10 +49,15 @@ impl<'a> HitlResponse<'a> {
             None | Some("null") => Ok(None),
             Some(_) => text(key).map(Some).ok_or(()).or_else(|()| unreadable(format_args!("its {key} is no text"))),
         };
-        let object = |key| match fields.get(key).map(RawValue::get) {
-            None | Some("null") => Ok(None),
-            Some(json) if json.starts_with('{') => Ok(Some(json)),
-            Some(_) => unreadable(format_args!("its {key} is no object")),
+        let edited_arguments = match fields.get("edited_arguments").map(RawValue::get) {
+            None | Some("null") => None,
+            Some(json) if json.starts_with('{') => Some(json),
+            Some(_) => return unreadable("its edited_arguments are no object"),
+        };
+        let replace = match fields.get("replace").map(RawValue::get) {
+            None | Some("null" | "false") => false,
+            Some("true") => true,
+            Some(_) => return unreadable("its replace is neither true nor false"),
         };
         let action = match text("action").as_deref() {
             Some("approve") => Action::Approve,
@@ -63,15 +69,18 @@ impl<'a> HitlResponse<'a> {
             call_id: fields.get("call_id"),
             nonce: optional("nonce")?.unwrap_or_default(),
             action,
-            edited_arguments: object("edited_arguments")?,
-            arguments: object("arguments")?,
+            edited_arguments,
+            replace,
             arguments_sha256: optional("arguments_sha256")?,
             feedback: optional("feedback")?,
         };
-        let edits = response.edited_arguments.is_some() || response.arguments.is_some();
         match response.action {
-            Action::Edit if !edits => unreadable("a hitl_response that edits, without edited_arguments"),
-            Action::Approve if edits => unreadable("a hitl_response that approves, and has edited_arguments: say edit"),
+            Action::Edit if edited_arguments.is_none() => {
+                unreadable("a hitl_response that edits, without edited_arguments")
+            }
+            Action::Approve if edited_arguments.is_some() || replace => {
+                unreadable("a hitl_response that approves, and has edited_arguments or replace: say edit")
+            }
             _ => Ok(Some(response)),
         }
     }
@@ -87,7 +96,9 @@ mod tests {
         let line = r#"{"type":"hitl\u005fresponse","call_id":7.10,"nonce":"n","action":"edit","edited_arguments":{"n":1.10},"feedback":null}"#;
         let read = HitlResponse::read(line).unwrap().unwrap();
         assert_eq!((read.call_id.unwrap().get(), read.nonce.as_str(), read.action), ("7.10", "n", Action::Edit));
-        assert_eq!((read.edited_arguments, read.feedback), (Some(r#"{"n":1.10}"#), None));
+        assert_eq!((read.edited_arguments, read.replace, read.feedback), (Some(r#"{"n":1.10}"#), false, None));
+        let line = line.replace("\"feedback\":null", "\"replace\":true");
+        assert!(HitlResponse::read(&line).unwrap().unwrap().replace);
         assert!(HitlResponse::read(r#"{"type":"tool_call"}"#).unwrap().is_none());
         for bad in [
             r#"{"type":"hitl_response","nonce":"n"}"#,
@@ -96,6 +107,8 @@ mod tests {
             r#"{"type":"hitl_response","nonce":"n","action":"edit"}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"edit","edited_arguments":[]}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"approve","edited_arguments":{}}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"approve","replace":true}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"edit","edited_arguments":{},"replace":1}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"approve","Action":"reject"}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"reject","feedback":7}"#,
         ] {

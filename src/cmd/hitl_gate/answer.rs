@@ -4,7 +4,7 @@ use super::gate::Gate;
 use super::waiting::arguments;
 use crate::io::lines::{Piece, TOO_DEEP, TOO_LONG, deeper_than};
 use crate::io::stage::Out;
-use crate::policy::arguments::merged;
+use crate::policy::arguments::edited_arguments;
 use crate::policy::audit::sha256;
 use crate::policy::audit::{By, Settlement};
 use crate::policy::marks::{settle, with_arguments};
@@ -63,9 +63,6 @@ impl Gate {
             "" => return Err("it has no nonce: that of the question belongs into it"),
             _ => return Err("its nonce isn't that of the question that is open"),
         };
-        if by == By::Answers && answer.arguments.is_some() {
-            return Err("it has arguments, which only the terminal replaces as a whole: say edited_arguments");
-        }
         let text = first.text();
         let id = recognise(&text).ok().flatten().and_then(|call| call.id.map(RawValue::get));
         if !is_same_id(answer.call_id.map(RawValue::get), id) {
@@ -83,7 +80,7 @@ impl Gate {
             return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(by, feedback), out);
         }
         let Some(text) = self.calls.first().map(|held| held.text().into_owned()) else { return };
-        let agreed = match self.agreed(&text, answer.edited_arguments, answer.arguments) {
+        let agreed = match self.agreed(&text, answer) {
             Ok(agreed) => agreed,
             Err(why) => match (&mut self.asker, by) {
                 // They may edit again.
@@ -99,7 +96,7 @@ impl Gate {
     }
 
     /// The text of a call as somebody has agreed to it, without the mark that held it.
-    fn agreed(&self, text: &str, edited: Option<&str>, whole: Option<&str>) -> Result<String, String> {
+    fn agreed(&self, text: &str, answer: &HitlResponse<'_>) -> Result<String, String> {
         let failed = |error: &dyn std::fmt::Display| format!("the call can't be changed: {error}");
         let read = |text| match recognise(text) {
             Ok(Some(call)) => Ok(call),
@@ -112,11 +109,10 @@ impl Gate {
         if self.pending.as_ref().is_none_or(|pending| pending.sha256 != shown) {
             return Err("the arguments aren't those that were shown".to_owned());
         }
-        let arguments = match (whole, edited) {
-            (Some(whole), _) => whole.to_owned(),
-            (None, Some(edited)) => merged(arguments(&call), edited)?,
-            (None, None) => return settle(&call, text).map_err(|error| failed(&error)),
+        let Some(edited) = answer.edited_arguments else {
+            return settle(&call, text).map_err(|error| failed(&error));
         };
+        let arguments = edited_arguments(arguments(&call), edited, answer.replace)?;
         let edited = with_arguments(&call, text, &arguments).map_err(|error| failed(&error))?;
         let limits = self.settings.limits;
         if edited.len() > limits.max_line || deeper_than(edited.as_bytes(), limits.max_depth) {

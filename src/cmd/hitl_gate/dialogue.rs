@@ -154,7 +154,7 @@ impl Dialogue {
         self.answer("reject", None, feedback)
     }
 
-    fn answer(&self, action: &str, arguments: Option<&str>, feedback: &str) -> Next {
+    fn answer(&self, action: &str, edited: Option<&str>, feedback: &str) -> Next {
         let call = recognise(&self.question.call).ok().flatten();
         let line = Object::default()
             .text("type", "hitl_response")
@@ -162,7 +162,8 @@ impl Dialogue {
             .text("nonce", &self.question.nonce)
             .text("action", action)
             .text("arguments_sha256", &self.question.sha256)
-            .put_some("arguments", arguments)
+            .put_some("edited_arguments", edited)
+            .put_some("replace", edited.map(|_| "true"))
             .text_some("feedback", Some(feedback).filter(|feedback| !feedback.is_empty()))
             .line();
         if line.len() > self.limits.max_line {

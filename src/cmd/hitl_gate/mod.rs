@@ -45,8 +45,9 @@ use std::time::Duration;
 /// ends, what waits is still asked about; but an MCP client that closes it has hung up, and its calls are rejected.
 ///
 /// Another program may ask instead: it reads the status records (waiting_human, with a nonce), and answers on --answers with
-/// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "feedback"?:"..."}. The side that makes
-/// the calls can't. Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
+/// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "replace"?:true, "feedback"?:"..."}.
+/// edited_arguments are merged over the call's own at the top level; with "replace":true they are all of the arguments. The side that
+/// makes the calls can't answer. Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {

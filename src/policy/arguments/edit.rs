@@ -5,12 +5,15 @@ use crate::io::lines::{Change, FieldError, Path, Place, Step, change, find, rang
 use crate::json::quoted;
 use crate::record::Fields;
 
-/// The arguments with the fields of `edited` over their own: an answer's `edited_arguments`.
+/// The arguments as an answer changes them: `edited` is merged over them at the top level, or replaces them.
 ///
 /// # Errors
 /// Why that can't be done, for people.
-pub fn merged(own: &str, edited: &str) -> Result<String, String> {
+pub fn edited_arguments(own: &str, edited: &str, replace: bool) -> Result<String, String> {
     let fields = Fields::read(edited).map_err(|error| format!("edited_arguments: {error}"))?;
+    if replace {
+        return Ok(edited.to_owned());
+    }
     let changes: Vec<(&str, Change<'_>)> =
         fields.iter().map(|(key, value)| (key, Change::Set(value.get().as_bytes()))).collect();
     changed(own, &changes)
@@ -82,11 +85,15 @@ mod tests {
     fn fields_go_over_the_calls_own_and_all_else_stays() {
         let own = r#"{ "path":"main.py", "n":1.10 ,"big":12345678901234567890123}"#;
         assert_eq!(
-            merged(own, r#"{"path":"x","new \"key\"":[1]}"#),
+            edited_arguments(own, r#"{"path":"x","new \"key\"":[1]}"#, false),
             Ok(r#"{ "path":"x", "n":1.10 ,"big":12345678901234567890123,"new \"key\"":[1]}"#.to_owned())
         );
-        assert_eq!(merged(own, "{}"), Ok(own.to_owned()));
-        assert!(merged(own, r#"{"a":1,"A":2}"#).is_err() && merged(own, "[]").is_err());
+        assert_eq!(edited_arguments(own, "{}", false), Ok(own.to_owned()));
+        assert_eq!(edited_arguments(own, r#"{"n":2.0}"#, true), Ok(r#"{"n":2.0}"#.to_owned()));
+        for replace in [false, true] {
+            assert!(edited_arguments(own, r#"{"a":1,"A":2}"#, replace).is_err());
+            assert!(edited_arguments(own, "[]", replace).is_err());
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 mod edit;
 mod layout;
 
-pub use edit::{merged, with_value};
+pub use edit::{edited_arguments, with_value};
 pub use layout::{compact, pretty};
 
 use crate::io::lines::{Step, TOO_DEEP, deeper_than, is_json};

@@ -2,6 +2,7 @@
 
 use super::{Desktop, MARKED, SETTLED, gate, json, marked};
 use crate::process::Talk;
+use pipewright::record::recognise;
 use std::io::Write;
 
 #[test]
@@ -63,12 +64,19 @@ fn a_wrong_answer_is_told_and_changes_nothing() {
             ),
             "other arguments",
         ),
-        // Whoever answers may not take a field away, as the terminal does: that isn't in the vocabulary.
         (
             format!(
-                r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit","arguments":{{"all":"else"}}}}"#
+                r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit","edited_arguments":{{}},"replace":"yes"}}"#
             ),
-            "say edited_arguments",
+            "its replace is neither true nor false",
+        ),
+        (
+            format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"approve","replace":true}}"#),
+            "say edit",
+        ),
+        (
+            format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit","replace":true}}"#),
+            "without edited_arguments",
         ),
         ("yes".to_owned(), "no JSON"),
         (r#"{"tool":"x"}"#.to_owned(), "no hitl_response"),
@@ -107,9 +115,34 @@ fn a_wrong_answer_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn edited_arguments_go_over_the_calls_own() {
+fn edited_arguments_are_merged_over_the_calls_own_or_replace_them() {
     let mut desk = Desktop::start(&[]);
     for (held, edited, passes) in [
+        (
+            r#"{"type":"tool_call","call_id":1,"tool_name":"write_file","arguments":{"path":"main.py","content":"old"},"requires_approval":true}"#,
+            r#"{"content":"new"}"#,
+            r#"{"type":"tool_call","call_id":1,"tool_name":"write_file","arguments":{"path":"main.py","content":"new"}}"#,
+        ),
+        (
+            r#"{"id":1,"tool":"rm","args":{"path":"a","options":{"force":true,"deep":true}},"requires_approval":true}"#,
+            r#"{"options":{"force":false}}"#,
+            r#"{"id":1,"tool":"rm","args":{"path":"a","options":{"force":false}}}"#,
+        ),
+        (
+            r#"{"id":1,"tool":"rm","args":{"path":"a","n":1.10},"requires_approval":true}"#,
+            r#"{"path":"b"},"replace":false"#,
+            r#"{"id":1,"tool":"rm","args":{"path":"b","n":1.10}}"#,
+        ),
+        (
+            r#"{"id":1,"tool":"rm","args":{"path":"a","n":1.10},"requires_approval":true}"#,
+            r#"{"path":"b","big":1.0},"replace":true"#,
+            r#"{"id":1,"tool":"rm","args":{"path":"b","big":1.0}}"#,
+        ),
+        (
+            r#"{"id":1,"tool":"rm","args":{"path":"a"},"requires_approval":true}"#,
+            r#"{},"replace":true"#,
+            r#"{"id":1,"tool":"rm","args":{}}"#,
+        ),
         (
             r#"{"id":1,"tool":"rm","args":{ "path":"a" ,"n":1.10},"requires_approval":true }"#,
             r#"{"path":"b","new \"key\"":12345678901234567890123}"#,
@@ -126,15 +159,19 @@ fn edited_arguments_go_over_the_calls_own() {
         assert_eq!(desk.hear()["status"], "edited_by_human");
         let result = desk.hear();
         assert_eq!(result["verdict"], "edited");
-        assert_ne!(result["arguments_sha256"], asked["arguments_sha256"], "of what passes");
         assert_eq!(desk.talk.hear(), passes);
+        let arguments = recognise(passes).unwrap().unwrap().arguments.unwrap().get();
+        assert_eq!(result["arguments_sha256"], sha256(arguments).as_str(), "of what passes: {arguments}");
     }
-    let asked = desk.hold(MARKED);
-    desk.answer_to(&asked, r#""action":"edit","edited_arguments":{"a":1,"A":2}"#);
-    assert_eq!(desk.hear()["status"], "rejected");
-    desk.hear();
-    let told = desk.hear();
-    assert!(told["error"].as_str().unwrap().contains("two spellings"), "{told}");
+    for replace in ["", r#","replace":true"#] {
+        let asked = desk.hold(MARKED);
+        desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{{"a":1,"A":2}}{replace}"#));
+        assert_eq!(desk.hear()["status"], "rejected");
+        desk.hear();
+        let told = desk.hear();
+        assert!(told["error"].as_str().unwrap().contains("edited_arguments: "), "{told}");
+        assert!(told["error"].as_str().unwrap().contains("two spellings"), "{told}");
+    }
 }
 
 #[test]
