@@ -1,7 +1,7 @@
 //! The smallest wrapper: `wrap -- CMD ARGS` starts CMD and relays both directions, every byte as it came. What a
 //! recorder or a gate does more is in what its stage decides.
 
-use pipewright::io::between::{Ends, between};
+use pipewright::io::between::{Ends, Way, between};
 use pipewright::io::child::exit_code;
 use pipewright::io::report::{Failure, Report, Status};
 use pipewright::io::signal;
@@ -27,7 +27,7 @@ impl Stage for Relay {
 fn main() -> ExitCode {
     let report = Arc::new(Report::new("wrap", false));
     let command = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
-    let ends = Ends { far: Some(command), ..Ends::default() };
+    let ends = Ends { far: Way::child(command), ..Ends::default() };
     match between(Box::new(Relay), ends, &report) {
         Ok(Status::Signal(signal)) => signal::die_of(signal),
         Ok(status) => status.into(),

@@ -15,7 +15,7 @@ use std::time::Instant;
 pub enum Side {
     /// Whoever started us: our stdin and stdout.
     Near,
-    /// The child that we wrap: its stdout and stdin.
+    /// The child that we wrap: its stdout and stdin. With several, the one that is chosen in [`Out::far`].
     Far,
     /// The child's stderr, where [`Ends::hears_errors`](super::between::Ends::hears_errors); what is sent here goes to our own.
     FarError,
@@ -49,7 +49,8 @@ pub enum Event<'a> {
 
 /// Decides about everything that passes.
 pub trait Stage: Send {
-    /// Takes one event, and says in `out` what is to be sent where.
+    /// Takes one event, and says in `out` what is to be sent where. Where there are several far sides, [`Out::far`] is the one that
+    /// the event is about.
     ///
     /// # Errors
     /// A [`Failure`] ends the run with its status; what this call said in `out` is still sent.
@@ -92,18 +93,32 @@ const MUCH: usize = 8 << 20;
 /// What a stage wants done.
 #[derive(Debug, Default)]
 pub struct Out {
-    sides: [Outgoing; 5],
-    /// Of the near and the far side, what was sent before.
-    pub(super) progress: [Progress; 2],
-    /// What the far side has said still waits for whoever reads us.
-    pub(super) far_waits: bool,
+    near: Outgoing,
+    /// What was sent to the near side before.
+    pub(super) near_progress: Progress,
+    errors: Outgoing,
+    person: Outgoing,
+    /// As many as there are, or as have been sent anything.
+    fars: Vec<ToFar>,
+    /// The far side that [`Side::Far`] means.
+    at: usize,
     /// In a plain pipe everything goes to stdout, in the order in which it was said.
     joined: bool,
-    pub(super) respawn: bool,
-    pub(super) close_far: bool,
     pub(super) close_near: bool,
     hold_near: bool,
     pub(super) stop: Option<Status>,
+}
+
+/// What is wanted of a far side.
+#[derive(Debug, Default)]
+pub(super) struct ToFar {
+    pub(super) outgoing: Outgoing,
+    /// What was sent to it before.
+    pub(super) progress: Progress,
+    /// What it has said still waits for whoever reads us.
+    pub(super) waits: bool,
+    pub(super) respawn: bool,
+    pub(super) close: bool,
 }
 
 impl Out {
@@ -115,6 +130,24 @@ impl Out {
     /// Whether it is a plain pipe, with nobody on the other side.
     pub fn is_pipe(&self) -> bool {
         self.joined
+    }
+
+    /// The far side that [`Side::Far`] means, in the order of [`Ends::far`](super::between::Ends::far): the one that the event is
+    /// about, else the first, or the one that the stage has chosen.
+    pub fn far(&self) -> usize {
+        self.at
+    }
+
+    /// Chooses the far side that [`Side::Far`] means until the end of the event.
+    pub fn choose_far(&mut self, far: usize) {
+        self.at = far;
+    }
+
+    pub(super) fn to_far(&mut self, far: usize) -> &mut ToFar {
+        if self.fars.len() <= far {
+            self.fars.resize_with(far + 1, ToFar::default);
+        }
+        &mut self.fars[far]
     }
 
     /// What is waiting to be sent to `side`; append to it to send. Where a stage both passes lines on to a side and adds its
@@ -136,40 +169,54 @@ impl Out {
 
     /// Lines that are passing in parts will not be continued: what waits for their end is sent.
     pub(super) fn give_up_parts(&mut self) {
-        self.sides.iter_mut().for_each(Outgoing::give_up_part);
+        let sides = [&mut self.near, &mut self.errors, &mut self.person].into_iter();
+        sides.chain(self.fars.iter_mut().map(|far| &mut far.outgoing)).for_each(Outgoing::give_up_part);
     }
 
     fn outgoing(&mut self, side: Side) -> &mut Outgoing {
-        &mut self.sides[self.index(side)]
+        match side {
+            _ if self.joined => &mut self.near,
+            // Nothing can be sent to who answers.
+            Side::Near | Side::Answers => &mut self.near,
+            Side::Far => &mut self.to_far(self.at).outgoing,
+            Side::FarError => &mut self.errors,
+            Side::Person => &mut self.person,
+        }
     }
 
-    fn index(&self, side: Side) -> usize {
-        if self.joined { 0 } else { side as usize }
+    /// What was sent to the near or a far side before, and what is to be sent.
+    fn sent_to(&self, side: Side) -> (Progress, usize) {
+        match (side, self.fars.get(self.at)) {
+            (Side::Far, far) if !self.joined => {
+                far.map_or((Progress::default(), 0), |far| (far.progress, far.outgoing.bytes.len()))
+            }
+            (Side::Near | Side::Far, _) => (self.near_progress, self.near.bytes.len()),
+            (Side::FarError, _) => (Progress::default(), self.errors.bytes.len()),
+            (Side::Person | Side::Answers, _) => (Progress::default(), self.person.bytes.len()),
+        }
     }
 
     /// How much that was said to the near or the far side waits for a reader that takes its time.
     pub fn unsent(&self, side: Side) -> usize {
-        self.progress(side).waiting + self.sides[self.index(side)].bytes.len()
+        let (before, bytes) = self.sent_to(side);
+        before.waiting + bytes
     }
 
     /// How many bytes have been sent to the near or the far side so far, with those that are still to be written.
     pub fn sent(&self, side: Side) -> u64 {
-        self.progress(side).appended + self.sides[self.index(side)].bytes.len() as u64
+        let (before, bytes) = self.sent_to(side);
+        before.appended + bytes as u64
     }
 
     /// How many of them had been written when this event came.
     pub fn written(&self, side: Side) -> u64 {
-        self.progress(side).written
-    }
-
-    fn progress(&self, side: Side) -> Progress {
-        self.progress.get(self.index(side)).copied().unwrap_or_default()
+        self.sent_to(side).0.written
     }
 
     /// Whether what the far side has said waits for a reader of ours that takes its time: it may have said more than we have
     /// heard.
     pub fn far_waits(&self) -> bool {
-        self.far_waits
+        self.fars.get(self.at).is_some_and(|far| far.waits)
     }
 
     /// What is waiting to be sent on to the other side of what came from `from`.
@@ -183,12 +230,12 @@ impl Out {
 
     /// Ends the child (where it still runs) and starts it anew.
     pub fn respawn(&mut self) {
-        self.respawn = true;
+        self.to_far(self.at).respawn = true;
     }
 
     /// Closes the child's stdin once all that was sent to it is written.
     pub fn close_far(&mut self) {
-        self.close_far = true;
+        self.to_far(self.at).close = true;
     }
 
     /// Reads no more of the near side: whoever still writes to us finds the pipe closed.
@@ -204,7 +251,7 @@ impl Out {
 
     /// Whether the near side is to be read no further for now.
     pub(super) fn holds_near(&self) -> bool {
-        self.hold_near || self.sides.iter().any(|side| side.waiting() > MUCH)
+        self.hold_near || self.sides().any(|side| side.waiting() > MUCH)
     }
 
     /// Ends the run: what was sent is written, the child is ended.
@@ -214,7 +261,11 @@ impl Out {
 
     /// Whether so much is waiting that it is better sent before more is decided.
     pub(super) fn is_full(&self) -> bool {
-        self.sides.iter().map(|side| side.bytes.len()).sum::<usize>() >= FULL
+        self.sides().map(|side| side.bytes.len()).sum::<usize>() >= FULL
+    }
+
+    fn sides(&self) -> impl Iterator<Item = &Outgoing> {
+        [&self.near, &self.errors, &self.person].into_iter().chain(self.fars.iter().map(|far| &far.outgoing))
     }
 
     /// Whether the run has been told to end.

@@ -248,3 +248,80 @@ fn a_killed_wrapper_leaves_a_child_that_sees_the_end() {
     assert_eq!(talk.end().status.signal(), Some(9));
     eventually("the child saw its stdin close", || !is_running(child));
 }
+
+/// `two-children SCRIPT SCRIPT`.
+fn two(first: &str, second: &str) -> Command {
+    let mut command = Command::new(example("two-children"));
+    command.args([first, second]);
+    command
+}
+
+/// Hears lines until `last`, in whatever order the children said them.
+fn hear_until(talk: &mut Talk, last: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    while lines.last().is_none_or(|line| line != last) {
+        lines.push(talk.hear());
+    }
+    lines
+}
+
+#[test]
+fn two_children_flood_each_other_while_one_dies() {
+    // Each sends the other more than any pipe holds, and reads only after that; the first then dies of a signal.
+    let flood = "yes '>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' | head -n 100000";
+    let first = format!("{flood}; echo $(head -n 100000 | wc -l) lines; kill -9 $$");
+    let second = format!("{flood}; echo $(head -n 100000 | wc -l) lines; head -n 1");
+    let mut talk = Talk::start(&mut two(&first, &second));
+    let mut lines = hear_until(&mut talk, "0 end 137");
+    while !lines.iter().any(|line| line == "1 100000 lines") {
+        lines.push(talk.hear());
+    }
+    assert!(lines.iter().any(|line| line == "0 100000 lines"), "{lines:?}");
+    // The other goes on.
+    talk.say("1 hello");
+    assert_eq!(hear_until(&mut talk, "1 end 0")[0], "1 hello");
+    talk.close();
+    assert_eq!(talk.end().status.code(), Some(0));
+}
+
+#[test]
+fn a_child_that_reads_nothing_holds_up_nobody_else() {
+    let mut talk = Talk::start(&mut two("exec sleep 60", "while read -r line; do echo \"$line\"; done"));
+    talk.hear();
+    talk.hear();
+    let long = "x".repeat(100_000);
+    for _ in 0..30 {
+        talk.say(&format!("0 {long}"));
+    }
+    talk.say("1 cancel");
+    assert_eq!(talk.hear(), "1 cancel");
+    talk.signal(Signal::SIGTERM);
+    assert_eq!(talk.end().status.signal(), Some(15));
+}
+
+#[test]
+fn one_child_is_started_again_while_the_other_goes_on() {
+    // The first takes its time to end.
+    let slow = "trap 'sleep 1.5; exit 3' TERM; echo ready; while :; do sleep 0.1; done";
+    let mut talk = Talk::start(&mut two(slow, "while read -r line; do echo \"$line\"; done"));
+    hear_until(&mut talk, "0 ready");
+    let begun = Instant::now();
+    talk.say("0 again");
+    talk.say("1 meanwhile");
+    hear_until(&mut talk, "1 meanwhile");
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert_eq!(hear_until(&mut talk, "0 ready"), ["0 start", "0 ready"]);
+    talk.signal(Signal::SIGTERM);
+    talk.end();
+}
+
+#[test]
+fn children_are_ended_at_the_same_time() {
+    let stubborn = "trap '' TERM; while :; do sleep 0.2; done";
+    let mut talk = Talk::start(&mut two(stubborn, stubborn));
+    talk.hear();
+    talk.hear();
+    talk.signal(Signal::SIGTERM);
+    let ended = talk.end();
+    assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+}

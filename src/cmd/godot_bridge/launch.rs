@@ -1,7 +1,8 @@
 //! How a game is reached: started with the engine, started as a program, or joined where it runs.
 
 use super::project;
-use crate::io::between::Link;
+use crate::io::between::{Program, Way};
+use crate::io::child::Surroundings;
 use crate::io::link::{self, Address};
 use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
@@ -62,9 +63,8 @@ pub enum Transport {
 
 /// A game that can be spoken with.
 pub struct Reached {
-    /// The program to start, where it isn't running.
-    pub command: Option<Vec<OsString>>,
-    pub link: Link,
+    /// How; with the program to start, where it isn't running.
+    pub way: Way,
     /// The first number for our commands.
     pub first: u64,
     /// What has to stay until the end.
@@ -158,7 +158,8 @@ fn start(mut command: Vec<OsString>, transport: Transport) -> Result<Reached, Fa
             link
         }
     };
-    Ok(Reached { command: Some(command), link, first: 1, kept: Kept::Session(session) })
+    let program = Program { command, around: Surroundings::default() };
+    Ok(Reached { way: Way::Link(link, Some(program)), first: 1, kept: Kept::Session(session) })
 }
 
 const COMMANDS: &str = "cmd.jsonl";
@@ -195,5 +196,5 @@ fn attach(folder: &Path) -> Result<Reached, Failure> {
     // Later than any number of somebody before us, and exact as a float.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let first = u64::try_from(since.as_micros()).unwrap_or(1);
-    Ok(Reached { command: None, link, first, kept: Kept::Lock(lock) })
+    Ok(Reached { way: Way::Link(link, None), first, kept: Kept::Lock(lock) })
 }

@@ -11,7 +11,7 @@ mod tree;
 use super::options::LimitOptions;
 use super::{Command, Contract, needs_input};
 use crate::cmd::events::Events;
-use crate::io::between::{Ends, between};
+use crate::io::between::{Ends, Way, between};
 use crate::io::descriptor::stdout;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
@@ -169,9 +169,9 @@ fn bridge(arguments: Arguments) -> Result<Status, Failure> {
         options.engine.verbose,
         Arc::clone(&report),
     );
-    let launched = reached.command.is_some();
+    let launched = matches!(reached.way, Way::Link(_, Some(_)));
     let bridge = Bridge::new(game, events, limits.max_depth, launched, Arc::clone(&report));
-    let ends = Ends { far: reached.command, link: Some(reached.link), limits, ..Ends::default() };
+    let ends = Ends { far: vec![reached.way], limits, ..Ends::default() };
     let ended = between(Box::new(bridge), ends, &report);
     drop(reached.kept);
     ended
@@ -186,10 +186,10 @@ fn play(
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
     let game = Game::new(patience(options), reached.first, false, options.verbose, Arc::clone(report));
-    let launched = reached.command.is_some();
+    let launched = matches!(reached.way, Way::Link(_, Some(_)));
     let puppet: Box<dyn Stage> =
         Box::new(Puppet { game, script, launched, report: Arc::clone(report), asked: "hello" });
-    let ends = Ends { far: reached.command, link: Some(reached.link), without_near: true, limits, ..Ends::default() };
+    let ends = Ends { far: vec![reached.way], without_near: true, limits, ..Ends::default() };
     let ended = between(puppet, ends, report);
     drop(reached.kept);
     ended

@@ -20,7 +20,7 @@ use super::events::Events;
 use super::options::{LimitOptions, duration};
 use super::policy_check::policy::{Judged, RulesFile, judge};
 use super::{Command, Contract, needs_input};
-use crate::io::between::{Ends, between};
+use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
@@ -169,7 +169,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     });
     let friends = (judge, notebook);
     let gate = Gate::new(settings, asker, has_channel, records, friends, Arc::clone(&report));
-    let far = Some(arguments.command).filter(|command| !command.is_empty());
+    let far = Way::child(arguments.command);
     let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
     let ended = between(Box::new(gate), ends, &report);
     if let Some(farewell) = farewell {

@@ -7,7 +7,7 @@ mod rotation;
 use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
 use super::{Command, Contract, needs_input};
-use crate::io::between::{Ends, between};
+use crate::io::between::{Ends, Way, between};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
@@ -133,7 +133,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let redact = Filter::compile_some("--redact", arguments.redact.as_ref())?;
     let log = Log::open(settings, Arc::clone(&report))?;
     let ends = Ends {
-        far: wraps.then_some(arguments.command),
+        far: Way::child(arguments.command),
         hears_errors: wraps,
         reopens: true,
         prompt: filter.is_none() && redact.is_none(),

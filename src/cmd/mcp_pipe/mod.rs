@@ -17,7 +17,7 @@ use super::events::Events;
 use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
 use super::{Command, Contract, needs_input};
-use crate::io::between::{Ends, between};
+use crate::io::between::{Ends, Program, Way, between};
 use crate::io::child::Surroundings;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
@@ -193,13 +193,12 @@ fn usage(message: impl std::fmt::Display) -> Failure {
 fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
-    let (command, around, way) = match server_of(&arguments)? {
-        config::Server::Program { command, around } => (Some(command), around, None),
-        config::Server::Url(to) => (None, Surroundings::default(), Some(url::way(&to, arguments.max_result, &report)?)),
-    };
-    let (dial, trouble, goodbye) = match way {
-        Some(url::Way { dial, trouble, goodbye }) => (Some(dial), Some(trouble), Some(goodbye)),
-        None => (None, None, None),
+    let (way, trouble, goodbye) = match server_of(&arguments)? {
+        config::Server::Program { command, around } => (Way::Child(Program { command, around }), None, None),
+        config::Server::Url(to) => {
+            let url::Way { dial, trouble, goodbye } = url::way(&to, arguments.max_result, &report)?;
+            (Way::Dial(dial), Some(trouble), Some(goodbye))
+        }
     };
     let list = match (arguments.list, arguments.list_resources) {
         (true, _) => Some(Listing::Tools),
@@ -237,9 +236,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let server = Server::new(patience, arguments.protocol, wants, Arc::clone(&report)).with_trouble(trouble);
     let pipe = Pipe::new(server, settings, media, events, Arc::clone(&report));
     let ends = Ends {
-        far: command,
-        around,
-        dial,
+        far: vec![way],
         hears_errors: true,
         without_near: list.is_some(),
         limits,

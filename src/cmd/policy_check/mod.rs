@@ -12,7 +12,7 @@ use super::deliveries::Deliveries;
 use super::events::Events;
 use super::options::LimitOptions;
 use super::{Command, Contract, needs_input};
-use crate::io::between::{Ends, between};
+use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
 use crate::policy::annotations::Annotations;
@@ -152,6 +152,6 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         deliveries: Deliveries::default(),
         broken: None,
     };
-    let far = wraps.then_some(arguments.command);
+    let far = Way::child(arguments.command);
     between(Box::new(gate), Ends { far, limits, reopens, ..Ends::default() }, &report)
 }

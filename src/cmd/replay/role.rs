@@ -4,7 +4,7 @@ use super::conversation::{Conversation, Sessions, Wanted};
 use super::findings::Findings;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
-use crate::io::between::{Ends, Manner, between};
+use crate::io::between::{Ends, Manner, Way, between};
 use crate::io::lines::{Limits, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -67,7 +67,7 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
         report: Arc::clone(&report),
     };
     let ends = Ends {
-        far: wraps.then_some(command),
+        far: Way::child(command),
         without_near: wraps,
         limits: Limits { max_line: log.max_line, max_depth: log.max_depth },
         manner: Manner::Session,

@@ -4,7 +4,7 @@ use super::conversation::{Conversation, Sessions, Wanted};
 use super::role::normaliser;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
-use crate::io::between::{Ends, Manner, between};
+use crate::io::between::{Ends, Manner, Way, between};
 use crate::io::child::exit_code;
 use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
@@ -46,7 +46,7 @@ pub fn run(arguments: Arguments, report: Arc<Report>) -> Result<Status, Failure>
         report: Arc::clone(&report),
     };
     let ends = Ends {
-        far: wraps.then_some(command),
+        far: Way::child(command),
         without_near: wraps,
         limits: Limits { max_line: log.max_line, max_depth: log.max_depth },
         manner: if wraps { Manner::Session } else { Manner::Relay },

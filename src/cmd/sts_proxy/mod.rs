@@ -11,7 +11,7 @@ mod watchdog;
 
 use super::options::{LimitOptions, duration};
 use super::{Command, Contract};
-use crate::io::between::{Ends, Manner, between};
+use crate::io::between::{Ends, Manner, Way, between};
 use crate::io::descriptor::stdout;
 use crate::io::folders;
 use crate::io::report::{Failure, Report, Status};
@@ -156,7 +156,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         ends.person = Some(terminal);
         Box::new(person)
     } else {
-        ends.far = Some(arguments.agent);
+        ends.far = Way::child(arguments.agent);
         let timeout = Some(arguments.agent_timeout).filter(|timeout| !timeout.is_zero());
         Box::new(Agent::new(timeout, arguments.attempts, arguments.restart, Arc::clone(&report)))
     };

@@ -2,12 +2,13 @@
 
 use super::Manner;
 use super::far::Far;
-use crate::io::child::{Group, Surroundings};
+use crate::io::child::Group;
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::sink::Sink;
 use crate::io::stage::{Event, Out, Side, Stage};
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex};
@@ -22,8 +23,8 @@ pub(super) struct Hub {
     pub(super) manners: Manners,
     /// A signal came, perhaps after the end.
     pub(super) signalled: AtomicBool,
-    /// The child that a second signal kills, until it has been ended.
-    pub(super) running: Mutex<Option<Group>>,
+    /// The children that a second signal kills, until they have been ended.
+    pub(super) running: Mutex<BTreeMap<usize, Group>>,
 }
 
 /// Where our own side is written to.
@@ -38,7 +39,6 @@ pub(super) struct Sinks {
 pub(super) struct Manners {
     pub(super) limits: Limits,
     pub(super) far_limits: Limits,
-    pub(super) around: Surroundings,
     pub(super) manner: Manner,
     /// It stands in a plain pipe, and ends with its stdin, unless it `stays`.
     pub(super) is_pipe: bool,
@@ -46,18 +46,36 @@ pub(super) struct Manners {
     pub(super) stays: bool,
     pub(super) prompt: bool,
     pub(super) reopens: bool,
+    /// There are several far sides.
+    pub(super) has_several: bool,
 }
 
 pub(super) struct Core {
     pub(super) stage: Box<dyn Stage>,
     pub(super) out: Out,
-    pub(super) far: Option<Far>,
-    /// Counts the children: what a former one's threads still bring is dropped.
-    pub(super) epoch: u64,
+    pub(super) fars: Vec<Slot>,
     /// Once it is set, nothing is decided any more.
     pub(super) end: Option<Result<Status, Failure>>,
     /// When the main thread will look again by itself.
     pub(super) asleep_until: Option<Instant>,
+}
+
+/// A far side, over all the times that it is started.
+#[derive(Default)]
+pub(super) struct Slot {
+    pub(super) far: Option<Far>,
+    /// Counts the children: what a former one's threads still bring is dropped.
+    pub(super) epoch: u64,
+    /// The former child is being ended; then this one is to be started.
+    pub(super) is_ending: bool,
+    pub(super) is_to_start: bool,
+}
+
+/// Which child of which far side something is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) far: usize,
+    pub(super) epoch: u64,
 }
 
 /// The sinks that have something to write.
@@ -66,7 +84,7 @@ pub(super) struct Dirty {
     /// Leave a sink to whoever is writing to it already, and don't wait.
     aside: bool,
     near: bool,
-    far: Option<(u64, Arc<Sink>)>,
+    fars: Vec<(Source, Arc<Sink>)>,
     person: bool,
     errors: bool,
 }
@@ -76,47 +94,62 @@ impl Dirty {
         self.near |= more.near;
         self.person |= more.person;
         self.errors |= more.errors;
-        self.far = more.far.or(self.far.take());
+        self.fars.retain(|(source, _)| more.fars.iter().all(|(newer, _)| newer.far != source.far));
+        self.fars.extend(more.fars);
+    }
+}
+
+impl Core {
+    /// The child that `source` names, where it is the present one.
+    pub(super) fn child(&mut self, source: Source) -> Option<&mut Far> {
+        let slot = &mut self.fars[source.far];
+        slot.far.as_mut().filter(|_| slot.epoch == source.epoch)
     }
 }
 
 type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
 
 impl Hub {
-    pub(super) fn new(stage: Box<dyn Stage>, sinks: Sinks, report: Arc<Report>, manners: Manners) -> Hub {
+    /// With so many far sides, none of which has been started.
+    pub(super) fn new(stage: Box<dyn Stage>, fars: usize, sinks: Sinks, report: Arc<Report>, manners: Manners) -> Hub {
         let out = if manners.is_pipe { Out::joined() } else { Out::default() };
-        let core = Core { stage, out, far: None, epoch: 0, end: None, asleep_until: None };
+        let fars = (0..fars).map(|_| Slot::default()).collect();
+        let core = Core { stage, out, fars, end: None, asleep_until: None };
         let (core, changed) = (Mutex::new(core), Condvar::new());
         let (signalled, running) = (AtomicBool::new(false), Mutex::default());
         Hub { core, changed, sinks, report, manners, signalled, running }
     }
 
-    /// Has the stage act and commit, and queues what it said. `epoch` names the child that an event is from;
+    /// Has the stage act and commit, and queues what it said. `source` names the child that an event is from;
     /// what a former child's threads still bring is dropped.
-    fn decide(&self, epoch: Option<u64>, act: Box<Act<'_>>) -> Dirty {
+    pub(super) fn decide(&self, source: Option<Source>, act: Box<Act<'_>>) -> Dirty {
         let mut core = lock(&self.core);
-        if epoch.is_some_and(|epoch| epoch != core.epoch) {
+        if source.is_some_and(|source| source.epoch != core.fars[source.far].epoch) {
             return Dirty::default();
         }
-        self.decide_in(&mut core, act)
+        self.decide_in(&mut core, source.map_or(0, |source| source.far), act)
     }
 
-    /// The same with the lock held. Whatever comes after the end is dropped.
-    pub(super) fn decide_in(&self, core: &mut Core, act: Box<Act<'_>>) -> Dirty {
+    /// The same with the lock held, for an event that is about a far side, or the first. Whatever comes after the end is
+    /// dropped.
+    pub(super) fn decide_in(&self, core: &mut Core, far: usize, act: Box<Act<'_>>) -> Dirty {
         if core.end.is_some() {
             return Dirty::default();
         }
-        let Core { stage, out, far, .. } = core;
-        out.progress = [self.sinks.near.progress(), far.as_ref().map(|far| far.sink.progress()).unwrap_or_default()];
-        out.far_waits = far.as_ref().is_some_and(Far::waits);
+        self.measure(core);
+        let Core { stage, out, .. } = core;
+        out.choose_far(far);
         let held = out.holds_near();
         let decided = act(stage.as_mut(), out);
         let let_go = held && !out.holds_near();
         let committed = stage.commit();
         if committed.is_err() {
             // What wasn't made durable must not be seen to have happened.
-            for side in [Side::Near, Side::Far, Side::FarError, Side::Person] {
+            for side in [Side::Near, Side::FarError, Side::Person] {
                 out.to(side).clear();
+            }
+            for far in 0..core.fars.len() {
+                core.out.to_far(far).outgoing.bytes.clear();
             }
         }
         let dirty = self.queue(core);
@@ -129,7 +162,8 @@ impl Hub {
             (Some(deadline), Some(until)) => deadline < until,
             (deadline, _) => deadline.is_some(),
         };
-        if core.end.is_some() || core.out.respawn || earlier || let_go {
+        let respawns = (0..core.fars.len()).any(|far| core.out.to_far(far).respawn);
+        if core.end.is_some() || respawns || earlier || let_go {
             self.changed.notify_all();
         }
         dirty
@@ -143,46 +177,70 @@ impl Hub {
             dirty.person = append(&self.sinks.person, core.out.to(Side::Person));
             dirty.errors = append(&self.sinks.errors, core.out.to(Side::FarError));
         }
-        let close = std::mem::take(&mut core.out.close_far);
-        if let Some(far) = &core.far {
+        for (index, slot) in core.fars.iter().enumerate() {
+            let to_far = core.out.to_far(index);
+            let close = std::mem::take(&mut to_far.close);
+            // What is said to one that isn't there is lost.
+            let Some(far) = &slot.far else {
+                to_far.outgoing.bytes.clear();
+                continue;
+            };
             if close {
                 far.sink.close();
             }
-            if far.sink.append(core.out.to(Side::Far)) || close {
-                dirty.far = Some((core.epoch, Arc::clone(&far.sink)));
+            if far.sink.append(&mut to_far.outgoing.bytes) || close {
+                dirty.fars.push((Source { far: index, epoch: slot.epoch }, Arc::clone(&far.sink)));
             }
-        } else {
-            // In a plain pipe it has been sent.
-            core.out.to(Side::Far).clear();
         }
         dirty
     }
 
-    /// Decides, and writes what was decided; blocks as long as the readers of that take.
-    pub(super) fn deliver(
-        &self,
-        epoch: Option<u64>,
-        act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
-    ) {
-        let dirty = self.decide(epoch, Box::new(act));
-        self.write_out(dirty);
+    /// Tells the stage how far everything has come that was sent before.
+    pub(super) fn measure(&self, core: &mut Core) {
+        core.out.near_progress = self.sinks.near.progress();
+        for (index, slot) in core.fars.iter().enumerate() {
+            let to_far = core.out.to_far(index);
+            to_far.progress = slot.far.as_ref().map(|far| far.sink.progress()).unwrap_or_default();
+            to_far.waits = slot.far.as_ref().is_some_and(Far::waits);
+        }
     }
 
-    /// The same for whoever reads the child: that must go on whatever the child reads. (A child that does one thing after the
+    /// Decides, and writes what was decided; blocks as long as the readers of that take. Of several far sides, it waits for
+    /// none: the others must go on.
+    pub(super) fn deliver(
+        self: &Arc<Hub>,
+        source: Option<Source>,
+        act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
+    ) {
+        let dirty = self.decide(source, Box::new(act));
+        match self.manners.has_several {
+            true => self.write_near(dirty),
+            false => self.write_out(dirty),
+        }
+    }
+
+    /// The same for whoever reads a child: that must go on whatever a child reads. (A child that does one thing after the
     /// other reads nothing while it writes; who waited for it to read wouldn't read what it writes.)
     pub(super) fn deliver_from_far(
         self: &Arc<Hub>,
-        epoch: Option<u64>,
+        source: Option<Source>,
         act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
     ) {
-        let mut dirty = self.decide(epoch, Box::new(act));
-        if let Some((epoch, far)) = dirty.far.take() {
+        let dirty = self.decide(source, Box::new(act));
+        self.write_near(dirty);
+    }
+
+    /// Writes; what a far side doesn't take at once is written aside.
+    fn write_near(self: &Arc<Hub>, mut dirty: Dirty) {
+        let mut slow = Vec::new();
+        for (source, far) in std::mem::take(&mut dirty.fars) {
             match far.drain_at_once() {
                 Ok(true) => {}
-                Ok(false) => self.write_aside(Dirty { far: Some((epoch, far)), ..Dirty::default() }),
-                Err(error) => dirty.merge(self.far_broken(epoch, error)),
+                Ok(false) => slow.push((source, far)),
+                Err(error) => dirty.merge(self.far_broken(source, error)),
             }
         }
+        self.write_aside(Dirty { fars: slow, ..Dirty::default() });
         self.write_out(dirty);
     }
 
@@ -193,25 +251,31 @@ impl Hub {
 
     pub(super) fn write_aside(self: &Arc<Hub>, mut dirty: Dirty) {
         dirty.aside = true;
-        if dirty.near || dirty.person || dirty.errors || dirty.far.is_some() {
+        // Each on a thread of its own, so that none waits for the reader of another.
+        let several = dirty.fars.split_off(dirty.fars.len().min(1));
+        for far in several {
+            let dirty = Dirty { aside: true, fars: vec![far], ..Dirty::default() };
+            self.spawn(move |hub| hub.write_out(dirty));
+        }
+        if dirty.near || dirty.person || dirty.errors || !dirty.fars.is_empty() {
             self.spawn(move |hub| hub.write_out(dirty));
         }
     }
 
     /// Writes; a sink that can't be written is told to the stage, and what it says to that is written too.
     fn write_out(&self, mut dirty: Dirty) {
-        while let Some((side, epoch, error)) = self.write(&mut dirty) {
+        while let Some((side, source, error)) = self.write(&mut dirty) {
             let more = if side == Side::Near {
                 self.near_broken(error)
             } else {
-                self.decide(epoch, Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
+                self.decide(source, Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
             };
             dirty.merge(more);
         }
     }
 
-    fn far_broken(&self, epoch: u64, error: io::Error) -> Dirty {
-        self.decide(Some(epoch), Box::new(move |stage, out| stage.on(Event::Broken(Side::Far, error), out)))
+    fn far_broken(&self, source: Source, error: io::Error) -> Dirty {
+        self.decide(Some(source), Box::new(move |stage, out| stage.on(Event::Broken(Side::Far, error), out)))
     }
 
     /// Our stdout takes nothing more: quiet where its reader has gone, a fault otherwise.
@@ -227,17 +291,17 @@ impl Hub {
     }
 
     /// Drains what is dirty; stops at the first sink that broke.
-    fn write(&self, dirty: &mut Dirty) -> Option<(Side, Option<u64>, io::Error)> {
+    fn write(&self, dirty: &mut Dirty) -> Option<(Side, Option<Source>, io::Error)> {
         let drain = if dirty.aside { Sink::drain_unless_busy } else { Sink::drain };
         if std::mem::take(&mut dirty.near)
             && let Err(error) = drain(&self.sinks.near)
         {
             return Some((Side::Near, None, error));
         }
-        if let Some((epoch, far)) = dirty.far.take()
-            && let Err(error) = drain(&far)
-        {
-            return Some((Side::Far, Some(epoch), error));
+        while let Some((source, far)) = dirty.fars.pop() {
+            if let Err(error) = drain(&far) {
+                return Some((Side::Far, Some(source), error));
+            }
         }
         for (dirty, sink, side) in [
             (&mut dirty.person, &self.sinks.person, Side::Person),

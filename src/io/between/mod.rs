@@ -39,16 +39,10 @@ use std::sync::Arc;
 /// What a stage stands between, beside our own stdin and stdout.
 #[derive(Debug, Default)]
 pub struct Ends {
-    /// The program to wrap, with its arguments.
-    pub far: Option<Vec<OsString>>,
-    /// What that program finds around it.
-    pub around: Surroundings,
-    /// How the far side is spoken with, where that isn't over a child's stdin and stdout. Without `far` it is somebody who runs
-    /// already, and whom we leave running. It can't be started again.
-    pub link: Option<Link>,
-    /// Makes such a link each time the far side is started: one that can be started again. Without `far` or `link`.
-    pub dial: Option<Dial>,
-    /// Whether the stage hears the child's stderr ([`Side::FarError`]); else it is our own. With a `link` it does: what the
+    /// The far sides. With several, the near side never waits for one that reads nothing: the stage holds it
+    /// ([`Out::hold_near`](super::stage::Out::hold_near)).
+    pub far: Vec<Way>,
+    /// Whether the stage hears a child's stderr ([`Side::FarError`]); else it is our own. With a [`Way::Link`] it does: what the
     /// child prints, on stdout too.
     pub hears_errors: bool,
     /// Whether the near side takes no part: our stdin is left alone, and nothing about our stdout ends the run.
@@ -70,6 +64,35 @@ pub struct Ends {
     pub far_limits: Option<Limits>,
     /// How the end is made.
     pub manner: Manner,
+}
+
+/// How a far side is reached.
+#[derive(Debug)]
+pub enum Way {
+    /// A program that is wrapped: over its stdin and stdout.
+    Child(Program),
+    /// Over a link: to a program that is started with it, or to somebody who runs already, and whom we leave running. It can't
+    /// be started again.
+    Link(Link, Option<Program>),
+    /// Over a link that is made each time the far side is started.
+    Dial(Dial),
+}
+
+impl Way {
+    /// The program of a command line, where there is one.
+    pub fn child(command: Vec<OsString>) -> Vec<Way> {
+        let program = Program { command, around: Surroundings::default() };
+        if program.command.is_empty() { Vec::new() } else { vec![Way::Child(program)] }
+    }
+}
+
+/// A program that is started.
+#[derive(Debug)]
+pub struct Program {
+    /// Its name and arguments.
+    pub command: Vec<OsString>,
+    /// What it finds around it.
+    pub around: Surroundings,
 }
 
 /// What makes a link.
@@ -113,7 +136,7 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = Signals::hold().map_err(|error| system(error.into()))?;
-    let Ends { far, around, mut link, mut dial, hears_errors, without_near, prompt, .. } = ends;
+    let Ends { far, hears_errors, without_near, prompt, .. } = ends;
     let Ends { reopens, mut person, answers, stays, limits, far_limits, manner, .. } = ends;
     let near = stdin().map_err(system)?;
     let mut person_input = None;
@@ -126,22 +149,34 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
     let sinks = Sinks {
         near: Sink::new(stdout().map_err(system)?),
         person: person_output,
-        errors: if hears_errors || link.is_some() { Some(Sink::new(stderr().map_err(system)?)) } else { None },
-    };
-    let is_pipe = far.is_none() && link.is_none() && dial.is_none() && person.is_none();
-    let far_limits = far_limits.unwrap_or(limits);
-    let manners = Manners { limits, far_limits, around, manner, is_pipe, stays, prompt, reopens };
-    let hub = Arc::new(Hub::new(stage, sinks, Arc::clone(report), manners));
-    let mut start = || match (&far, link.take(), &mut dial) {
-        (command, Some(link), _) => hub.join(command.as_deref(), link),
-        (Some(command), None, _) => hub.start(command),
-        (None, None, Some(Dial(dial))) => match dial() {
-            Ok(link) => hub.join(None, link),
-            Err(error) => hub.not_started(system(error)),
+        errors: if hears_errors || far.iter().any(|way| matches!(way, Way::Link(..))) {
+            Some(Sink::new(stderr().map_err(system)?))
+        } else {
+            None
         },
-        (None, None, None) => {}
     };
-    start();
+    let is_pipe = far.is_empty() && person.is_none();
+    let far_limits = far_limits.unwrap_or(limits);
+    let (far_count, has_several) = (far.len(), far.len() > 1);
+    let manners = Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several };
+    let hub = Arc::new(Hub::new(stage, far_count, sinks, Arc::clone(report), manners));
+    let mut ways: Vec<Option<Way>> = far.into_iter().map(Some).collect();
+    let mut start = |far: usize| match ways[far].take() {
+        Some(Way::Child(program)) => {
+            hub.start(far, &program);
+            ways[far] = Some(Way::Child(program));
+        }
+        Some(Way::Dial(Dial(mut dial))) => {
+            match dial() {
+                Ok(link) => hub.join(far, None, link),
+                Err(error) => hub.not_started(far, system(error)),
+            }
+            ways[far] = Some(Way::Dial(Dial(dial)));
+        }
+        Some(Way::Link(link, program)) => hub.join(far, program.as_ref(), link),
+        None => hub.not_started(far, Failure::new(Status::NotStarted, "the other side can't be started again")),
+    };
+    (0..far_count).for_each(&mut start);
     if !without_near {
         hub.watch_near().map_err(system)?;
         hub.read(Side::Near, None, near);

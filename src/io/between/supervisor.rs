@@ -1,17 +1,18 @@
 //! The main thread: starts and ends the child, wakes the stage at its deadline, and makes the end.
 
 use super::far::{Exit, Far};
-use super::hub::{Core, Hub};
-use super::{Link, Manner};
+use super::hub::{Core, Hub, Source};
+use super::{Link, Manner, Program};
 use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
 use crate::io::sink::Sink;
 use crate::io::stage::{Event, Out, Side, Stage};
-use std::ffi::OsString;
+use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long the end of a session, or of a run that a signal or a failure ended, waits for our own readers to take
@@ -19,59 +20,65 @@ use std::time::{Duration, Instant};
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
 impl Hub {
-    /// Starts a child that is spoken with over its stdin and stdout, its readers and who waits for it. Only the main
+    /// Starts a far side's child that is spoken with over its stdin and stdout, its readers and who waits for it. Only the main
     /// thread does.
-    pub(super) fn start(self: &Arc<Hub>, command: &[OsString]) {
-        self.start_with(command, Streams::Talk { hears_errors: self.sinks.errors.is_some() }, None);
+    pub(super) fn start(self: &Arc<Hub>, far: usize, program: &Program) {
+        self.start_with(far, program, Streams::Talk { hears_errors: self.sinks.errors.is_some() }, None);
     }
 
-    /// Joins who is at the other end of `link`; starts `command` first, where there is one.
-    pub(super) fn join(self: &Arc<Hub>, command: Option<&[OsString]>, link: Link) {
-        match command {
-            Some(command) => self.start_with(command, Streams::Print, Some(link)),
-            None => self.meet(None, Pipes { talk: Some((link.to, link.from)), stderr: None }),
+    /// Joins who is at the other end of `link`; starts `program` first, where there is one.
+    pub(super) fn join(self: &Arc<Hub>, far: usize, program: Option<&Program>, link: Link) {
+        match program {
+            Some(program) => self.start_with(far, program, Streams::Print, Some(link)),
+            None => self.meet(far, None, Pipes { talk: Some((link.to, link.from)), stderr: None }),
         }
     }
 
-    fn start_with(self: &Arc<Hub>, command: &[OsString], streams: Streams, link: Option<Link>) {
-        match child::spawn(command, streams, &self.manners.around) {
+    fn start_with(self: &Arc<Hub>, far: usize, program: &Program, streams: Streams, link: Option<Link>) {
+        match child::spawn(&program.command, streams, &program.around) {
             Ok((child, pipes)) => {
                 let talk = link.map(|link| (link.to, link.from)).or(pipes.talk);
-                self.meet(Some(child), Pipes { talk, ..pipes });
+                self.meet(far, Some(child), Pipes { talk, ..pipes });
             }
-            Err(failure) => self.not_started(failure),
+            Err(failure) => self.not_started(far, failure),
         }
     }
 
     /// Has the stage decide what follows from a far side that could not be started.
-    pub(super) fn not_started(self: &Arc<Hub>, failure: Failure) {
-        self.deliver_aside(|stage, out| stage.not_started(failure, out));
+    pub(super) fn not_started(self: &Arc<Hub>, far: usize, failure: Failure) {
+        let dirty = {
+            let mut core = lock(&self.core);
+            self.decide_in(&mut core, far, Box::new(|stage, out| stage.not_started(failure, out)))
+        };
+        self.write_aside(dirty);
     }
 
-    fn meet(self: &Arc<Hub>, child: Option<Child>, Pipes { talk, stderr }: Pipes) {
+    fn meet(self: &Arc<Hub>, far: usize, child: Option<Child>, Pipes { talk, stderr }: Pipes) {
         // There is one in each way to come here.
         let Some((to, from)) = talk else { return };
         let group = child.as_ref().map(Child::group);
-        *lock(&self.running) = group;
-        let far = Far::new(group, to, stderr.is_some());
-        let exit = far.exit();
-        let (epoch, dirty) = {
+        if let Some(group) = group {
+            lock(&self.running).insert(far, group);
+        }
+        let met = Far::new(group, to, stderr.is_some());
+        let exit = met.exit();
+        let (source, dirty) = {
             // In one go: the stage knows of the other side before anything else can be sent to it.
             let mut core = lock(&self.core);
-            core.far = Some(far);
+            core.fars[far].far = Some(met);
             let started = |stage: &mut dyn Stage, out: &mut Out| {
                 out.give_up_parts();
                 stage.on(Event::Started, out)
             };
-            (core.epoch, self.decide_in(&mut core, Box::new(started)))
+            (Source { far, epoch: core.fars[far].epoch }, self.decide_in(&mut core, far, Box::new(started)))
         };
         if let Some(child) = child {
             self.wait_for(child, exit);
         }
         self.write_aside(dirty);
-        self.read(Side::Far, Some(epoch), from);
+        self.read(Side::Far, Some(source), from);
         if let Some(stderr) = stderr {
-            self.read(Side::FarError, Some(epoch), stderr);
+            self.read(Side::FarError, Some(source), stderr);
         }
     }
 
@@ -86,8 +93,8 @@ impl Hub {
     }
 
     /// Sleeps until there is something that only this thread may do, and gives how the run ended.
-    /// `start` starts the far side again.
-    pub(super) fn supervise(self: &Arc<Hub>, start: &mut dyn FnMut()) -> Result<Status, Failure> {
+    /// `start` starts a far side again.
+    pub(super) fn supervise(self: &Arc<Hub>, start: &mut dyn FnMut(usize)) -> Result<Status, Failure> {
         let mut core = lock(&self.core);
         loop {
             if let Some(end) = core.end.take() {
@@ -97,26 +104,24 @@ impl Hub {
             }
             let now = Instant::now();
             let deadline = core.stage.deadline();
-            if std::mem::take(&mut core.out.respawn) {
-                core.epoch += 1;
-                let former = core.far.take();
+            if let Some((far, former)) = core.next_respawn() {
                 drop(core);
-                self.end_child(former);
-                if lock(&self.core).end.is_none() {
-                    start();
-                }
+                self.replace(far, former);
                 core = lock(&self.core);
                 continue;
             }
-            let (exited, look_again) = core.far.as_mut().map_or((None, None), |far| far.ended(now));
-            if let Some(status) = exited {
-                let sink = core.far.as_ref().map(|far| Arc::clone(&far.sink));
+            if let Some(far) = core.fars.iter().position(|slot| slot.is_to_start) {
+                core.fars[far].is_to_start = false;
                 drop(core);
-                sink.inspect(|sink| sink.settle());
-                self.deliver_aside(|stage, out| {
-                    out.give_up_parts();
-                    stage.on(Event::Exited(status), out)
-                });
+                start(far);
+                core = lock(&self.core);
+                continue;
+            }
+            let (exited, look_again) = core.next_exit(now);
+            if let Some((source, status, sink)) = exited {
+                drop(core);
+                sink.settle();
+                self.exited(source, status);
                 core = lock(&self.core);
             } else if deadline.is_some_and(|deadline| deadline <= now) {
                 drop(core);
@@ -136,14 +141,53 @@ impl Hub {
         }
     }
 
-    fn end_child(&self, far: Option<Far>) {
-        if let Some(far) = far {
-            far.end(|| self.signalled.load(Ordering::Relaxed));
-            *lock(&self.running) = None;
+    fn exited(self: &Arc<Hub>, source: Source, status: ExitStatus) {
+        let told = |stage: &mut dyn Stage, out: &mut Out| {
+            out.give_up_parts();
+            stage.on(Event::Exited(status), out)
+        };
+        let dirty = self.decide(Some(source), Box::new(told));
+        self.write_aside(dirty);
+    }
+
+    /// Ends a far side's former child, and has the next one started. With several far sides, nobody waits for that.
+    fn replace(self: &Arc<Hub>, far: usize, former: Option<Far>) {
+        let replace = move |hub: &Arc<Hub>| {
+            hub.end_child(far, former);
+            let mut core = lock(&hub.core);
+            (core.fars[far].is_ending, core.fars[far].is_to_start) = (false, true);
+            hub.changed.notify_all();
+        };
+        if self.manners.has_several { self.spawn(replace) } else { replace(self) }
+    }
+
+    fn end_child(&self, far: usize, child: Option<Far>) {
+        if let Some(child) = child {
+            child.end(|| self.signalled.load(Ordering::Relaxed));
+            lock(&self.running).remove(&far);
         }
     }
 
-    /// Ends the child, and lets our own readers take what was written for them. A signal that comes meanwhile hurries it.
+    /// Ends all children, at the same time.
+    fn end_children(&self) -> Vec<Option<Arc<Sink>>> {
+        let mut core = lock(&self.core);
+        let fars: Vec<Option<Far>> = core.fars.iter_mut().map(|slot| slot.far.take()).collect();
+        drop(core);
+        let sinks = fars.iter().map(|far| far.as_ref().map(|far| Arc::clone(&far.sink))).collect();
+        thread::scope(|scope| {
+            for (index, far) in fars.into_iter().enumerate() {
+                scope.spawn(move || self.end_child(index, far));
+            }
+        });
+        // Those that were being replaced.
+        core = lock(&self.core);
+        while core.fars.iter().any(|slot| slot.is_ending) {
+            core = self.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
+        }
+        sinks
+    }
+
+    /// Ends the children, and lets our own readers take what was written for them. A signal that comes meanwhile hurries it.
     pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
         let (done, all_done) = mpsc::channel();
         self.spawn(move |hub| {
@@ -155,9 +199,7 @@ impl Hub {
         let patient =
             self.manners.manner == Manner::Relay && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
         let mut until = (!patient).then(|| Instant::now() + LAST_WRITES);
-        let far = lock(&self.core).far.take();
-        let far_sink = far.as_ref().map(|far| Arc::clone(&far.sink));
-        self.end_child(far);
+        let sinks = self.end_children();
         while all_done.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
             if until.is_none() && self.signalled.load(Ordering::Relaxed) {
                 until = Some(Instant::now() + LAST_WRITES);
@@ -166,9 +208,41 @@ impl Hub {
                 break;
             }
         }
-        let Core { stage, out, .. } = &mut *lock(&self.core);
-        out.progress = [self.sinks.near.progress(), far_sink.map(|sink| sink.progress()).unwrap_or_default()];
+        let mut core = lock(&self.core);
+        self.measure(&mut core);
+        let Core { stage, out, .. } = &mut *core;
+        for (far, sink) in sinks.into_iter().enumerate() {
+            out.to_far(far).progress = sink.map(|sink| sink.progress()).unwrap_or_default();
+        }
         stage.end(out);
         ended
+    }
+}
+
+impl Core {
+    /// A far side that the stage wants started anew, with its child.
+    fn next_respawn(&mut self) -> Option<(usize, Option<Far>)> {
+        for (far, slot) in self.fars.iter_mut().enumerate() {
+            if std::mem::take(&mut self.out.to_far(far).respawn) && !slot.is_ending {
+                slot.epoch += 1;
+                slot.is_ending = true;
+                return Some((far, slot.far.take()));
+            }
+        }
+        None
+    }
+
+    /// A child whose end is to be told; else perhaps when to look again.
+    fn next_exit(&mut self, now: Instant) -> (Option<(Source, ExitStatus, Arc<Sink>)>, Option<Instant>) {
+        let mut look_again = None;
+        for (far, slot) in self.fars.iter_mut().enumerate() {
+            let Some(child) = &mut slot.far else { continue };
+            let (status, again) = child.ended(now);
+            if let Some(status) = status {
+                return (Some((Source { far, epoch: slot.epoch }, status, Arc::clone(&child.sink))), None);
+            }
+            look_again = look_again.into_iter().chain(again).min();
+        }
+        (None, look_again)
     }
 }

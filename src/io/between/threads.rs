@@ -1,7 +1,7 @@
 //! The threads that read the sides, hear signals, and watch our own stdin and stdout.
 
 use super::Manner;
-use super::hub::Hub;
+use super::hub::{Hub, Source};
 use crate::io::descriptor::{Descriptor, close_stdin, stdin, stdout};
 use crate::io::lines::Splitter;
 use crate::io::lock;
@@ -44,23 +44,23 @@ impl Hub {
     }
 
     /// Reads a side on a thread of its own, until it ends or the run does.
-    pub(super) fn read(self: &Arc<Hub>, side: Side, epoch: Option<u64>, mut from: Descriptor) {
+    pub(super) fn read(self: &Arc<Hub>, side: Side, source: Option<Source>, mut from: Descriptor) {
         self.spawn(move |hub| {
             let limits = if side == Side::Far { hub.manners.far_limits } else { hub.manners.limits };
             let mut splitter = Splitter::new(limits);
             loop {
-                hub.set_listening(side, epoch, true);
+                hub.set_listening(side, source, true);
                 if hub.manners.prompt && splitter.holds() && !from.is_ready_within(UNFINISHED) {
                     splitter.release();
-                    hub.give(side, epoch, &mut splitter);
+                    hub.give(side, source, &mut splitter);
                     continue;
                 }
                 let read = splitter.fill(&mut from);
-                hub.set_listening(side, epoch, false);
+                hub.set_listening(side, source, false);
                 if read.is_err() {
                     splitter.end();
                 }
-                hub.give(side, epoch, &mut splitter);
+                hub.give(side, source, &mut splitter);
                 match read {
                     Ok(0) => break,
                     Ok(_) => {}
@@ -83,16 +83,16 @@ impl Hub {
                     return close_stdin();
                 }
             }
-            hub.deliver(epoch, |stage, out| stage.on(Event::Closed(side), out));
+            hub.deliver(source, |stage, out| stage.on(Event::Closed(side), out));
             if hub.manners.is_pipe && side == Side::Near && !hub.manners.stays {
                 hub.end(Ok(hub.report.finish()));
             }
-            hub.said_all(side, epoch);
+            hub.said_all(side, source);
         });
     }
 
     /// Gives the stage what is complete. Where it says much, that is sent in between.
-    fn give(self: &Arc<Hub>, side: Side, epoch: Option<u64>, splitter: &mut Splitter) {
+    fn give(self: &Arc<Hub>, side: Side, source: Option<Source>, splitter: &mut Splitter) {
         let mut more = true;
         while more {
             more = false;
@@ -101,37 +101,32 @@ impl Hub {
                     && !out.stopped()
                     && let Some(piece) = splitter.next()
                 {
+                    out.choose_far(source.map_or(0, |source| source.far));
                     stage.on(Event::Piece(side, piece), out)?;
                     more = out.is_full();
                 }
                 Ok(())
             };
             match side {
-                Side::Far | Side::FarError => self.deliver_from_far(epoch, act),
-                Side::Near | Side::Person | Side::Answers => self.deliver(epoch, act),
+                Side::Far | Side::FarError => self.deliver_from_far(source, act),
+                Side::Near | Side::Person | Side::Answers => self.deliver(source, act),
             }
         }
     }
 
     /// Notes whether the child's reader waits for the child, or for somebody who reads what the child said.
-    fn set_listening(&self, side: Side, epoch: Option<u64>, listening: bool) {
-        if epoch.is_none() {
-            return;
-        }
-        let mut core = lock(&self.core);
-        if epoch == Some(core.epoch)
-            && let Some(far) = &mut core.far
+    fn set_listening(&self, side: Side, source: Option<Source>, listening: bool) {
+        let Some(source) = source else { return };
+        if let Some(far) = lock(&self.core).child(source)
             && far.outlet(side).set_listening(listening)
         {
             self.changed.notify_all();
         }
     }
 
-    fn said_all(&self, side: Side, epoch: Option<u64>) {
-        let mut core = lock(&self.core);
-        if epoch == Some(core.epoch)
-            && let Some(far) = &mut core.far
-        {
+    fn said_all(&self, side: Side, source: Option<Source>) {
+        let Some(source) = source else { return };
+        if let Some(far) = lock(&self.core).child(source) {
             far.outlet(side).said_all = true;
             self.changed.notify_all();
         }
@@ -143,12 +138,12 @@ impl Hub {
             let signal = hub.wait_to_end(signals);
             hub.spawn(move |hub| {
                 let signal = hub.wait_to_end(signals);
-                hub.end_child_at_once();
+                hub.end_children_at_once();
                 signal::die_of(signal)
             });
             hub.spawn(move |hub| {
                 thread::sleep(LAST_RESORT);
-                hub.end_child_at_once();
+                hub.end_children_at_once();
                 signal::die_of(signal)
             });
             hub.signalled.store(true, Ordering::Relaxed);
@@ -164,7 +159,7 @@ impl Hub {
                 out.give_up_parts();
                 stage.on(Event::Signal(signal), out)
             };
-            let dirty = self.decide_in(&mut core, Box::new(told));
+            let dirty = self.decide_in(&mut core, 0, Box::new(told));
             core.end.get_or_insert(Ok(Status::Signal(signal)));
             dirty
         };
@@ -183,10 +178,8 @@ impl Hub {
         }
     }
 
-    fn end_child_at_once(&self) {
-        if let Some(group) = *lock(&self.running) {
-            group.end_at_once();
-        }
+    fn end_children_at_once(&self) {
+        lock(&self.running).values().for_each(|group| group.end_at_once());
     }
 
     /// In a session, watches whether our stdin was hung up, which its reader doesn't see while it waits for the other
@@ -214,7 +207,7 @@ impl Hub {
         thread::sleep(HUNG_UP);
         self.spawn(|hub| {
             thread::sleep(LAST_RESORT - HUNG_UP);
-            hub.end_child_at_once();
+            hub.end_children_at_once();
             std::process::exit(i32::from(Status::Fault.code()));
         });
         if stdout {

@@ -1,0 +1,85 @@
+//! A wrapper of two shell commands, for the tests of several far sides: `two-children SCRIPT SCRIPT`.
+//!
+//! A line `N TEXT` on stdin is sent to child N (0 or 1). A child's line that begins with `>` is sent to the other child, any other
+//! to stdout as `N TEXT`. `N start`, `N end STATUS` and `N broken` say what became of a child, and `N again` on stdin starts it
+//! anew. The run ends when stdin has ended and both children have.
+
+use pipewright::io::between::{Ends, Way, between};
+use pipewright::io::child::exit_code;
+use pipewright::io::lines::{Piece, text};
+use pipewright::io::report::{Failure, Report};
+use pipewright::io::signal;
+use pipewright::io::stage::{Event, Out, Side, Stage};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+struct Switch {
+    report: Arc<Report>,
+    near_ended: bool,
+    ended: [bool; 2],
+}
+
+impl Switch {
+    fn take(&self, line: &str, out: &mut Out) {
+        let Some((child, said)) = line.split_once(' ') else { return };
+        out.choose_far(usize::from(child == "1"));
+        match said {
+            "again" => out.respawn(),
+            _ => out.add_line(Side::Far, said),
+        }
+    }
+}
+
+impl Stage for Switch {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let child = out.far();
+        match event {
+            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&text(line.body()), out),
+            Event::Piece(Side::Far, Piece::Line(line)) => {
+                let said = text(line.body());
+                if said.starts_with('>') {
+                    out.choose_far(1 - child);
+                    out.add_line(Side::Far, &said);
+                } else {
+                    out.add_line(Side::Near, &format!("{child} {said}"));
+                }
+            }
+            Event::Started => {
+                self.ended[child] = false;
+                out.add_line(Side::Near, &format!("{child} start"));
+            }
+            Event::Broken(Side::Far, _) => out.add_line(Side::Near, &format!("{child} broken")),
+            Event::Exited(status) => {
+                self.ended[child] = true;
+                out.add_line(Side::Near, &format!("{child} end {}", exit_code(status)));
+            }
+            Event::Closed(Side::Near) => self.near_ended = true,
+            _ => {}
+        }
+        if self.near_ended {
+            for child in 0..2 {
+                out.choose_far(child);
+                out.close_far();
+            }
+        }
+        if self.near_ended && self.ended == [true, true] {
+            out.stop(self.report.finish());
+        }
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let report = Arc::new(Report::new("two-children", false));
+    let shell = |script| Way::child(vec!["sh".into(), "-c".into(), script]);
+    let far = std::env::args_os().skip(1).flat_map(shell).collect();
+    let stage = Switch { report: Arc::clone(&report), near_ended: false, ended: [false; 2] };
+    match between(Box::new(stage), Ends { far, ..Ends::default() }, &report) {
+        Ok(pipewright::io::report::Status::Signal(signal)) => signal::die_of(signal),
+        Ok(status) => status.into(),
+        Err(failure) => {
+            report.say(&failure);
+            failure.status.into()
+        }
+    }
+}
