@@ -1,6 +1,9 @@
 //! Options that several commands have, under the same names and with the same meaning.
 
 use crate::io::lines::Limits;
+use crate::journal::{Direction, Part};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use jiff::SignedDuration;
 use std::time::Duration;
 
@@ -34,6 +37,35 @@ pub fn size(text: &str) -> Result<usize, String> {
     bytes
         .filter(|&bytes| bytes > 0)
         .ok_or_else(|| "a size is a whole number of bytes above 0, such as 65536, 64K or 1M".to_owned())
+}
+
+impl ValueEnum for Part {
+    fn value_variants<'a>() -> &'a [Part] {
+        &[Part::Agent, Part::World]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Part::Agent => "Takes observations, gives calls",
+            Part::World => "Takes calls, gives results and observations",
+        };
+        Some(PossibleValue::new(self.name()).help(help))
+    }
+}
+
+impl ValueEnum for Direction {
+    fn value_variants<'a>() -> &'a [Direction] {
+        &[Direction::In, Direction::Out, Direction::Err]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Direction::In => "To the child; in a pipe, what came on stdin",
+            Direction::Out => "From the child's stdout",
+            Direction::Err => "From the child's stderr",
+        };
+        Some(PossibleValue::new(self.name()).help(help))
+    }
 }
 
 /// Added to any time, it is still a time.

@@ -43,7 +43,7 @@ pub const FORMAT: &str = "pipewright-log";
 pub const VERSION: u64 = 1;
 
 /// Which way a message went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// To the child; in a pipe, what came on stdin.
     In,
@@ -69,7 +69,7 @@ impl Direction {
 }
 
 /// Which part somebody plays in a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Takes observations, gives calls.
     Agent,

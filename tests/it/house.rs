@@ -51,10 +51,34 @@ fn code() -> Vec<(PathBuf, String, String)> {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let end = text.find("#[cfg(test)]\n#[allow").or_else(|| text.find("#[cfg(test)]\nmod tests"));
-        code.push((path, floor, text[..end.unwrap_or(text.len())].to_owned()));
+        code.push((path, floor, without_tests(&text)));
     }
     code
+}
+
+/// Leaves out each item behind `#[cfg(test)]`, up to the line that closes it: the first at its own depth that ends in `;` or `}`.
+fn without_tests(text: &str) -> String {
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let mut code = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[cfg(test)]" {
+            lines.by_ref().find(|later| depth(later) == depth(line) && later.ends_with([';', '}']));
+        } else {
+            code += line;
+            code.push('\n');
+        }
+    }
+    code
+}
+
+#[test]
+fn only_test_code_is_left_unchecked() {
+    let text = "use a;\n#[cfg(test)]\n#[allow(x)]\nmod tests;\nuse b;\n#[cfg(test)]\nmod tests {\n    use c;\n}\n    #[cfg(test)]\n    fn d() {}\n    fn e() {}\n";
+    assert_eq!(without_tests(text), "use a;\nuse b;\n    fn e() {}\n");
+    for (path, _, code) in code() {
+        assert!(!code.contains("#[test]"), "{}: tests are read as code", path.display());
+    }
 }
 
 /// What follows `crate::` (in the doors `pipewright::`), and what follows that.
