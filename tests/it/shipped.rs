@@ -150,6 +150,15 @@ fn script(name: &str) -> Command {
 }
 
 #[test]
+fn packaging_refuses_what_it_does_not_know() {
+    for arguments in [&["--dist"][..], &["a", "b"], &["--release", "a", "b"], &["a", "--release"]] {
+        let output = script("package").args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains("usage: scripts/package [--release] [FOLDER]"), "{arguments:?}");
+    }
+}
+
+#[test]
 fn the_cache_folder_is_found_as_the_commands_find_theirs() {
     let path = std::env::var("PATH").unwrap();
     for (environment, folder) in [
