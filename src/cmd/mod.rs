@@ -24,6 +24,7 @@ pub mod policy_check;
 mod queue;
 #[cfg(feature = "jq")]
 pub mod replay;
+mod silence;
 pub mod spread;
 pub mod sts_proxy;
 pub mod valid_actions;

@@ -4,6 +4,7 @@ use super::conversation::{Conversation, Sessions, Wanted};
 use super::findings::Findings;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
+use crate::cmd::silence::Silence;
 use crate::io::between::{Ends, Manner, Way, between};
 use crate::io::lines::{Limits, Piece};
 use crate::io::report::{Failure, Report, Status};
@@ -64,6 +65,7 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
         first_heard: None,
         heard: 0,
         line: Vec::new(),
+        silence: Silence::new(Arc::clone(&report)),
         report: Arc::clone(&report),
     };
     let ends = Ends {
@@ -110,6 +112,7 @@ pub(super) struct Role {
     heard: u64,
     /// An over-long line that is still coming.
     line: Vec<u8>,
+    silence: Silence,
     pub(super) report: Arc<Report>,
 }
 
@@ -207,6 +210,9 @@ impl Role {
             (Need::Line, _) => {
                 let patience = if self.alignment.is_behind() { self.settle * BEHIND } else { self.timeout };
                 self.state = State::Waiting(now + patience);
+                if self.peer == Side::Far && !self.turn.ours.is_empty() {
+                    self.silence.asked();
+                }
                 Ok(())
             }
         }
@@ -242,6 +248,7 @@ impl Role {
             return Ok(());
         }
         self.heard += 1;
+        self.silence.answered();
         self.first_heard.get_or_insert_with(|| self.sent_at.elapsed());
         let heard = Heard { bytes: std::mem::take(&mut self.line), number: self.heard };
         let findings = &self.findings;
@@ -251,6 +258,9 @@ impl Role {
 
     fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
+        if matches!(self.state, State::Waiting(_)) {
+            self.silence.due();
+        }
         match self.state {
             State::Sending(at) if at <= now => self.send(out),
             State::Settling(at) if at <= now => {
@@ -329,9 +339,8 @@ impl Stage for Role {
     fn deadline(&self) -> Option<Instant> {
         match self.state {
             State::Starting => None,
-            State::Sending(at) | State::Waiting(at) | State::Settling(at) | State::Silent(at) | State::Ending(at) => {
-                Some(at)
-            }
+            State::Waiting(at) => Some(self.silence.deadline().map_or(at, |silent| at.min(silent))),
+            State::Sending(at) | State::Settling(at) | State::Silent(at) | State::Ending(at) => Some(at),
         }
     }
 }
