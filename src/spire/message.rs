@@ -125,6 +125,16 @@ pub struct GameState<'a> {
     pub gold: i64,
 }
 
+impl GameState<'_> {
+    /// The player's hit points, and how many they can be: in combat the player's own count.
+    pub fn hit_points(&self) -> (i64, i64) {
+        match &self.combat_state {
+            Some(combat) => (combat.player.current_hp, combat.player.max_hp),
+            None => (self.current_hp, self.max_hp),
+        }
+    }
+}
+
 /// What a screen shows: all screens' fields together, since each has a few.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]

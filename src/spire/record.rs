@@ -21,6 +21,7 @@ struct Record<'a> {
     ts: &'a str,
     action_id: u8,
     cmd: String,
+    label: &'a str,
     state: &'a RawValue,
     run: RunFields<'a>,
     confirmed: bool,
@@ -43,6 +44,8 @@ pub struct Decided {
     pub ts: String,
     /// What.
     pub action: Action,
+    /// What it is called: the card, the target, the choice.
+    pub label: String,
     /// In which run.
     pub run: Run,
     /// On which floor of it.
@@ -53,7 +56,7 @@ pub struct Decided {
 
 impl Decided {
     /// The record's line, with its line feed:
-    /// `{"ts","action_id","cmd","state","run":{"seed","class","ascension","floor"},"confirmed","error"?}`.
+    /// `{"ts","action_id","cmd","label","state","run":{"seed","class","ascension","floor"},"confirmed","error"?}`.
     ///
     /// # Errors
     /// None in practice: everything in it is text and numbers.
@@ -62,6 +65,7 @@ impl Decided {
             ts: &self.ts,
             action_id: self.action.id(),
             cmd: self.action.to_string(),
+            label: &self.label,
             state: &self.state,
             run: RunFields {
                 seed: self.run.seed,

@@ -1,7 +1,8 @@
 //! What of a state is recorded by default: seed 004, section 4.3.
 //!
 //! In combat hand, player, monsters and turn; elsewhere the screen's type, the choices and an event's options.
-//! Where a combat asks to choose (a discard, a discovery), both. Values keep their bytes.
+//! Where a combat asks to choose (a discard, a discovery), both. Values keep their bytes. Beside the original design, hit
+//! points, gold, floor and act, always in the same place.
 
 use super::message::{self, Text};
 use serde::Serialize;
@@ -17,6 +18,11 @@ struct GameState<'a> {
     screen_state: Option<ScreenState<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     combat_state: Option<CombatState<'a>>,
+    hp: i64,
+    max_hp: i64,
+    gold: i64,
+    floor: i64,
+    act: i64,
 }
 
 #[derive(Serialize)]
@@ -38,6 +44,7 @@ struct CombatState<'a> {
 /// None in practice: everything in it was JSON before.
 pub fn reduced(state: &message::GameState<'_>) -> Result<Box<RawValue>, serde_json::Error> {
     let Text(screen_type) = &state.screen_type;
+    let (hp, max_hp) = state.hit_points();
     let reduced = GameState {
         screen_type,
         choice_list: state.choice_list.raw(),
@@ -48,6 +55,11 @@ pub fn reduced(state: &message::GameState<'_>) -> Result<Box<RawValue>, serde_js
             monsters: combat.monsters.raw(),
             turn: combat.turn,
         }),
+        hp,
+        max_hp,
+        gold: state.gold,
+        floor: state.floor,
+        act: state.act,
     };
     serde_json::value::to_raw_value(&reduced)
 }
@@ -66,15 +78,15 @@ mod tests {
 
     #[test]
     fn an_event_keeps_its_options_and_a_fight_its_fighters() {
-        let event = r#"{"deck":[1],"screen_type":"EVENT","screen_state":{"body_text":"long","options":[{"label":"Leave"}]},"choice_list":[ "leave"],"seed":1}"#;
+        let event = r#"{"deck":[1],"screen_type":"EVENT","screen_state":{"body_text":"long","options":[{"label":"Leave"}]},"choice_list":[ "leave"],"seed":1,"current_hp":63,"max_hp":70,"gold":99,"floor":2,"act":1}"#;
         assert_eq!(
             reduced(event),
-            r#"{"screen_type":"EVENT","choice_list":[ "leave"],"screen_state":{"options":[{"label":"Leave"}]}}"#
+            r#"{"screen_type":"EVENT","choice_list":[ "leave"],"screen_state":{"options":[{"label":"Leave"}]},"hp":63,"max_hp":70,"gold":99,"floor":2,"act":1}"#
         );
-        let fight = r#"{"screen_type":"NONE","screen_state":{},"combat_state":{"draw_pile":[1],"hand":[{"new":1.10}],"player":{},"monsters":[],"turn":3,"limbo":[]},"map":[]}"#;
+        let fight = r#"{"screen_type":"NONE","screen_state":{},"combat_state":{"draw_pile":[1],"hand":[{"new":1.10}],"player":{"current_hp":7,"max_hp":72},"monsters":[],"turn":3,"limbo":[]},"map":[],"current_hp":63,"max_hp":70}"#;
         assert_eq!(
             reduced(fight),
-            r#"{"screen_type":"NONE","combat_state":{"hand":[{"new":1.10}],"player":{},"monsters":[],"turn":3}}"#
+            r#"{"screen_type":"NONE","combat_state":{"hand":[{"new":1.10}],"player":{"current_hp":7,"max_hp":72},"monsters":[],"turn":3},"hp":7,"max_hp":72,"gold":0,"floor":0,"act":0}"#
         );
     }
 }

@@ -48,10 +48,7 @@ fn add(lines: &mut Vec<Line>, title: &str, text: String) {
 }
 
 fn headline(state: &GameState<'_>) -> String {
-    let (hp, max) = match &state.combat_state {
-        Some(combat) => (combat.player.current_hp, combat.player.max_hp),
-        None => (state.current_hp, state.max_hp),
-    };
+    let (hp, max) = state.hit_points();
     let screen = match &*state.screen_type {
         "NONE" if state.combat_state.is_some() => "combat".to_owned(),
         "NONE" => "nothing to choose".to_owned(),

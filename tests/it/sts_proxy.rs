@@ -70,7 +70,9 @@ fn a_decision_is_asked_sent_and_recorded_once_it_was_accepted() {
     assert_eq!(record["action_id"], 110);
     assert_eq!(record["cmd"], "choose 0");
     assert_eq!(record["confirmed"], true);
-    assert_eq!(record["state"], json!({"choice_list":["rest"],"screen_type":"REST"}));
+    assert_eq!(record["label"], "rest");
+    let state = json!({"choice_list":["rest"],"screen_type":"REST","hp":50,"max_hp":70,"gold":99,"floor":5,"act":1});
+    assert_eq!(record["state"], state);
     assert_eq!(record["run"], json!({"seed":seed,"class":"THE_SILENT","ascension":20,"floor":5}));
     let ts = record["ts"].as_str().unwrap();
     assert!(ts.len() == "2026-02-02T20:06:23.218194Z".len() && ts.ends_with('Z'), "{ts}");

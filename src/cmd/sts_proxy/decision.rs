@@ -3,6 +3,7 @@
 use crate::io::lines::{self, Line};
 use crate::record::{Fields, Unreadable, flag, unreadable};
 use crate::spire::action::Action;
+use crate::spire::label::label;
 use crate::spire::message::Message;
 use crate::spire::offer;
 use crate::spire::reduced::reduced;
@@ -58,6 +59,14 @@ impl Decision {
             floor: state.floor,
             needs_pace: &*state.screen_state.event_id == "Match and Keep!",
         })
+    }
+
+    /// What an action is called here.
+    pub(super) fn label(&self, action: Action) -> String {
+        match Message::read(&self.text()) {
+            Ok(Some(message)) => label(&message, action),
+            _ => action.to_string(), // it was read when the decision was made
+        }
     }
 
     /// The message's text, to be read again.

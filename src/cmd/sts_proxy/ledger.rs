@@ -38,6 +38,7 @@ impl Ledger {
             Ok(state) => Some(Box::new(Decided {
                 ts: format!("{:.6}", Timestamp::now()),
                 action,
+                label: decision.label(action),
                 run: decision.run.clone(),
                 floor: decision.floor,
                 state,
