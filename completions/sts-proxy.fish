@@ -2,7 +2,7 @@ complete -c sts-proxy -l tty -d 'The person\'s terminal' -r -F
 complete -c sts-proxy -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c sts-proxy -l agent-timeout -d 'How long an agent may take for an answer before it is asked again; what it answers later is not sent; 0 is for ever' -r
+complete -c sts-proxy -l agent-timeout -d 'How long an agent may take for an answer before it is asked again; an answer that comes later is not sent unless it names the decision; 0 is for ever' -r
 complete -c sts-proxy -l attempts -d 'How often an agent is asked at one decision before it is given up: 1 gives it up at the first illegal, late or missing answer' -r
 complete -c sts-proxy -l restart -d 'How often an agent that has ended, or was given up, is started again; else the run ends' -r
 complete -c sts-proxy -l start -d 'Start runs from the menu: class, ascension (0-20) and seed (A-Z, 0-9)' -r

@@ -112,6 +112,24 @@ impl Action {
     }
 }
 
+/// Whether a line has the form of a command of the mod's, also of one that has no id or that the mod would refuse.
+pub fn is_command(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    let mut words = lower.split_ascii_whitespace();
+    let arguments = match words.next() {
+        Some("end" | "state") => 0..=0,
+        Some(word) if PROCEED.contains(&word) || CANCEL.contains(&word) => 0..=0,
+        Some("wait") => 1..=1,
+        Some("play" | "key") => 1..=2,
+        Some("start" | "potion") => 1..=3,
+        Some("click") => 3..=4,
+        // Choices have names of several words.
+        Some("choose") => 1..=usize::MAX,
+        _ => return false,
+    };
+    arguments.contains(&words.count())
+}
+
 /// The words of the button that goes on; the mod lists one of them and takes any.
 pub const PROCEED: [&str; 2] = ["proceed", "confirm"];
 /// The words of the button that goes back; the mod lists one of them and takes any.

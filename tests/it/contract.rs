@@ -59,7 +59,7 @@ fn help_is_as_wide_as_the_terminal_and_not_too_wide() {
         };
         assert_eq!(too_wide(&piped, 100), None, "{}: in a pipe", of.name);
         assert_eq!(help_in_a_terminal(of, 60, "| cat"), piped, "{}: a pipe depends on no terminal", of.name);
-        for columns in [60, 80, 200] {
+        for columns in [60, 200] {
             let help = help_in_a_terminal(of, columns, "");
             assert_eq!(too_wide(&help, columns), None, "{}: {columns} columns", of.name);
             let words = |help: &str| help.split_whitespace().map(str::to_owned).collect::<Vec<_>>();

@@ -35,4 +35,5 @@ mod schemas;
 mod shipped;
 mod spire;
 mod sts_proxy;
+mod sts_proxy_answers;
 mod valid_actions;

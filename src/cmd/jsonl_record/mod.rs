@@ -99,7 +99,7 @@ fn sync(text: &str) -> Result<Sync, String> {
         _ => match duration(text) {
             Ok(Duration::ZERO) => Ok(Sync::Each),
             Ok(time) => Ok(Sync::Within(time)),
-            Err(error) => Err(format!("each, never, or {error}")),
+            Err(error) => Err(format!("each, never, or a duration; {error}")),
         },
     }
 }

@@ -1,12 +1,14 @@
 //! An agent: gets one line a decision, gives one line back.
 
-use super::decision::{Decision, read_answer, shortened};
+use super::decision::{Decision, is_answer, named_decision, read_answer, shortened};
 use super::player::{Player, Reply};
+use super::questions::{For, Questions};
+use crate::cmd::silence::Silence;
 use crate::io::child::describe;
 use crate::io::lines::{self, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
-use std::collections::VecDeque;
+use crate::json::{Object, quoted};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,15 +16,32 @@ use std::time::{Duration, Instant};
 /// An agent that closes its stdout usually ends at once, and how it ended says more.
 const TO_END: Duration = Duration::from_millis(500);
 
-/// The agent's side of the conversation. Each line asked is owed one line, so an answer belongs to the
-/// question that is owed longest: one that comes late is known to be late, and never taken for another's.
+/// An agent whose answer was refused may be about to give another: it is asked once it has been quiet for so long. What it says
+/// until then is no answer to what it wasn't asked yet. One that has given an answer too many is waited for up to `LONG_QUIET`,
+/// twice as long as it has taken to answer so far.
+const QUIET: Duration = Duration::from_millis(100);
+const LONG_QUIET: Duration = Duration::from_secs(10);
+
+/// The agent's side of the conversation.
 pub(super) struct Agent {
     timeout: Option<Duration>,
     attempts: u32,
     restarts: u32,
+    restarted: u32,
     report: Arc<Report>,
-    /// What was asked and not yet answered, oldest first.
-    owed: VecDeque<Asked>,
+    questions: Questions,
+    /// The question for this decision is sent then.
+    postponed: Option<(u64, Instant)>,
+    /// It has given an answer to nothing before.
+    gave_surplus: bool,
+    /// The longest that it has taken to answer.
+    slowest: Duration,
+    asked_at: Instant,
+    quiet_until: Option<Instant>,
+    /// The answer that was last acted on, and the decision that it was for.
+    acted: Option<(u64, String)>,
+    /// Why this decision is asked again: a JSON object.
+    refused: Option<(u64, String)>,
     /// How often the open decision was answered badly or not at all.
     failed: u32,
     failed_at: u64,
@@ -32,14 +51,7 @@ pub(super) struct Agent {
     waiting: bool,
     closed_since: Option<Instant>,
     heard_nothing: bool,
-}
-
-/// A line that was sent to the agent.
-struct Asked {
-    /// The decision's number.
-    decision: u64,
-    /// It should have been answered by now, and was asked again.
-    late: bool,
+    silence: Silence,
 }
 
 impl Agent {
@@ -48,8 +60,17 @@ impl Agent {
             timeout,
             attempts,
             restarts,
+            restarted: 0,
+            silence: Silence::new(Arc::clone(&report)),
             report,
-            owed: VecDeque::new(),
+            questions: Questions::default(),
+            postponed: None,
+            gave_surplus: false,
+            slowest: Duration::ZERO,
+            asked_at: Instant::now(),
+            quiet_until: None,
+            acted: None,
+            refused: None,
             failed: 0,
             failed_at: 0,
             answer_by: None,
@@ -60,14 +81,34 @@ impl Agent {
     }
 
     fn send(&mut self, decision: &Decision, out: &mut Out) {
-        out.to(Side::Far).extend_from_slice(&decision.offered);
-        self.owed.push_back(Asked { decision: decision.number, late: false });
+        let to = out.to(Side::Far);
+        match self.refused.take().filter(|(number, _)| *number == decision.number) {
+            Some((_, refused)) => to.extend_from_slice(&decision.offered_again(&refused)),
+            None => to.extend_from_slice(&decision.offered),
+        }
+        self.questions.asked(decision.number);
+        self.asked_at = Instant::now();
+        self.postponed = None;
         self.answer_by = self.timeout.map(|timeout| Instant::now() + timeout);
+        self.waiting = true;
+        self.silence.asked();
+    }
+
+    /// Until when the agent has to be quiet before it is asked, where it may still have something to say.
+    fn quiet_from_now(&self) -> Instant {
+        let long = if self.gave_surplus { (self.slowest * 2).min(LONG_QUIET) } else { Duration::ZERO };
+        Instant::now() + QUIET.max(long)
+    }
+
+    /// Asks once the agent has been quiet until then.
+    fn postpone(&mut self, decision: u64, until: Instant) {
+        self.postponed = Some((decision, until));
+        self.answer_by = None;
         self.waiting = true;
     }
 
-    /// Counts a bad or missing answer, and asks again where that is still allowed.
-    fn fail(&mut self, decision: &Decision, out: &mut Out) -> Result<(), Failure> {
+    /// Counts a bad or missing answer, and gives the agent up where it was one too many. Says whether it is asked again.
+    fn fail(&mut self, decision: &Decision, out: &mut Out) -> Result<bool, Failure> {
         if self.failed_at != decision.number {
             self.failed = 0;
             self.failed_at = decision.number;
@@ -75,36 +116,66 @@ impl Agent {
         self.failed += 1;
         if self.failed >= self.attempts {
             let times = self.failed;
-            return self.lost(&format!("gave no legal answer in {times} attempts (--attempts)"), out);
+            self.lost(&format!("gave no legal answer in {times} attempts (--attempts)"), out)?;
+            return Ok(false);
         }
-        self.send(decision, out);
+        Ok(true)
+    }
+
+    /// Refuses an answer to the open decision, and asks again where that is still allowed.
+    fn refuse(&mut self, decision: &Decision, answer: Option<&str>, why: &str, out: &mut Out) -> Result<(), Failure> {
+        if self.fail(decision, out)? {
+            self.refused = Some((decision.number, refusal(answer, &format!("the answer {why}"))));
+            self.postpone(decision.number, self.quiet_from_now());
+        }
         Ok(())
     }
 
     fn lost(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
         self.closed_since = None;
-        if self.restarts == 0 {
-            return Err(Failure::new(Status::Lost, format_args!("the agent {how}; --restart N starts it again")));
+        if self.restarted == self.restarts {
+            let advice = match self.restarts {
+                0 => "--restart N starts it again".to_owned(),
+                times => format!("it was started again as often as --restart {times} allows"),
+            };
+            return Err(Failure::new(Status::Lost, format_args!("the agent {how}; {advice}")));
         }
-        self.restarts -= 1;
+        self.restarted += 1;
         self.report.fault("agent", format_args!("{how}; it is started again"));
         out.respawn();
         Ok(())
     }
 }
 
+/// Why a decision is asked again: the object `refused` of the line that asks.
+fn refusal(answer: Option<&str>, why: &str) -> String {
+    let answer = answer.map_or_else(|| "null".to_owned(), |answer| quoted(&shortened(answer)));
+    Object::default().put("answer", answer).text("why", why).end()
+}
+
 impl Player for Agent {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
-        if self.owed.iter().any(|asked| asked.decision == decision.number && !asked.late) {
+        let number = decision.number;
+        if self.questions.awaits(number) || self.postponed.is_some_and(|(postponed, _)| postponed == number) {
             // The same state once more while it thinks: its answer will do, if it comes in time.
             self.waiting = true;
-        } else {
-            self.send(decision, out);
+            return;
+        }
+        match self.quiet_until.filter(|until| *until > Instant::now()) {
+            Some(until) => self.postpone(number, until),
+            None => self.send(decision, out),
         }
     }
 
     fn withdraw(&mut self, _out: &mut Out) {
         self.waiting = false;
+        self.postponed = None;
+    }
+
+    fn refused(&mut self, error: &str, _out: &mut Out) {
+        if let Some((decision, answer)) = self.acted.take() {
+            self.refused = Some((decision, refusal(Some(&answer), &format!("the game refused it: {error}"))));
+        }
     }
 
     fn hear(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
@@ -113,64 +184,106 @@ impl Player for Agent {
             Piece::Part { number, .. } => (number, None),
             Piece::Line(line) => (line.number(), Some(lines::text(line.body()))),
         };
+        let answer = answer.as_deref().map(str::trim);
         let place = format!("agent:{number}");
         // Programs that were written for the mod say so first.
-        if std::mem::take(&mut self.heard_nothing)
-            && answer.as_ref().is_some_and(|answer| answer.trim().eq_ignore_ascii_case("ready"))
+        if std::mem::take(&mut self.heard_nothing) && answer.is_some_and(|answer| answer.eq_ignore_ascii_case("ready"))
         {
             return Ok(Reply::Nothing);
         }
-        let shown = answer.as_deref().map_or(TOO_LONG.to_owned(), shortened);
-        let Some(asked) = self.owed.pop_front() else {
-            self.report.fault(place, format_args!("not sent, nothing was asked: {shown}"));
+        let shown = answer.map_or(TOO_LONG.to_owned(), shortened);
+        if answer.is_some_and(|answer| !is_answer(answer)) {
+            self.report.fault(
+                place,
+                format_args!("ignored: {shown:?} is no id, no {{\"action_id\":N}} and no command of the mod's"),
+            );
             return Ok(Reply::Nothing);
-        };
-        let Some(decision) = open.filter(|decision| decision.number == asked.decision && !asked.late) else {
-            let why = if asked.late { "it was asked again" } else { "the game has gone on" };
-            self.report.fault(place, format_args!("not sent, the answer came late, {why}: {shown}"));
-            return Ok(Reply::Nothing);
-        };
-        let read = match &answer {
-            Some(answer) => read_answer(answer, &decision.actions),
-            None => Err(format!("was {TOO_LONG}")),
-        };
-        match read {
-            Ok(action) => {
-                self.waiting = false;
-                Ok(Reply::Act(action))
+        }
+        self.silence.answered();
+        let named = answer.and_then(named_decision);
+        let open_number = open.map(|decision| decision.number);
+        let refused = self.refused.as_ref().map(|(number, _)| *number);
+        match (self.questions.answered(named, open_number, refused), open) {
+            (For::Open, Some(decision)) => {
+                let read = match answer {
+                    Some(answer) => read_answer(answer, &decision.actions),
+                    None => Err(format!("was {TOO_LONG}")),
+                };
+                match read {
+                    Ok(action) => {
+                        self.waiting = false;
+                        self.postponed = None;
+                        self.refused = None;
+                        self.acted = Some((decision.number, shown));
+                        self.slowest = self.slowest.max(self.asked_at.elapsed());
+                        let was_asked_again = self.failed > 0 && self.failed_at == decision.number;
+                        let may_say_more = named.is_none() && (self.gave_surplus || was_asked_again);
+                        self.quiet_until = may_say_more.then(|| self.quiet_from_now());
+                        return Ok(Reply::Act(action));
+                    }
+                    Err(why) => {
+                        self.report.fault(place, format_args!("not sent, the answer {why}"));
+                        self.refuse(decision, answer, &why, out)?;
+                    }
+                }
             }
-            Err(why) => {
-                self.report.fault(place, format_args!("not sent, the answer {why}"));
-                self.fail(decision, out)?;
-                Ok(Reply::Nothing)
+            (For::Unknown(why), Some(decision)) => {
+                self.report.fault(place, format_args!("not sent, the answer {why}: {shown}"));
+                self.refuse(decision, answer, &why, out)?;
+            }
+            (For::Late(why), _) => {
+                self.report.fault(place, format_args!("not sent, the answer came late, {why}: {shown}"));
+            }
+            _ => {
+                self.report.fault(place, format_args!("not sent, nothing was asked: {shown}"));
+                self.gave_surplus = true;
+                self.quiet_until = Some(self.quiet_from_now());
             }
         }
+        Ok(Reply::Nothing)
     }
 
     fn deadline(&self) -> Option<Instant> {
         let gone = self.closed_since.map(|since| since + TO_END);
-        self.answer_by.filter(|_| self.waiting).into_iter().chain(gone).min()
+        let ask = self.postponed.map(|(_, until)| until);
+        let answer_by = self.answer_by.filter(|_| self.waiting);
+        [answer_by, gone, ask, self.silence.deadline()].into_iter().flatten().min()
     }
 
     fn due(&mut self, open: Option<&Decision>, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
+        self.silence.due();
         if self.closed_since.is_some_and(|since| since + TO_END <= now) {
             return self.lost("closed its stdin or stdout", out);
+        }
+        if self.postponed.take_if(|(_, until)| *until <= now).is_some()
+            && let Some(decision) = open
+        {
+            self.send(decision, out);
         }
         if self.waiting && self.answer_by.is_some_and(|by| by <= now) {
             self.waiting = false;
             if let (Some(decision), Some(timeout)) = (open, self.timeout) {
-                let seconds = timeout.as_secs_f64();
-                self.report.fault("agent", format_args!("no answer within {seconds} s (--agent-timeout)"));
-                self.owed.iter_mut().for_each(|asked| asked.late = true);
-                self.fail(decision, out)?;
+                let why = format!("no answer within {} s (--agent-timeout)", timeout.as_secs_f64());
+                self.report.fault("agent", &why);
+                self.questions.are_late();
+                if self.fail(decision, out)? {
+                    self.refused = Some((decision.number, refusal(None, &why)));
+                    self.send(decision, out);
+                }
             }
         }
         Ok(())
     }
 
     fn started(&mut self, open: Option<&Decision>, out: &mut Out) {
-        self.owed.clear();
+        self.questions.forget();
+        self.silence.answered();
+        self.postponed = None;
+        self.quiet_until = None;
+        self.gave_surplus = false;
+        self.slowest = Duration::ZERO;
+        self.refused = None;
         self.failed = 0;
         self.heard_nothing = true;
         if let Some(decision) = open {

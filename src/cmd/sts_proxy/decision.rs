@@ -2,7 +2,7 @@
 
 use crate::io::lines::{self, Line};
 use crate::record::{Fields, Unreadable, flag, unreadable};
-use crate::spire::action::Action;
+use crate::spire::action::{Action, is_command};
 use crate::spire::label::label;
 use crate::spire::message::Message;
 use crate::spire::offer;
@@ -49,6 +49,7 @@ impl Decision {
         if !offered.ends_with(b"\n") {
             offered.push(b'\n');
         }
+        let offered = with_field(offered, "decision", &number.to_string());
         Some(Decision {
             number,
             raw: line.raw().to_vec(),
@@ -59,6 +60,11 @@ impl Decision {
             floor: state.floor,
             needs_pace: &*state.screen_state.event_id == "Match and Keep!",
         })
+    }
+
+    /// The line that the agent is asked with again; `refused` is a JSON object that says why.
+    pub(super) fn offered_again(&self, refused: &str) -> Vec<u8> {
+        with_field(self.offered.clone(), "refused", refused)
     }
 
     /// What an action is called here.
@@ -76,18 +82,42 @@ impl Decision {
     }
 }
 
+/// The line with a field set to this JSON text. A line that has the field twice stays as it is.
+fn with_field(line: Vec<u8>, field: &str, json: &str) -> Vec<u8> {
+    let mut changed = Vec::with_capacity(line.len() + json.len() + 16);
+    match lines::set(&Line::new(&line, 1), field, json.as_bytes(), &mut changed) {
+        Ok(()) => changed,
+        Err(_) => line,
+    }
+}
+
 /// The id in `{"action_id":N}`.
 fn id_of_object(answer: &str) -> Result<i64, Unreadable> {
     let fields = Fields::read(answer)?;
-    fields.spelled_as(&["action_id", "requires_approval"])?;
+    fields.spelled_as(&["action_id", "decision", "requires_approval"])?;
     if flag("requires_approval", fields.get("requires_approval"))? {
         return unreadable("it still requires approval");
+    }
+    if fields.get("decision").is_some() && named_decision(answer).is_none() {
+        return unreadable("its decision is no whole number");
     }
     let id = fields.get("action_id").and_then(|id| id.get().parse().ok());
     id.map_or_else(|| unreadable("it has no action_id that is a whole number"), Ok)
 }
 
-/// Reads an answer: an id, `{"action_id":N}`, or a mod command.
+/// The number in `{"decision":N}`: the decision that an answer says it is for. `None` where it says nothing that can be read.
+pub(super) fn named_decision(answer: &str) -> Option<u64> {
+    Fields::read(answer).ok()?.get("decision")?.get().parse().ok()
+}
+
+/// Whether a line is meant as an answer, be it a good one or not: a whole number, an object or a command of the mod's. Anything
+/// else that a program prints is noise.
+pub(super) fn is_answer(line: &str) -> bool {
+    let line = line.trim();
+    line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line)
+}
+
+/// Reads an answer: an id, `{"action_id":N}`, or a mod command. Which decision it is for is not looked at.
 ///
 /// # Errors
 /// Why it is none of them, or not legal here; words to follow "the answer".
@@ -154,9 +184,30 @@ mod tests {
             (r#"{"id":110}"#, "no action_id"),
             (r#"{"action_id":110,"requires_approval":true}"#, "requires approval"),
             (r#"{"action_id":110,"Requires_Approval":true}"#, "ignore case"),
+            (r#"{"action_id":110,"decision":"1"}"#, "decision is no whole number"),
+            (r#"{"action_id":110,"decision":-1}"#, "decision is no whole number"),
+            (r#"{"action_id":110,"Decision":1}"#, "ignore case"),
         ] {
             let error = id(answer).unwrap_err();
             assert!(error.contains(why), "{answer}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_answer_may_name_its_decision() {
+        assert_eq!(named_decision(r#"{"action_id":7,"decision":12}"#), Some(12));
+        for none in ["7", "end", r#"{"action_id":7}"#, r#"{"decision":1.5}"#, r#"{"decision":1,"decision":2}"#] {
+            assert_eq!(named_decision(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_id_object_or_command_is_noise() {
+        for answer in ["0", " -1\r", "999", "{}", "{torn", "end", "STATE", "choose strike", "play 99", "wait 30"] {
+            assert!(is_answer(answer), "{answer}");
+        }
+        for noise in ["", " ", "hello", "1.0", "110 171", "[110]", "\"end\"", "end of turn", "I play 3", "Traceback:"] {
+            assert!(!is_answer(noise), "{noise}");
         }
     }
 }

@@ -6,6 +6,7 @@ mod ledger;
 mod person;
 mod player;
 mod proxy;
+mod questions;
 mod recorder;
 mod watchdog;
 
@@ -34,8 +35,9 @@ use std::time::Duration;
 ///
 /// The mod's launch command: says "ready", reads the mod's states on stdin, and writes commands, and nothing else, on
 /// stdout. With no AGENT a person plays at the terminal. With one, the agent gets a line for each decision, as
-/// valid-actions would print it, and answers with one line: an id, {"action_id":N}, or a legal mod command. Every accepted
-/// decision is recorded with the state it was made in, one file a run.
+/// valid-actions would print it, with "decision":N, and answers with one line: an id, {"action_id":N}, or a legal mod command.
+/// {"action_id":N,"decision":N} is an answer to that decision and no other. Every accepted decision is recorded with the state it
+/// was made in, one file a run.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -50,7 +52,8 @@ pub struct Arguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
-    /// How long an agent may take for an answer before it is asked again; what it answers later is not sent; 0 is for ever
+    /// How long an agent may take for an answer before it is asked again; an answer that comes later is not sent unless it names
+    /// the decision; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Agent")]
     agent_timeout: Duration,
     /// How often an agent is asked at one decision before it is given up: 1 gives it up at the first illegal, late or missing answer
