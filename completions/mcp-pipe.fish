@@ -1,6 +1,6 @@
 complete -c mcp-pipe -l url -d 'Reach a server over HTTP (MCP\'s Streamable HTTP) instead of starting one' -r
-complete -c mcp-pipe -l config -d 'Take the server from an mcpServers file that is there already (${VAR} is replaced from the environment)' -r
-complete -c mcp-pipe -s j -l jobs -d 'How many calls the server works on at once' -r
+complete -c mcp-pipe -l config -d 'Take the server of this name from an mcpServers file; without a name, all of its servers in one session, their tools called SERVER__TOOL. ${VAR} is replaced from the environment' -r
+complete -c mcp-pipe -s j -l jobs -d 'How many calls a server works on at once' -r
 complete -c mcp-pipe -l allow -d 'Only tools whose names match; `*` stands for any text; may be given more than once' -r
 complete -c mcp-pipe -l deny -d 'No tools whose names match' -r
 complete -c mcp-pipe -l status-from -d 'For a server whose tools report errors in their content: a jq filter that sees each result and gives "error", {"status":"error","error","data"} or {"status":"ok","data"}; with anything else the result stays as it is' -r

@@ -8,12 +8,27 @@ use std::time::Instant;
 const MANY: usize = 1024;
 const MUCH: usize = 8 << 20;
 
+/// Another side, by its place among several, and our number for a call there.
+pub type Number = (usize, u64);
+
+/// What becomes of a call that isn't sent yet.
+pub enum Sending {
+    /// It was sent under this number.
+    Sent(Number),
+    /// It isn't sent: this is its answer.
+    Answered(String),
+    /// It can't be sent now; others may be.
+    Later,
+    /// Nothing more can be sent now.
+    Stop,
+}
+
 /// A call that has no answer yet.
 pub struct Waiting {
     /// The call, as it came.
     pub call: String,
-    /// Our number for it, while the other side works on it.
-    pub number: Option<u64>,
+    /// Which other side works on it, and under which number.
+    pub number: Option<Number>,
     /// When it was first sent to the other side.
     pub sent_at: Option<Instant>,
 }
@@ -41,7 +56,7 @@ impl Pending {
     }
 
     /// A call that was sent under this number.
-    pub fn sent(number: u64, call: &str) -> Pending {
+    pub fn sent(number: Number, call: &str) -> Pending {
         Pending::Call(Waiting { call: call.to_owned(), number: Some(number), sent_at: Some(Instant::now()) })
     }
 
@@ -57,7 +72,7 @@ impl Pending {
         }
     }
 
-    fn is_sent_as(&self, id: u64) -> bool {
+    fn is_sent_as(&self, id: Number) -> bool {
         matches!(self, Pending::Call(Waiting { number, .. }) if *number == Some(id))
     }
 }
@@ -87,7 +102,7 @@ impl Queue {
     }
 
     /// Settles the call that was sent under `id`.
-    pub fn answer(&mut self, id: u64, answer: impl FnOnce(&Waiting) -> String) {
+    pub fn answer(&mut self, id: Number, answer: impl FnOnce(&Waiting) -> String) {
         let sent = self.lines.iter_mut().find(|line| line.is_sent_as(id));
         if let Some(pending) = sent {
             self.size -= pending.size();
@@ -98,31 +113,31 @@ impl Queue {
         }
     }
 
-    /// Sends what hasn't been yet, as long as `send` takes it: it gives the number that a call is sent under, or the answer to
-    /// one that isn't sent, or nothing where no more can be sent for now.
-    pub fn send(&mut self, mut send: impl FnMut(&Waiting) -> Option<Result<u64, String>>) {
+    /// Gives `send` each call that isn't sent yet, in order.
+    pub fn send(&mut self, mut send: impl FnMut(&Waiting) -> Sending) {
         for pending in &mut self.lines {
             let Pending::Call(waiting) = pending else { continue };
             if waiting.number.is_some() {
                 continue;
             }
             match send(waiting) {
-                Some(Ok(id)) => {
-                    waiting.number = Some(id);
+                Sending::Sent(number) => {
+                    waiting.number = Some(number);
                     waiting.sent_at.get_or_insert_with(Instant::now);
                 }
-                Some(Err(answer)) => {
+                Sending::Answered(answer) => {
                     let before = pending.size();
                     *pending = Pending::done(&answer);
                     self.size = self.size - before + pending.size();
                 }
-                None => return,
+                Sending::Later => {}
+                Sending::Stop => return,
             }
         }
     }
 
     /// The call that was sent under `id`.
-    pub fn sent(&self, id: u64) -> Option<&str> {
+    pub fn sent(&self, id: Number) -> Option<&str> {
         self.lines.iter().find_map(|line| match line {
             Pending::Call(waiting) if waiting.number == Some(id) => Some(waiting.call.as_str()),
             _ => None,
@@ -130,7 +145,7 @@ impl Queue {
     }
 
     /// The call that was sent under `id` was sent again under another number, or is to be sent again where there is none.
-    pub fn renumber(&mut self, id: u64, again: Option<u64>) {
+    pub fn renumber(&mut self, id: Number, again: Option<Number>) {
         for pending in &mut self.lines {
             if let Pending::Call(waiting) = pending
                 && waiting.number == Some(id)
@@ -145,7 +160,7 @@ impl Queue {
         &mut self,
         is_it: impl Fn(&str) -> bool,
         answer: impl FnOnce(&Waiting) -> String,
-    ) -> Option<Option<u64>> {
+    ) -> Option<Option<Number>> {
         let is_it = |line: &&mut Pending| matches!(line, Pending::Call(waiting) if is_it(&waiting.call));
         let pending = self.lines.iter_mut().find(is_it)?;
         let before = pending.size();
@@ -158,11 +173,13 @@ impl Queue {
         Some(id)
     }
 
-    /// Settles every call; says whether there was any.
-    pub fn answer_all(&mut self, answer: impl Fn(&Waiting) -> String) -> bool {
+    /// Settles every call that `is_it` says so of; says whether there was any.
+    pub fn answer_all(&mut self, is_it: impl Fn(&Waiting) -> bool, answer: impl Fn(&Waiting) -> String) -> bool {
         let mut any = false;
         for pending in &mut self.lines {
-            if let Pending::Call(waiting) = &*pending {
+            if let Pending::Call(waiting) = &*pending
+                && is_it(waiting)
+            {
                 *pending = Pending::done(&answer(waiting));
                 any = true;
             }
@@ -203,12 +220,12 @@ mod tests {
         let (mut queue, mut out) = (Queue::default(), Vec::new());
         queue.push(Pending::unsent("a"));
         queue.push(Pending::done("passed"));
-        queue.push(Pending::sent(7, "b"));
-        queue.answer(7, |waiting| format!("{}!", waiting.call));
+        queue.push(Pending::sent((0, 7), "b"));
+        queue.answer((0, 7), |waiting| format!("{}!", waiting.call));
         queue.drain(&mut out);
         assert_eq!(out, b"");
-        queue.send(|_| Some(Ok(8)));
-        queue.answer(8, |waiting| format!("{}?", waiting.call));
+        queue.send(|_| Sending::Sent((1, 8)));
+        queue.answer((1, 8), |waiting| format!("{}?", waiting.call));
         queue.drain(&mut out);
         assert_eq!(out, b"a?\npassed\nb!\n");
         assert!(queue.is_empty() && queue.size == 0);
@@ -219,7 +236,7 @@ mod tests {
         let mut queue = Queue::default();
         queue.push(Pending::unsent(&"x".repeat(MUCH)));
         assert!(queue.is_full());
-        queue.answer_all(|_| String::new());
+        queue.answer_all(|_| true, |_| String::new());
         queue.drain(&mut Vec::new());
         assert!(!queue.is_full());
         (0..MANY).for_each(|_| queue.push(Pending::Done(Vec::new())));

@@ -3,7 +3,7 @@
 use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
 use crate::cmd::intake;
-use crate::cmd::queue::{Pending, Queue};
+use crate::cmd::queue::{Pending, Queue, Sending};
 use crate::godot::{Gone, answer, answer_gone, refuse};
 use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, TOO_LONG, text};
@@ -89,7 +89,7 @@ impl Bridge {
             Some(_) if !self.game.is_ready() => self.queue.push(Pending::unsent(body)),
             Some(call) => {
                 let id = send(&mut self.game, &call, out, &mut self.asked_to_quit);
-                self.queue.push(Pending::sent(id, body));
+                self.queue.push(Pending::sent((0, id), body));
             }
         }
     }
@@ -112,9 +112,9 @@ impl Bridge {
             Ok(Heard::Ready) => {
                 let Bridge { queue, game, asked_to_quit, .. } = self;
                 queue.send(|waiting| match recognise(&waiting.call) {
-                    Ok(Some(call)) => Some(Ok(send(game, &call, out, asked_to_quit))),
+                    Ok(Some(call)) => Sending::Sent((0, send(game, &call, out, asked_to_quit))),
                     // It was one when it came.
-                    _ => None,
+                    _ => Sending::Later,
                 });
             }
             Ok(Heard::Answer(answer)) => self.settle(&answer, out),
@@ -130,7 +130,7 @@ impl Bridge {
                 Err(gone) => self.lose(gone),
                 Ok(None) => {}
                 Ok(Some(id)) => {
-                    self.queue.answer(id, |waiting| waiting.answer(|call| refuse(call, "TOO_LARGE", &why)));
+                    self.queue.answer((0, id), |waiting| waiting.answer(|call| refuse(call, "TOO_LARGE", &why)));
                     if self.game.has_answered_quit() {
                         self.game.close(NOT_ENDED);
                     }
@@ -146,10 +146,10 @@ impl Bridge {
         for &id in skipped {
             self.report.fail();
             let why = "the game has answered a later command, but not this one";
-            self.queue.answer(id, |waiting| waiting.answer(|call| refuse(call, "GAME_ERROR", why)));
+            self.queue.answer((0, id), |waiting| waiting.answer(|call| refuse(call, "GAME_ERROR", why)));
         }
         self.show(response.get("events").map(|events| events.get()), out);
-        self.queue.answer(*id, |waiting| waiting.answer(|call| answer(call, response)));
+        self.queue.answer((0, *id), |waiting| waiting.answer(|call| answer(call, response)));
         if self.asked_to_quit == Some(*id) {
             match response.ok {
                 true => {
@@ -181,7 +181,7 @@ impl Bridge {
     }
 
     fn tell_all(&mut self, gone: &Gone) -> bool {
-        self.queue.answer_all(|waiting| waiting.answer(|call| answer_gone(call, gone)))
+        self.queue.answer_all(|_| true, |waiting| waiting.answer(|call| answer_gone(call, gone)))
     }
 
     /// The game has ended; `status` where it was ours.

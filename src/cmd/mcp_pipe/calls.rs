@@ -1,9 +1,10 @@
 //! From a line of the near side's to a call of the server's tool.
 
-use super::pipe::{Flying, Pipe};
+use super::connection::{Connection, route};
+use super::pipe::{Flying, Pipe, Settings, place};
 use super::results::{refused, unanswered};
 use crate::cmd::intake;
-use crate::cmd::queue::Pending;
+use crate::cmd::queue::{Pending, Sending, Waiting};
 use crate::io::lines::Line;
 use crate::io::stage::{Out, Side};
 use crate::mcp::READ_RESOURCE;
@@ -22,10 +23,13 @@ impl Pipe {
             Err(error) => return self.refuse_line(line.number(), Kind::BadInput, &error),
         };
         let Some(call) = call else { return self.take_other(body, line, out) };
+        let at = route(&self.connections, &call.tool).map(|(at, _)| at);
         let refusal = if call.requires_approval {
             Some((Kind::NeedsApproval, "it still requires approval: let hitl-gate stand before this".to_owned()))
         } else if !self.settings.names.permits(&call.tool) {
             Some((Kind::Denied, format!("{} is not among the tools that --allow and --deny permit", call.tool)))
+        } else if let Err(why) = &at {
+            Some((Kind::UnknownTool, why.clone()))
         } else {
             intake::timeout(&call).err().map(|why| (Kind::BadInput, why))
         };
@@ -33,7 +37,7 @@ impl Pipe {
             None => Pending::unsent(body),
             Some((kind, why)) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &why);
-                Pending::done(&refused(&call, kind, &why, self.server.epoch))
+                Pending::done(&refused(&call, kind, &why, at.map_or(0, |at| self.connections[at].server.epoch)))
             }
         });
     }
@@ -71,12 +75,17 @@ impl Pipe {
     fn cancel(&mut self, id: &str, out: &mut Out) {
         let is_it =
             |call: &str| matches!(recognise(call), Ok(Some(call)) if is_same_id(call.id.map(RawValue::get), Some(id)));
-        let epoch = self.server.epoch;
-        match self.queue.settle(is_it, |call| unanswered(call, Kind::Cancelled, "it was cancelled", None, epoch)) {
-            Some(Some(sent)) => {
-                self.flying.remove(&sent);
-                self.questions.forget_call(sent);
-                self.server.client.cancel(sent, "cancelled", out.to(Side::Far));
+        let Pipe { queue, connections, .. } = self;
+        let answer = |waiting: &Waiting| {
+            let epoch = place(connections, waiting).map_or(0, |at| connections[at].server.epoch);
+            unanswered(waiting, Kind::Cancelled, "it was cancelled", None, epoch)
+        };
+        match queue.settle(is_it, answer) {
+            Some(Some((at, sent))) => {
+                out.choose_far(at);
+                self.connections[at].flying.remove(&sent);
+                self.questions.forget_call((at, sent));
+                self.connections[at].server.client.cancel(sent, "cancelled", out.to(Side::Far));
             }
             Some(None) => {}
             None => self.report.note(format_args!("cancel: no call {id} is waiting")),
@@ -86,42 +95,73 @@ impl Pipe {
 
     /// Sends what may be sent now.
     pub(super) fn send(&mut self, out: &mut Out) {
-        if !self.server.client.is_ready() || self.parting.is_some() || self.health.is_suspect() {
-            return;
-        }
-        while self.set_up < self.settings.setup.len() && self.flying.is_empty() {
-            let line = self.settings.setup[self.set_up].clone();
-            self.set_up += 1;
-            if let Ok(Some(call)) = recognise(&line) {
-                let timeout = timeout(&call, self.settings.timeout);
-                let id = self.server.client.call(&call.tool, arguments(&call), out.to(Side::Far));
-                self.flying.insert(id, Flying::new(timeout, false, true));
-            }
-        }
-        if self.flying.values().any(|flying| flying.is_setup) {
-            return;
-        }
-        let Pipe { queue, flying, server, settings, schemas, report, .. } = self;
+        (0..self.connections.len()).for_each(|at| self.send_setup(at, out));
+        let Pipe { queue, connections, settings, report, .. } = self;
+        let room = |connection: &Connection| {
+            connection.takes_calls()
+                && connection.flying.len() < settings.in_flight
+                && !connection.flying.values().any(|flying| flying.is_setup)
+        };
+        let mut has_room: Vec<bool> = connections.iter().map(room).collect();
         queue.send(|waiting| {
-            if flying.len() >= settings.in_flight {
-                return None;
+            if !has_room.contains(&true) {
+                return Sending::Stop;
             }
-            let Ok(Some(call)) = recognise(&waiting.call) else { return Some(Err(String::new())) };
-            if settings.check
-                && let Err((kind, why)) = schemas.check(&server.client, &call.tool, arguments(&call))
-            {
-                if kind == Kind::UnknownTool && server.client.is_relisting() {
-                    return None;
+            let Ok(Some(call)) = recognise(&waiting.call) else { return Sending::Answered(String::new()) };
+            let Ok((at, tool)) = route(connections, &call.tool) else { return Sending::Later };
+            if !has_room[at] {
+                return Sending::Later;
+            }
+            let connection = &mut connections[at];
+            out.choose_far(at);
+            let sent = connection.send_call(&call, tool, settings, out.to(Side::Far));
+            match &sent {
+                Sending::Later => has_room[at] = false,
+                Sending::Answered(_) => report.fail(),
+                Sending::Sent((_, id)) => {
+                    has_room[at] = connection.flying.len() < settings.in_flight;
+                    return Sending::Sent((at, *id));
                 }
-                report.fail();
-                return Some(Err(refused(&call, kind, &why, server.epoch)));
+                Sending::Stop => {}
             }
-            let is_repeatable =
-                server.client.tool(&call.tool).map_or(call.tool == READ_RESOURCE, |tool| tool.is_repeatable);
-            let id = server.client.call(&call.tool, arguments(&call), out.to(Side::Far));
-            flying.insert(id, Flying::new(timeout(&call, settings.timeout), is_repeatable, false));
-            Some(Ok(id))
+            sent
         });
+    }
+
+    /// Sends the next call of a set-up, one at a time.
+    fn send_setup(&mut self, at: usize, out: &mut Out) {
+        let connection = &mut self.connections[at];
+        if !connection.takes_calls() || !connection.flying.is_empty() {
+            return;
+        }
+        let Some(line) = connection.setup.get(connection.set_up) else { return };
+        connection.set_up += 1;
+        if let Ok(Some(call)) = recognise(line) {
+            out.choose_far(at);
+            let timeout = timeout(&call, self.settings.timeout);
+            let tool = connection.own_name(&call.tool).unwrap_or(&call.tool);
+            let id = connection.server.client.call(tool, arguments(&call), out.to(Side::Far));
+            connection.flying.insert(id, Flying::new(timeout, false, true));
+        }
+    }
+}
+
+impl Connection {
+    /// Sends a call of the server's own tool, or says why not.
+    fn send_call(&mut self, call: &Call<'_>, tool: &str, settings: &Settings, to: &mut Vec<u8>) -> Sending {
+        if settings.check
+            && let Err((kind, why)) = self.schemas.check(&self.server.client, tool, arguments(call))
+        {
+            if kind == Kind::UnknownTool && self.server.client.is_relisting() {
+                return Sending::Later;
+            }
+            return Sending::Answered(refused(call, kind, &why, self.server.epoch));
+        }
+        let listed = self.server.client.tool(tool);
+        let is_repeatable = listed.map_or(tool == READ_RESOURCE, |tool| tool.is_repeatable);
+        let id = self.server.client.call(tool, arguments(call), to);
+        self.flying.insert(id, Flying::new(timeout(call, settings.timeout), is_repeatable, false));
+        Sending::Sent((0, id))
     }
 }
 

@@ -32,48 +32,59 @@ struct Entry {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    /// Several clients let a person switch a server off.
+    #[serde(default)]
+    disabled: bool,
 }
 
-/// Reads `FILE:NAME`; of a file with one server, the name may be left out.
+/// Reads `FILE:NAME`, or `FILE` for all servers that are not disabled, with their names. Comments and trailing commas, as VS
+/// Code writes them, are allowed.
 ///
 /// # Errors
-/// [`Status::Usage`] with what is wrong; values of variables are never told.
-pub fn read(named: &str) -> Result<Server, Failure> {
-    let usage = |message: String| Failure::new(Status::Usage, format_args!("--config: {message}"));
+/// [`Status::Usage`] with what is wrong, without any value of a variable.
+pub fn read(named: &str) -> Result<Vec<(String, Server)>, Failure> {
     // A path may hold a colon, a server's name hardly does.
     let (path, name) = match named.rsplit_once(':') {
         Some((path, name)) if !std::path::Path::new(named).exists() => (path, Some(name)),
         _ => (named, None),
     };
-    let text = std::fs::read_to_string(path).map_err(|error| usage(format!("{path}: {error}")))?;
-    let File { mut servers } = serde_json::from_str(&text)
-        .map_err(|error| usage(format!("{path}: line {}: {}", error.line(), reason(&error))))?;
+    let usage = |message: String| Failure::new(Status::Usage, format_args!("--config: {path}: {message}"));
+    let mut text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    // What it can't take out is no JSON to the reader behind it either.
+    let _ = json_strip_comments::strip(&mut text);
+    let File { mut servers } =
+        serde_json::from_str(&text).map_err(|error| usage(format!("line {}: {}", error.line(), reason(&error))))?;
     let names = servers.keys().cloned().collect::<Vec<_>>().join(", ");
-    let entry = match name {
+    match name {
         Some(name) => {
-            servers.remove(name).ok_or_else(|| usage(format!("{path} has no server {name}; it has {names}")))?
+            let missing = || usage(format!("there is no server {name}; there are {names}"));
+            let entry = servers.remove(name).ok_or_else(missing)?;
+            servers = BTreeMap::from([(name.to_owned(), entry)]);
         }
-        None if servers.len() == 1 => servers.into_values().next().ok_or_else(|| usage(format!("{path} is empty")))?,
-        None => return Err(usage(format!("{path} has several servers: name one, {path}:NAME, of {names}"))),
+        None => servers.retain(|_, entry| !entry.disabled),
+    }
+    if servers.is_empty() {
+        return Err(usage("there is no server that is not disabled".to_owned()));
+    }
+    let server = |(name, entry)| match server(entry) {
+        Ok(server) => Ok((name, server)),
+        Err(why) => Err(usage(format!("{name}: {why}"))),
     };
+    servers.into_iter().map(server).collect()
+}
+
+fn server(entry: Entry) -> Result<Server, String> {
     let Some(command) = entry.command else {
-        let Some(url) = &entry.url else { return Err(usage(format!("{path}: it has no command, and no url"))) };
-        let mut to = Url { url: expand(url).map_err(&usage)?, headers: Vec::new() };
-        for (name, value) in &entry.headers {
-            to.headers.push((name.clone(), expand(value).map_err(&usage)?));
-        }
-        return Ok(Server::Url(to));
+        let Some(url) = &entry.url else { return Err("it has no command, and no url".to_owned()) };
+        let header = |(name, value): (&String, &String)| Ok::<_, String>((name.clone(), expand(value)?));
+        let headers = entry.headers.iter().map(header).collect::<Result<_, _>>()?;
+        return Ok(Server::Url(Url { url: expand(url)?, headers }));
     };
-    let mut words = vec![expand(&command).map_err(&usage)?.into()];
-    for word in &entry.args {
-        words.push(expand(word).map_err(&usage)?.into());
-    }
-    let mut set = Vec::new();
-    for (name, value) in &entry.env {
-        set.push((name.into(), expand(value).map_err(&usage)?.into()));
-    }
-    let around = Surroundings { set, folder: entry.cwd, ..Surroundings::default() };
-    Ok(Server::Program { command: words, around })
+    let words = [&command].into_iter().chain(&entry.args);
+    let command = words.map(|word| expand(word).map(OsString::from)).collect::<Result<_, _>>()?;
+    let variable = |(name, value): (&String, &String)| Ok::<_, String>((name.into(), expand(value)?.into()));
+    let set = entry.env.iter().map(variable).collect::<Result<_, _>>()?;
+    Ok(Server::Program { command, around: Surroundings { set, folder: entry.cwd, ..Surroundings::default() } })
 }
 
 /// What is wrong, without what stands in the file: it may hold secrets.
@@ -123,12 +134,13 @@ mod tests {
         write(
             r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"],"env":{"KEY":"s3cret"}},"b":{"url":"http://x","headers":{"A":"s3cret"}},"c":{}}}"#,
         );
-        let Server::Program { command, around } = read(&format!("{path}:a")).unwrap() else { panic!() };
-        assert_eq!((command.len(), around.set.len()), (3, 1));
-        let Server::Url(to) = read(&format!("{path}:b")).unwrap() else { panic!() };
+        let one = |named: &str| read(named).unwrap().remove(0);
+        let (name, Server::Program { command, around }) = one(&format!("{path}:a")) else { panic!() };
+        assert_eq!((name.as_str(), command.len(), around.set.len()), ("a", 3, 1));
+        let (_, Server::Url(to)) = one(&format!("{path}:b")) else { panic!() };
         assert_eq!((to.url.as_str(), to.headers.len()), ("http://x", 1));
         for (named, says) in [
-            (path.clone(), "a, b, c"),
+            (path.clone(), "c: it has no command, and no url"),
             (format!("{path}:d"), "a, b, c"),
             (format!("{path}:c"), "no command, and no url"),
             ("/no/such".to_owned(), "/no/such"),
@@ -138,6 +150,13 @@ mod tests {
         }
         write(r#"{"mcpServers":{"a":{"command":{"s3cret":1}}}}"#);
         assert!(matches!(read(&path), Err(error) if !error.to_string().contains("s3cret")));
+        write(
+            "{\n// mine\n\"servers\": {\"x\": {\"url\": \"http://x//y\"}, /* off */ \"y\": {\"disabled\": true},},\n}",
+        );
+        let (name, Server::Url(to)) = one(&path) else { panic!() };
+        assert_eq!((name.as_str(), to.url.as_str(), read(&path).unwrap().len()), ("x", "http://x//y", 1));
+        write("{\n// mine\n\"servers\": {x}}");
+        assert!(read(&path).err().is_some_and(|error| error.to_string().contains("line 3: no JSON")));
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

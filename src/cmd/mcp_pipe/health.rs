@@ -46,83 +46,87 @@ impl Health {
 
 impl Pipe {
     /// A call timed out: no other is sent until the server has answered a ping.
-    pub(super) fn suspect(&mut self, out: &mut Out) -> Result<(), Failure> {
-        if self.health.limit == 0 || self.health.is_suspect() || !self.server.client.is_ready() {
+    pub(super) fn suspect(&mut self, at: usize, out: &mut Out) -> Result<(), Failure> {
+        if self.connections[at].health.limit == 0
+            || self.connections[at].health.is_suspect()
+            || !self.connections[at].server.client.is_ready()
+        {
             return Ok(());
         }
-        self.forget_ping();
-        self.count_unanswered(out)
+        self.forget_ping(at);
+        self.count_unanswered(at, out)
     }
 
     /// While it works on something, an idle server's clock stands still: a slow call is no illness.
-    pub(super) fn watch(&mut self) {
-        let is_ready = self.server.client.is_ready() && self.parting.is_none();
-        let idles = is_ready && self.flying.is_empty();
-        if !is_ready || (!idles && !self.health.is_suspect()) {
-            self.end_suspicion();
-        } else if self.health.at.is_none() {
-            self.health.at = self.health.every.map(|every| Instant::now() + every);
+    pub(super) fn watch(&mut self, at: usize) {
+        let is_ready = self.connections[at].server.client.is_ready() && self.connections[at].parting.is_none();
+        let idles = is_ready && self.connections[at].flying.is_empty();
+        if !is_ready || (!idles && !self.connections[at].health.is_suspect()) {
+            self.end_suspicion(at);
+        } else if self.connections[at].health.at.is_none() {
+            self.connections[at].health.at = self.connections[at].health.every.map(|every| Instant::now() + every);
         }
     }
 
     /// Asks it, or starts it again where it has not answered.
-    pub(super) fn probe(&mut self, out: &mut Out) -> Result<(), Failure> {
+    pub(super) fn probe(&mut self, at: usize, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
-        if self.health.at.is_none_or(|at| at > now) {
+        if self.connections[at].health.at.is_none_or(|at| at > now) {
             return Ok(());
         }
         if out.far_waits() {
             // It may have answered: our own reader is slow, so its answer has not been read yet.
-            self.health.at = Some(now + self.ping_patience());
+            self.connections[at].health.at = Some(now + self.ping_patience(at));
             return Ok(());
         }
-        if self.health.asked.is_none() {
-            self.ping(out);
+        if self.connections[at].health.asked.is_none() {
+            self.ping(at, out);
             return Ok(());
         }
-        self.forget_ping();
-        if self.health.is_suspect() {
-            return self.count_unanswered(out);
+        self.forget_ping(at);
+        if self.connections[at].health.is_suspect() {
+            return self.count_unanswered(at, out);
         }
-        self.health.rest();
-        let loss = self.server.loss("the server no longer answers (--probe)".to_owned(), Cause::Unusable);
-        self.lose(&loss, out)
+        self.connections[at].health.rest();
+        let loss =
+            self.connections[at].server.loss("the server no longer answers (--probe)".to_owned(), Cause::Unusable);
+        self.lose(at, &loss, out)
     }
 
     /// The server has answered, or isn't to be asked now.
-    pub(super) fn end_suspicion(&mut self) {
-        self.forget_ping();
-        self.health.rest();
+    pub(super) fn end_suspicion(&mut self, at: usize) {
+        self.forget_ping(at);
+        self.connections[at].health.rest();
     }
 
-    fn count_unanswered(&mut self, out: &mut Out) -> Result<(), Failure> {
-        self.health.unanswered += 1;
-        let count = self.health.unanswered;
-        if count < self.health.limit {
-            self.ping(out);
+    fn count_unanswered(&mut self, at: usize, out: &mut Out) -> Result<(), Failure> {
+        self.connections[at].health.unanswered += 1;
+        let count = self.connections[at].health.unanswered;
+        if count < self.connections[at].health.limit {
+            self.ping(at, out);
             return Ok(());
         }
-        self.health.rest();
+        self.connections[at].health.rest();
         let requests = if count == 1 { "1 request".to_owned() } else { format!("{count} requests in a row") };
         let why = format!("the server hangs: no answer to {requests} (--restart-after-timeouts)");
-        let loss = self.server.loss(why, Cause::Unusable);
-        self.lose(&loss, out)
+        let loss = self.connections[at].server.loss(why, Cause::Unusable);
+        self.lose(at, &loss, out)
     }
 
-    fn ping(&mut self, out: &mut Out) {
-        self.health.at = Some(Instant::now() + self.ping_patience());
-        let (client, to) = (&mut self.server.client, out.to(Side::Far));
-        self.health.asked = Some([client.probe(to), client.probe_again(to)]);
+    fn ping(&mut self, at: usize, out: &mut Out) {
+        self.connections[at].health.at = Some(Instant::now() + self.ping_patience(at));
+        let (client, to) = (&mut self.connections[at].server.client, out.to(Side::Far));
+        self.connections[at].health.asked = Some([client.probe(to), client.probe_again(to)]);
     }
 
-    fn ping_patience(&self) -> Duration {
-        let idle = self.health.every.filter(|_| !self.health.is_suspect());
+    fn ping_patience(&self, at: usize) -> Duration {
+        let idle = self.connections[at].health.every.filter(|_| !self.connections[at].health.is_suspect());
         idle.unwrap_or_else(|| self.settings.timeout.map_or(PATIENCE, |timeout| timeout.min(PATIENCE)))
     }
 
-    fn forget_ping(&mut self) {
-        for id in self.health.asked.take().into_iter().flatten() {
-            self.server.client.forget(id);
+    fn forget_ping(&mut self, at: usize) {
+        for id in self.connections[at].health.asked.take().into_iter().flatten() {
+            self.connections[at].server.client.forget(id);
         }
     }
 }

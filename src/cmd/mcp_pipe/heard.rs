@@ -3,11 +3,11 @@
 use super::pipe::{Listing, Over, Pipe};
 use super::results::{answered, lost, outcome};
 use super::server::{Cause, Loss, Then};
-use crate::io::lines::{Line, text};
+use crate::io::lines::{Change, Line, change, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
 use crate::journal::Direction;
-use crate::json::{Object, one_line};
+use crate::json::{Object, one_line, quoted};
 use crate::mcp::{Given, Heard, given};
 use crate::record::{Kind, Outcome, recognise};
 use crate::rpc::RpcError;
@@ -24,128 +24,141 @@ const FIRST_CALLS: Duration = Duration::from_secs(1);
 const LONGEST_LINGER: Duration = Duration::from_secs(5);
 
 impl Pipe {
-    pub(super) fn hear(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
+    pub(super) fn hear(&mut self, at: usize, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
         let body = text(line.body());
-        match self.server.client.hear(&body, out.to(Side::Far)) {
-            Heard::Ready => self.ready(out),
-            Heard::Answer(id, result) => self.take_result(id, result, out),
+        match self.connections[at].server.client.hear(&body, out.to(Side::Far)) {
+            Heard::Ready => self.ready(at, out),
+            Heard::Answer(id, result) => self.take_result(at, id, result, out),
             Heard::Refused(error) => {
                 let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
-                let loss = self.server.loss(message, Cause::Refused);
-                return self.lose(&loss, out);
+                let loss = self.connections[at].server.loss(message, Cause::Refused);
+                return self.lose(at, &loss, out);
             }
             Heard::Failed(why) => {
                 // A greeting that can't be read may be of the other era; a list of tools is not.
-                let cause = if self.server.client.has_greeted() { Cause::Unusable } else { Cause::Refused };
-                let loss = self.server.loss(why, cause);
-                return self.lose(&loss, out);
+                let cause =
+                    if self.connections[at].server.client.has_greeted() { Cause::Unusable } else { Cause::Refused };
+                let loss = self.connections[at].server.loss(why, cause);
+                return self.lose(at, &loss, out);
             }
-            Heard::Event(kind, params) => self.show(&kind, params, out),
-            Heard::Elicits(id, params) => self.elicit(id, params, out),
+            Heard::Event(kind, params) => self.show(at, &kind, params, out),
+            Heard::Elicits(id, params) => self.elicit(at, id, params, out),
             Heard::Withdraws(id) => {
-                if !self.withdraw(id) {
-                    self.show("cancelled", &Object::default().put("requestId", id).end(), out);
+                if !self.withdraw(at, id) {
+                    self.show(at, "cancelled", &Object::default().put("requestId", id).end(), out);
                 }
             }
             Heard::Asks(method, params) => {
                 let asked = Object::default().text("method", &method).put("params", params);
-                self.show("request", &asked.end(), out);
+                self.show(at, "request", &asked.end(), out);
             }
             Heard::Noise(why) => {
                 if body.trim_start().starts_with(['{', '[']) {
-                    self.unreadable = Some((Instant::now(), why));
+                    self.connections[at].unreadable = Some((Instant::now(), why));
                 }
-                self.show("noise", &json!(body).to_string(), out);
+                self.show(at, "noise", &json!(body).to_string(), out);
             }
             Heard::Resources(resources, is_last) => {
-                resources.iter().for_each(|resource| print(resource.get(), out));
-                self.near_ended = is_last;
+                let connection = &mut self.connections[at];
+                for resource in resources {
+                    print(resource.get(), connection.name().map(|name| ("server", name)), out);
+                }
+                connection.has_listed = is_last;
             }
             Heard::NoResources(why) => {
-                self.report.fault("the server", why);
-                self.near_ended = true;
+                let connection = &mut self.connections[at];
+                self.report.fault(connection.server.label(), why);
+                connection.has_listed = true;
             }
             Heard::Relisted => {
-                self.schemas.clear();
-                self.show("tools", "{}", out);
+                self.connections[at].schemas.clear();
+                self.show(at, "tools", "{}", out);
             }
-            Heard::NotRelisted(why) => self.show("tools", &json!({"error": why}).to_string(), out),
-            Heard::Alive => self.end_suspicion(),
+            Heard::NotRelisted(why) => self.show(at, "tools", &json!({"error": why}).to_string(), out),
+            Heard::Alive => self.end_suspicion(at),
             Heard::Nothing => {}
         }
         Ok(())
     }
 
-    fn ready(&mut self, out: &mut Out) {
-        self.server.is_up();
-        self.set_up = 0;
-        self.schemas.clear();
-        let (era, epoch) = (self.server.client.era(), self.server.epoch);
-        self.show("started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
+    fn ready(&mut self, at: usize, out: &mut Out) {
+        self.connections[at].server.is_up();
+        self.connections[at].set_up = 0;
+        self.connections[at].schemas.clear();
+        let (era, epoch) = (self.connections[at].server.client.era(), self.connections[at].server.epoch);
+        self.show(at, "started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
         match self.settings.list {
             Some(Listing::Tools) => {
-                for tool in self.server.client.tools().filter(|tool| self.settings.names.permits(&tool.name)) {
-                    print(&tool.raw, out);
+                let connection = &mut self.connections[at];
+                for tool in connection.server.client.tools() {
+                    let name = connection.full_name(&tool.name);
+                    if self.settings.names.permits(&name) {
+                        print(&tool.raw, connection.name().map(|_| ("name", name.as_str())), out);
+                    }
                 }
-                self.near_ended = true;
+                connection.has_listed = true;
             }
             Some(Listing::Resources) => {
-                self.list_by = Some(Instant::now() + self.server.list_timeout());
-                self.server.client.list_resources(out.to(Side::Far));
+                let connection = &mut self.connections[at];
+                connection.list_by = Some(Instant::now() + connection.server.list_timeout());
+                connection.server.client.list_resources(out.to(Side::Far));
             }
             None => {}
         }
     }
 
     /// Gives up a list that has not come in time: the resources, or tools that have changed.
-    pub(super) fn give_up_list(&mut self, now: Instant) {
-        if self.list_by.take_if(|by| *by <= now).is_none() {
+    pub(super) fn give_up_list(&mut self, at: usize, now: Instant) {
+        let connection = &mut self.connections[at];
+        if connection.list_by.take_if(|by| *by <= now).is_none() {
             return;
         }
-        let why = format!("no answer within {} s (--start-timeout)", self.server.list_timeout().as_secs_f64());
+        let why = format!("no answer within {} s (--start-timeout)", connection.server.list_timeout().as_secs_f64());
         if self.settings.list.is_some() {
-            self.report.fault("resources/list", why);
-            self.near_ended = true;
+            self.report.fault(connection.server.label(), format_args!("resources/list: {why}"));
+            connection.has_listed = true;
         } else {
-            self.report.note(format_args!("tools/list: {why}; the tools that are known stay"));
-            self.server.client.keep_tools();
+            self.report
+                .note(format_args!("{}: tools/list: {why}; the tools that are known stay", connection.server.label()));
+            connection.server.client.keep_tools();
         }
     }
 
     /// A list of tools that has changed is waited for, for a while.
-    pub(super) fn watch_list(&mut self) {
+    pub(super) fn watch_list(&mut self, at: usize) {
+        let connection = &mut self.connections[at];
         if self.settings.list.is_none() {
-            let is_relisting = self.server.client.is_relisting();
-            let by = self.list_by.unwrap_or_else(|| Instant::now() + self.server.list_timeout());
-            self.list_by = is_relisting.then_some(by);
+            let by = connection.list_by.unwrap_or_else(|| Instant::now() + connection.server.list_timeout());
+            connection.list_by = connection.server.client.is_relisting().then_some(by);
         }
     }
 
     /// An event as `--events` has it; `data` is JSON text.
-    pub(super) fn show(&mut self, event: &str, data: &str, out: &mut Out) {
+    pub(super) fn show(&mut self, at: usize, event: &str, data: &str, out: &mut Out) {
         if let Some(events) = &mut self.events {
-            let event = Object::default().text("event", event).put("data", data);
+            let event = Object::default().text("event", event).text_some("server", self.connections[at].name());
+            let event = event.put("data", data);
             events.take("mcp", &event.end(), out);
         }
     }
 
-    fn take_result(&mut self, id: u64, result: Result<&RawValue, RpcError>, out: &mut Out) {
+    fn take_result(&mut self, at: usize, id: u64, result: Result<&RawValue, RpcError>, out: &mut Out) {
         if self.settings.interactive.is_some()
             && let Ok(result) = result
             && matches!(given(result), Given::InputRequired(_))
         {
-            match self.ask_for_call(id, result, out) {
+            match self.ask_for_call(at, id, result, out) {
                 Ok(()) => return,
                 Err(why) => self.report.fault("input_required", why),
             }
         }
-        self.settle(id, result);
+        self.settle(at, id, result);
     }
 
-    fn settle(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
-        let Some(flying) = self.flying.remove(&id) else { return };
-        self.server.has_answered();
-        self.end_suspicion();
+    fn settle(&mut self, at: usize, id: u64, result: Result<&RawValue, RpcError>) {
+        let Some(flying) = self.connections[at].flying.remove(&id) else { return };
+        self.connections[at].server.has_answered();
+        self.end_suspicion(at);
         let saved = match (&mut self.media, &result) {
             (Some(media), Ok(raw)) => media.save(raw).unwrap_or_else(|error| {
                 self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
@@ -158,14 +171,14 @@ impl Pipe {
         if flying.is_setup {
             outcome(&result, status.as_deref(), &mut |outcome| {
                 if let Outcome::Error { message, .. } = outcome {
-                    self.fail_setup(message);
+                    self.fail_setup(at, message);
                 }
                 String::new()
             });
             return;
         }
-        let (epoch, mut failed) = (self.server.epoch, false);
-        self.queue.answer(id, |waiting| {
+        let (epoch, mut failed) = (self.connections[at].server.epoch, false);
+        self.queue.answer((at, id), |waiting| {
             outcome(&result, status.as_deref(), &mut |outcome| {
                 failed = matches!(outcome, Outcome::Error { .. });
                 waiting.answer(|call| answered(call, outcome, waiting.sent_at, epoch))
@@ -190,51 +203,71 @@ impl Pipe {
     }
 
     /// Told without the call's arguments: a login has its secrets there.
-    pub(super) fn fail_setup(&self, why: &str) {
-        let call =
-            self.settings.setup.get(self.set_up.saturating_sub(1)).and_then(|line| recognise(line).ok().flatten());
+    pub(super) fn fail_setup(&self, at: usize, why: &str) {
+        let call = self.connections[at]
+            .setup
+            .get(self.connections[at].set_up.saturating_sub(1))
+            .and_then(|line| recognise(line).ok().flatten());
         let tool = call.map(|call| call.tool.into_owned()).unwrap_or_default();
-        self.report.fault("--setup", format_args!("call {}, {tool}: {why}", self.set_up));
+        self.report.fault("--setup", format_args!("call {}, {tool}: {why}", self.connections[at].set_up));
     }
 
     /// The server is gone, or can't be spoken with.
-    pub(super) fn lose(&mut self, loss: &Loss, out: &mut Out) -> Result<(), Failure> {
-        if self.parting.is_some() {
-            out.stop(self.report.finish());
+    pub(super) fn lose(&mut self, at: usize, loss: &Loss, out: &mut Out) -> Result<(), Failure> {
+        if self.connections[at].parting.is_some() {
+            self.connections[at].has_left = true;
             return Ok(());
         }
-        if self.server.is_down() {
+        if self.connections[at].server.is_down() {
             return Ok(());
         }
-        self.questions.clear();
-        let then = self.server.lose(loss);
-        self.show("lost", &json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr}).to_string(), out);
-        let epoch = self.server.epoch;
-        for (id, flying) in std::mem::take(&mut self.flying) {
+        self.questions.clear(at);
+        let then = self.connections[at].server.lose(loss);
+        self.show(
+            at,
+            "lost",
+            &json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr}).to_string(),
+            out,
+        );
+        let epoch = self.connections[at].server.epoch;
+        for (id, flying) in std::mem::take(&mut self.connections[at].flying) {
             if flying.is_repeatable && then == Then::Restart {
-                self.queue.renumber(id, None);
+                self.queue.renumber((at, id), None);
             } else if !flying.is_setup {
                 self.report.fail();
-                self.queue.answer(id, |call| lost(call, Kind::Lost, loss, epoch));
+                self.queue.answer((at, id), |call| lost(call, Kind::Lost, loss, epoch));
             }
         }
         if then != Then::Restart {
-            self.server.say_tail(loss);
+            self.connections[at].server.say_tail(loss);
         }
         let (kind, failure, patience) = match then {
             Then::GiveUp(why) => (Kind::Lost, (Status::Lost, why), LINGER),
             Then::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why), FIRST_CALLS),
             Then::Restart => return Ok(()),
         };
+        if self.connections.len() > 1 {
+            self.report.note(format_args!("{}; calls of its tools fail", failure.1));
+        }
         let now = Instant::now();
         let over =
             Over { loss: loss.clone(), kind, failure, patience, until: now + patience, latest: now + LONGEST_LINGER };
-        self.over = Some(over);
+        self.connections[at].over = Some(over);
         Ok(())
     }
 }
 
-/// Prints what the server lists, in one line: a description may be written over several.
-fn print(json: &str, out: &mut Out) {
-    out.to(Side::Near).extend_from_slice(format!("{}\n", one_line(json)).as_bytes());
+/// Prints what a server lists, in one line: a description may be written over several. Where there are several servers, with
+/// a field that tells which.
+fn print(json: &str, which: Option<(&str, &str)>, out: &mut Out) {
+    let line = one_line(json);
+    let mut changed = Vec::new();
+    if let Some((key, text)) = which
+        && change(&line, &[(key, Change::Set(quoted(text).as_bytes()))], &mut changed).is_ok()
+    {
+        out.to(Side::Near).append(&mut changed);
+        out.to(Side::Near).push(b'\n');
+    } else {
+        out.add_line(Side::Near, &line);
+    }
 }

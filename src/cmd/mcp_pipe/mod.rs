@@ -2,6 +2,7 @@
 
 mod calls;
 mod config;
+mod connection;
 mod health;
 mod heard;
 mod media;
@@ -24,6 +25,8 @@ use crate::io::report::{Failure, Report, Status};
 use crate::mcp::{Era, Names, Wants};
 use crate::record::recognise;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use connection::Connection;
+use health::Health;
 use media::Media;
 use pipe::{Listing, Pipe, Settings, era};
 use server::{Patience, Server};
@@ -31,6 +34,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use url::Goodbye;
 
 /// Call MCP tools: calls in, results out, over one session
 ///
@@ -50,7 +54,8 @@ pub struct Arguments {
     /// Reach a server over HTTP (MCP's Streamable HTTP) instead of starting one
     #[arg(long, conflicts_with = "config")]
     url: Option<String>,
-    /// Take the server from an mcpServers file that is there already (${VAR} is replaced from the environment)
+    /// Take the server of this name from an mcpServers file; without a name, all of its servers in one session, their tools called
+    /// SERVER__TOOL. ${VAR} is replaced from the environment
     #[arg(long, value_name = "FILE[:NAME]")]
     config: Option<String>,
     /// Print the server's tools, one a line, with their schemas, and end
@@ -60,7 +65,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "list")]
     list_resources: bool,
 
-    /// How many calls the server works on at once
+    /// How many calls a server works on at once
     #[arg(short = 'j', long = "jobs", value_name = "N", default_value = "1", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..), help_heading = "Calls")]
     jobs: usize,
     /// Give each result as soon as it is there, not in the order of the calls
@@ -148,6 +153,8 @@ Examples:
     echo '{\"tool\":\"echo\",\"args\":{\"message\":\"hi\"}}' | mcp-pipe -- npx -y @modelcontextprotocol/server-everything
   Reading tools only, of a server that is configured already:
     calls | mcp-pipe --config ~/.config/mcp.json:files --allow 'read_*' --allow 'list_*'
+  All servers that are configured for a client, in one session:
+    echo '{\"tool\":\"git__git_status\",\"args\":{\"repo_path\":\".\"}}' | mcp-pipe --config ~/.claude.json
   One that is reached over HTTP:
     calls | mcp-pipe --url https://example.org/mcp --header 'Authorization: Bearer ${TOKEN}'
   A gate before it, and a recording of what passed:
@@ -193,13 +200,7 @@ fn usage(message: impl std::fmt::Display) -> Failure {
 fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
-    let (way, trouble, goodbye) = match server_of(&arguments)? {
-        config::Server::Program { command, around } => (Way::Child(Program { command, around }), None, None),
-        config::Server::Url(to) => {
-            let url::Way { dial, trouble, goodbye } = url::way(&to, arguments.max_result, &report)?;
-            (Way::Dial(dial), Some(trouble), Some(goodbye))
-        }
-    };
+    let servers = servers(&arguments)?;
     let list = match (arguments.list, arguments.list_resources) {
         (true, _) => Some(Listing::Tools),
         (_, true) => Some(Listing::Resources),
@@ -221,10 +222,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         list,
         verbose: arguments.verbose,
         max_depth: limits.max_depth,
-        probe: arguments.probe.and_then(some),
-        restart_after: arguments.restart_after_timeouts,
         interactive: arguments.interactive.then_some(some(arguments.answer_timeout)),
-        setup: arguments.setup.as_deref().map(read_setup).transpose()?.unwrap_or_default(),
     };
     let media = arguments.save_media.as_deref().map(|folder| {
         Media::open(folder).map_err(|error| usage(format_args!("--save-media: {}: {error}", folder.display())))
@@ -233,10 +231,29 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
     let wants = Wants { questions: arguments.interactive, progress: events.is_some() };
-    let server = Server::new(patience, arguments.protocol, wants, Arc::clone(&report)).with_trouble(trouble);
-    let pipe = Pipe::new(server, settings, media, events, Arc::clone(&report));
+    let (mut connections, mut far, mut goodbyes) = (Vec::new(), Vec::new(), Vec::new());
+    let is_one_of_several = servers.len() > 1;
+    for (name, server) in servers {
+        let (way, trouble, goodbye) = match server {
+            config::Server::Program { command, around } => (Way::Child(Program { command, around }), None, None),
+            config::Server::Url(to) => {
+                let url::Way { dial, trouble, goodbye } = url::way(&to, arguments.max_result, &report)?;
+                (Way::Dial(dial), Some(trouble), Some(goodbye))
+            }
+        };
+        far.push(way);
+        goodbyes.extend(goodbye);
+        let name = Some(name.as_str()).filter(|_| is_one_of_several);
+        let server = Server::new(patience, arguments.protocol, wants, Arc::clone(&report));
+        let health = Health::new(arguments.probe.and_then(some), arguments.restart_after_timeouts);
+        connections.push(Connection::new(name, server.with_name(name).with_trouble(trouble), health));
+    }
+    if let Some(path) = &arguments.setup {
+        read_setup(path, &mut connections)?;
+    }
+    let pipe = Pipe::new(connections, settings, media, events, Arc::clone(&report));
     let ends = Ends {
-        far: vec![way],
+        far,
         hears_errors: true,
         without_near: list.is_some(),
         limits,
@@ -244,33 +261,37 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         ..Ends::default()
     };
     let ended = between(Box::new(pipe), ends, &report);
-    if let Some(goodbye) = goodbye {
-        goodbye.wait();
-    }
+    goodbyes.iter().for_each(Goodbye::wait);
     ended
 }
 
-/// The server that is meant, and what it finds around it.
-fn server_of(arguments: &Arguments) -> Result<config::Server, Failure> {
-    let mut server = match (&arguments.config, &arguments.url) {
+/// The servers that are meant, by name.
+fn servers(arguments: &Arguments) -> Result<Vec<(String, config::Server)>, Failure> {
+    let alone = |server| vec![(String::new(), server)];
+    let mut servers = match (&arguments.config, &arguments.url) {
         (Some(named), _) => config::read(named)?,
         (None, Some(url)) => {
             let headers = arguments.header.iter().map(|text| url::header(text)).collect::<Result<_, _>>()?;
             let url = config::expand(url).map_err(|why| usage(format_args!("--url: {why}")))?;
-            config::Server::Url(url::Url { url, headers })
+            alone(config::Server::Url(url::Url { url, headers }))
         }
         (None, None) if arguments.server.is_empty() => {
-            return Err(usage("which server? -- SERVER ARGS, --url URL, or --config FILE:NAME"));
+            return Err(usage("which server? -- SERVER ARGS, --url URL, or --config FILE[:NAME]"));
         }
-        (None, None) => config::Server::Program { command: arguments.server.clone(), around: Surroundings::default() },
+        (None, None) => {
+            let (command, around) = (arguments.server.clone(), Surroundings::default());
+            alone(config::Server::Program { command, around })
+        }
     };
-    if let config::Server::Program { around, .. } = &mut server {
-        around.clean = arguments.clean_env;
-        for variable in &arguments.env {
-            around.set.push(variable_of(variable)?);
+    for (_, server) in &mut servers {
+        if let config::Server::Program { around, .. } = server {
+            around.clean = arguments.clean_env;
+            for variable in &arguments.env {
+                around.set.push(variable_of(variable)?);
+            }
         }
     }
-    Ok(server)
+    Ok(servers)
 }
 
 fn variable_of(text: &str) -> Result<(OsString, OsString), Failure> {
@@ -284,18 +305,18 @@ fn variable_of(text: &str) -> Result<(OsString, OsString), Failure> {
     }
 }
 
-/// The calls of a set-up file, a line each.
-fn read_setup(path: &Path) -> Result<Vec<String>, Failure> {
+/// Gives each connection its calls of a set-up file, which has one a line.
+fn read_setup(path: &Path, connections: &mut [Connection]) -> Result<(), Failure> {
     let place = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| usage(format_args!("--setup: {place}: {error}")))?;
-    let mut calls = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        match recognise(line) {
-            Ok(Some(call)) if !call.requires_approval => calls.push(line.to_owned()),
-            Ok(Some(_)) => return Err(usage(format_args!("--setup: {place}:{number}: it still requires approval"))),
-            Ok(None) => return Err(usage(format_args!("--setup: {place}:{number}: it is no call"))),
-            Err(error) => return Err(usage(format_args!("--setup: {place}:{number}: {error}"))),
+        let refused = |why: &dyn std::fmt::Display| usage(format_args!("--setup: {place}:{number}: {why}"));
+        let call = recognise(line).map_err(|error| refused(&error))?.ok_or_else(|| refused(&"it is no call"))?;
+        if call.requires_approval {
+            return Err(refused(&"it still requires approval"));
         }
+        let (at, _) = connection::route(connections, &call.tool).map_err(|why| refused(&why))?;
+        connections[at].setup.push(line.to_owned());
     }
-    Ok(calls)
+    Ok(())
 }

@@ -49,30 +49,34 @@ fn number(text: &str) -> Option<(u64, &str)> {
 
 impl Pipe {
     /// Where neither its beginning nor its end tells which result it is, it is that of the only call.
-    pub(super) fn hear_part(&mut self, bytes: &[u8], last: bool, out: &mut Out) -> Result<(), Failure> {
-        self.overlong.take(bytes);
+    pub(super) fn hear_part(&mut self, at: usize, bytes: &[u8], last: bool, out: &mut Out) -> Result<(), Failure> {
+        self.connections[at].overlong.take(bytes);
         if !last {
             return Ok(());
         }
-        let answers = std::mem::take(&mut self.overlong).answers();
+        let answers = std::mem::take(&mut self.connections[at].overlong).answers();
         let why = "the server's line is longer than --max-result";
-        self.show("noise", &json!(why).to_string(), out);
+        self.show(at, "noise", &json!(why).to_string(), out);
         let Some(named) = answers else { return Ok(()) };
-        if !self.server.client.is_ready() {
-            let loss = self.server.loss(why.to_owned(), Cause::Unusable);
-            return self.lose(&loss, out);
+        if !self.connections[at].server.client.is_ready() {
+            let loss = self.connections[at].server.loss(why.to_owned(), Cause::Unusable);
+            return self.lose(at, &loss, out);
         }
-        let only = if self.flying.len() == 1 { self.flying.keys().next().copied() } else { None };
+        let only = if self.connections[at].flying.len() == 1 {
+            self.connections[at].flying.keys().next().copied()
+        } else {
+            None
+        };
         let Some(id) = named.or(only) else { return Ok(()) };
-        let Some(flying) = self.flying.remove(&id) else { return Ok(()) };
-        self.server.client.forget(id);
+        let Some(flying) = self.connections[at].flying.remove(&id) else { return Ok(()) };
+        self.connections[at].server.client.forget(id);
         if flying.is_setup {
-            self.fail_setup(why);
+            self.fail_setup(at, why);
             return Ok(());
         }
         self.report.fail();
-        let epoch = self.server.epoch;
-        self.queue.answer(id, |call| unanswered(call, Kind::TooLarge, why, None, epoch));
+        let epoch = self.connections[at].server.epoch;
+        self.queue.answer((at, id), |call| unanswered(call, Kind::TooLarge, why, None, epoch));
         Ok(())
     }
 }

@@ -1,22 +1,19 @@
 //! The stage: calls from the near side become the server's, its results go back.
 
-use super::health::Health;
+use super::connection::{Connection, route};
 use super::media::Media;
-use super::overlong::Overlong;
 use super::questions::Questions;
 use super::results::{lost, unanswered};
-use super::schemas::Schemas;
-use super::server::{Cause, Loss, Server};
+use super::server::{Cause, Loss};
 use crate::cmd::events::Events;
 use crate::cmd::filter::Filter;
-use crate::cmd::queue::Queue;
+use crate::cmd::queue::{Queue, Waiting};
 use crate::io::lines::{Piece, TOO_LONG, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::mcp::{Era, Names};
-use crate::record::{Kind, Unreadable};
+use crate::record::{Kind, Unreadable, recognise};
 use serde_json::json;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,12 +41,6 @@ pub struct Settings {
     /// What the server says on stderr is shown.
     pub verbose: bool,
     pub max_depth: usize,
-    /// Calls that are made first, each time the server is started.
-    pub setup: Vec<String>,
-    /// How long a server idles before it is asked whether it is there; never, where there is none.
-    pub probe: Option<Duration>,
-    /// After how many requests in a row without an answer a server is started again; 0 is never.
-    pub restart_after: u32,
     /// Whether the server may ask whoever there is, and how long that may take; none is for ever.
     pub interactive: Option<Option<Duration>>,
 }
@@ -87,60 +78,27 @@ pub(super) struct Over {
 }
 
 pub struct Pipe {
-    pub(super) server: Server,
+    pub(super) connections: Vec<Connection>,
     pub(super) settings: Settings,
     pub(super) queue: Queue,
-    pub(super) flying: HashMap<u64, Flying>,
-    pub(super) schemas: Schemas,
     pub(super) media: Option<Media>,
-    /// When the list that the server was asked for must be there.
-    pub(super) list_by: Option<Instant>,
-    /// How much of the set-up has been sent to the server that runs.
-    pub(super) set_up: usize,
     pub(super) events: Option<Events>,
     pub(super) report: Arc<Report>,
     pub(super) near_ended: bool,
-    /// There is no server any more.
-    pub(super) over: Option<Over>,
-    /// Nothing more is asked of the server, which may end by itself until then.
-    pub(super) parting: Option<Instant>,
-    /// A line of the server's that is too long goes on.
-    pub(super) overlong: Overlong,
     pub(super) questions: Questions,
-    pub(super) health: Health,
-    /// The last line of the server's that could be an answer and can't be read: when it came, and why.
-    pub(super) unreadable: Option<(Instant, String)>,
 }
 
 impl Pipe {
     pub fn new(
-        server: Server,
+        connections: Vec<Connection>,
         settings: Settings,
         media: Option<Media>,
         events: Option<Events>,
         report: Arc<Report>,
     ) -> Pipe {
         let questions = Questions::new(settings.interactive.flatten());
-        let health = Health::new(settings.probe, settings.restart_after);
-        Pipe {
-            server,
-            settings,
-            queue: Queue::default(),
-            flying: HashMap::new(),
-            schemas: Schemas::default(),
-            media,
-            list_by: None,
-            set_up: 0,
-            events,
-            report,
-            near_ended: false,
-            over: None,
-            parting: None,
-            overlong: Overlong::default(),
-            questions,
-            health,
-            unreadable: None,
-        }
+        let near_ended = settings.list.is_some();
+        Pipe { connections, settings, queue: Queue::default(), media, events, report, near_ended, questions }
     }
 
     pub(super) fn drain(&mut self, out: &mut Out) {
@@ -148,86 +106,90 @@ impl Pipe {
         if self.settings.unordered { self.queue.drain_any(to) } else { self.queue.drain(to) }
     }
 
+    /// Answers each call that has none yet.
+    fn answer_all(&mut self, kind: Kind, why: &str, out: &mut Out) {
+        let Pipe { queue, connections, .. } = self;
+        queue.answer_all(
+            |_| true,
+            |waiting| {
+                let epoch = place(connections, waiting).map_or(0, |at| connections[at].server.epoch);
+                unanswered(waiting, kind, why, None, epoch)
+            },
+        );
+        self.drain(out);
+    }
+
     /// What is late is answered, and what has to be done at its time is.
     fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
-        if self.over.is_some() {
-            return Ok(());
-        }
         let now = Instant::now();
         if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
-            let epoch = self.server.epoch;
             let why = "the time for all calls is over (--deadline)";
-            self.queue.answer_all(|call| unanswered(call, Kind::Timeout, why, None, epoch));
-            self.drain(out);
+            self.answer_all(Kind::Timeout, why, out);
             return Err(Failure::new(Status::Deadline, why));
         }
-        if self.parting.is_some_and(|parting| parting <= now) {
-            out.stop(self.report.finish());
+        self.cancel_late_questions(now, out);
+        for at in 0..self.connections.len() {
+            out.choose_far(at);
+            self.due_at(at, now, out)?;
+        }
+        Ok(())
+    }
+
+    fn due_at(&mut self, at: usize, now: Instant, out: &mut Out) -> Result<(), Failure> {
+        if self.connections[at].is_over() {
             return Ok(());
         }
-        if out.far_waits() || !self.questions.is_empty() {
+        if self.connections[at].parting.is_some_and(|parting| parting <= now) {
+            self.connections[at].has_left = true;
+            return Ok(());
+        }
+        if out.far_waits() || self.questions.are_of(at) {
             // It may have answered, and who reads us hasn't let us hear that yet; or it waits for an answer itself.
-            self.wait_anew();
+            self.wait_anew(at);
         }
-        self.give_up_list(now);
-        self.cancel_late_questions(now, out);
-        self.give_up_late_calls(now, out)?;
-        if self.server.is_to_restart() {
+        self.give_up_list(at, now);
+        self.give_up_late_calls(at, now, out)?;
+        if self.connections[at].server.is_to_restart() {
             out.respawn();
-        } else if let Some(loss) = self.server.overdue() {
-            self.lose(&loss, out)?;
+        } else if let Some(loss) = self.connections[at].server.overdue() {
+            self.lose(at, &loss, out)?;
         }
-        self.probe(out)
+        self.probe(at, out)
     }
 
     /// What the server hasn't said yet isn't late for its own fault.
-    pub(super) fn wait_anew(&mut self) {
+    pub(super) fn wait_anew(&mut self, at: usize) {
         let now = Instant::now();
-        for flying in self.flying.values_mut().filter(|flying| flying.until.is_some()) {
+        for flying in self.connections[at].flying.values_mut().filter(|flying| flying.until.is_some()) {
             flying.until = flying.timeout.map(|timeout| now + timeout);
         }
-        self.server.wait_anew();
+        self.connections[at].server.wait_anew();
     }
 
-    fn give_up_late_calls(&mut self, now: Instant, out: &mut Out) -> Result<(), Failure> {
+    fn give_up_late_calls(&mut self, at: usize, now: Instant, out: &mut Out) -> Result<(), Failure> {
         let late = |flying: &Flying| flying.until.is_some_and(|until| until <= now);
-        let ids: Vec<u64> = self.flying.iter().filter(|(_, flying)| late(flying)).map(|(id, _)| *id).collect();
+        let ids: Vec<u64> =
+            self.connections[at].flying.iter().filter(|(_, flying)| late(flying)).map(|(id, _)| *id).collect();
         for id in &ids {
-            self.server.client.cancel(*id, "timeout", out.to(Side::Far));
+            self.connections[at].server.client.cancel(*id, "timeout", out.to(Side::Far));
             self.report.fail();
-            if self.flying.remove(id).is_some_and(|flying| flying.is_setup) {
-                self.fail_setup(LATE);
+            if self.connections[at].flying.remove(id).is_some_and(|flying| flying.is_setup) {
+                self.fail_setup(at, LATE);
             }
-            self.questions.forget_call(*id);
-            let (epoch, unreadable) = (self.server.epoch, &self.unreadable);
-            self.queue.answer(*id, |waiting| {
+            self.questions.forget_call((at, *id));
+            let (epoch, unreadable) = (self.connections[at].server.epoch, &self.connections[at].unreadable);
+            self.queue.answer((at, *id), |waiting| {
                 let came_since = |at: &Instant| waiting.sent_at.is_some_and(|sent_at| sent_at <= *at);
                 let reply = unreadable.as_ref().filter(|(at, _)| came_since(at));
                 let reply = reply.map_or(String::new(), |(_, why)| format!("; it has sent a line that is {why}"));
                 unanswered(waiting, Kind::Timeout, &format!("{LATE}{reply}"), None, epoch)
             });
         }
-        if ids.is_empty() { Ok(()) } else { self.suspect(out) }
-    }
-
-    fn interrupt(&mut self, out: &mut Out) {
-        let (epoch, why) = (self.server.epoch, "mcp-pipe was interrupted");
-        self.queue.answer_all(|call| unanswered(call, Kind::Cancelled, why, None, epoch));
-        self.drain(out);
+        if ids.is_empty() { Ok(()) } else { self.suspect(at, out) }
     }
 
     /// What follows from every event.
     fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
-        if let Some(Over { loss, kind, failure: (status, why), until, .. }) = &self.over {
-            let epoch = self.server.epoch;
-            if self.queue.answer_all(|call| lost(call, *kind, loss, epoch)) {
-                self.report.fail();
-            }
-            let end = (self.near_ended || *until <= Instant::now()).then(|| Failure::new(*status, why));
-            self.drain(out);
-            out.hold_near(false);
-            return end.map_or(Ok(()), Err);
-        }
         if !self.questions.is_empty() {
             if self.near_ended {
                 self.cancel_questions("nobody answers: stdin has ended", out);
@@ -236,29 +198,81 @@ impl Pipe {
                 self.cancel_questions("nobody has answered before a thousand more lines", out);
             }
         }
-        self.watch_list();
+        self.refuse_what_is_over();
+        (0..self.connections.len()).for_each(|at| self.watch_list(at));
         self.send(out);
-        self.watch();
+        (0..self.connections.len()).for_each(|at| self.watch(at));
         self.drain(out);
         out.hold_near(self.queue.is_full());
-        let is_done = self.near_ended && self.queue.is_empty() && self.flying.is_empty();
-        if is_done && self.server.is_lost() {
-            // Nobody would ask the next one anything.
-            out.stop(self.report.finish());
-        } else if is_done && self.parting.is_none() && self.server.client.is_ready() {
-            self.parting = Some(Instant::now() + PARTING);
-            out.close_far();
+        self.end(out)
+    }
+
+    /// Answers the calls of servers that are gone for good.
+    fn refuse_what_is_over(&mut self) {
+        let Pipe { queue, connections, report, .. } = self;
+        for (at, connection) in connections.iter().enumerate() {
+            let Some(Over { loss, kind, .. }) = &connection.over else { continue };
+            let epoch = connection.server.epoch;
+            let is_its = |waiting: &Waiting| place(connections, waiting) == Some(at);
+            if queue.answer_all(is_its, |waiting| lost(waiting, *kind, loss, epoch)) {
+                report.fail();
+            }
         }
-        Ok(())
+    }
+
+    /// Ends what nobody has any use of: each server where all is answered, and the run where no server is left.
+    fn end(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let now = Instant::now();
+        let all_over = self.connections.iter().all(|it| it.over.as_ref().is_some_and(|over| over.until <= now));
+        let wants_listing =
+            self.connections.iter().any(|it| self.settings.list.is_some() && !it.has_listed && !it.is_over());
+        let is_done = self.near_ended
+            && self.queue.is_empty()
+            && !wants_listing
+            && self.connections.iter().all(|connection| connection.flying.is_empty());
+        for (at, connection) in self.connections.iter_mut().enumerate().filter(|(_, it)| is_done && !it.is_over()) {
+            if connection.server.is_lost() {
+                // Nobody would ask the next one anything.
+                connection.has_left = true;
+            } else if connection.parting.is_none() && connection.server.client.is_ready() {
+                connection.parting = Some(now + PARTING);
+                out.choose_far(at);
+                out.close_far();
+            }
+        }
+        if !all_over && !(is_done && self.connections.iter().all(Connection::is_over)) {
+            return Ok(());
+        }
+        let over = self.connections.iter_mut().find_map(|connection| connection.over.take());
+        match over {
+            Some(Over { failure: (status, why), .. }) => Err(Failure::new(status, why)),
+            None => {
+                out.stop(self.report.finish());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The connection that a call is for.
+pub(super) fn place(connections: &[Connection], waiting: &Waiting) -> Option<usize> {
+    match waiting.number {
+        Some((at, _)) => Some(at),
+        None if connections.len() == 1 => Some(0),
+        None => {
+            let call = recognise(&waiting.call).ok().flatten()?;
+            route(connections, &call.tool).ok().map(|(at, _)| at)
+        }
     }
 }
 
 impl Stage for Pipe {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let at = out.far();
         match event {
-            Event::Started => self.server.greet(out.to(Side::Far)),
+            Event::Started => self.connections[at].server.greet(out.to(Side::Far)),
             Event::Piece(Side::Near, Piece::Line(line)) => {
-                if let Some(over) = &mut self.over {
+                for over in self.connections.iter_mut().filter_map(|connection| connection.over.as_mut()) {
                     over.until = (Instant::now() + over.patience).min(over.latest);
                 }
                 self.take(&line, out);
@@ -266,48 +280,39 @@ impl Stage for Pipe {
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
                 self.refuse_line(number, Kind::TooLarge, &Unreadable::new(TOO_LONG));
             }
-            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line, out)?,
-            Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.hear_part(bytes, last, out)?,
+            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(at, &line, out)?,
+            Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.hear_part(at, bytes, last, out)?,
             Event::Piece(Side::FarError, piece) => {
-                self.server.print(piece.raw());
+                self.connections[at].server.print(piece.raw());
                 if self.settings.verbose {
                     out.pass(Side::FarError, &piece);
                 }
-                self.show("stderr", &json!(text(piece.raw()).trim_end()).to_string(), out);
+                self.show(at, "stderr", &json!(text(piece.raw()).trim_end()).to_string(), out);
             }
             Event::Piece(..) => {}
             Event::Closed(Side::Near) => self.near_ended = true,
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => self.server.closed(),
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => self.connections[at].server.closed(),
             Event::Exited(status) => {
-                let loss = self.server.exited(status);
-                self.lose(&loss, out)?;
+                let loss = self.connections[at].server.exited(status);
+                self.lose(at, &loss, out)?;
             }
             Event::Due => self.due(out)?,
-            Event::Signal(_) => self.interrupt(out),
+            Event::Signal(_) => self.answer_all(Kind::Cancelled, "mcp-pipe was interrupted", out),
             Event::Broken(..) | Event::Closed(_) | Event::Reopen => {}
         }
         self.go_on(out)
     }
 
     fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
-        let loss = self.server.loss(failure.to_string(), Cause::NoProgram);
-        self.lose(&loss, out)?;
+        let at = out.far();
+        let loss = self.connections[at].server.loss(failure.to_string(), Cause::NoProgram);
+        self.lose(at, &loss, out)?;
         self.go_on(out)
     }
 
     fn deadline(&self) -> Option<Instant> {
-        if let Some(over) = &self.over {
-            return Some(over.until);
-        }
-        let calls = self.flying.values().filter_map(|flying| flying.until);
-        let others = [
-            self.server.deadline(),
-            self.questions.deadline(),
-            self.health.deadline(),
-            self.settings.deadline,
-            self.list_by,
-        ];
-        calls.chain(others.into_iter().flatten()).chain(self.parting).min()
+        let others = [self.questions.deadline(), self.settings.deadline];
+        self.connections.iter().map(Connection::deadline).chain(others).flatten().min()
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::calls::arguments;
 use super::pipe::{Flying, Pipe};
+use crate::cmd::queue::Number;
 use crate::io::stage::{Out, Side};
 use crate::mcp::{Asked, Round};
 use crate::record::{InputRequest, InputResponse, recognise};
@@ -18,15 +19,21 @@ const ELICITATION: &str = "elicitation/create";
 
 /// Who waits for an answer.
 enum Asker {
-    /// The server, by its own id.
-    Server(String),
+    /// A server, by its own id.
+    Server(usize, String),
     /// A call, by our number, under one of the names that it has asked for.
-    Call(u64, String),
+    Call(Number, String),
 }
 
 struct Question {
     asker: Asker,
     until: Option<Instant>,
+}
+
+impl Question {
+    fn is_of(&self, server: usize) -> bool {
+        matches!(&self.asker, Asker::Server(at, _) | Asker::Call((at, _), _) if *at == server)
+    }
 }
 
 /// A call that goes on when all that it has asked for is answered.
@@ -42,7 +49,7 @@ pub struct Questions {
     patience: Option<Duration>,
     asked: u64,
     open: BTreeMap<u64, Question>,
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<Number, Waiting>,
 }
 
 impl Questions {
@@ -58,14 +65,19 @@ impl Questions {
         self.open.values().filter_map(|question| question.until).min()
     }
 
-    /// Nobody waits for any answer.
-    pub fn clear(&mut self) {
-        self.open.clear();
-        self.waiting.clear();
+    /// Nothing of a server's waits for an answer any more.
+    pub fn clear(&mut self, at: usize) {
+        self.open.retain(|_, question| !question.is_of(at));
+        self.waiting.retain(|number, _| number.0 != at);
+    }
+
+    /// Whether something of a server's waits for an answer.
+    pub fn are_of(&self, at: usize) -> bool {
+        self.open.values().any(|question| question.is_of(at))
     }
 
     /// A call waits for no answer any more.
-    pub fn forget_call(&mut self, id: u64) {
+    pub fn forget_call(&mut self, id: Number) {
         self.waiting.remove(&id);
         self.open.retain(|_, question| !matches!(question.asker, Asker::Call(call, _) if call == id));
     }
@@ -80,29 +92,30 @@ impl Questions {
 
 impl Pipe {
     /// The server asks while it works.
-    pub(super) fn elicit(&mut self, id: &RawValue, params: &str, out: &mut Out) {
-        let question = self.questions.open(Asker::Server(id.get().to_owned()));
+    pub(super) fn elicit(&mut self, at: usize, id: &RawValue, params: &str, out: &mut Out) {
+        let question = self.questions.open(Asker::Server(at, id.get().to_owned()));
         // It doesn't say for which call; where there is one only, it is for that.
-        let mut calls = self.flying.keys();
+        let mut calls = self.connections[at].flying.keys();
         let call = calls.next().copied().filter(|_| calls.next().is_none());
-        self.ask(question, call, params, out);
+        self.ask(at, question, call, params, out);
     }
 
     /// The server no longer waits for the answer to what it had asked by that id; says whether it had.
-    pub(super) fn withdraw(&mut self, id: &RawValue) -> bool {
+    pub(super) fn withdraw(&mut self, at: usize, id: &RawValue) -> bool {
         let before = self.questions.open.len();
-        let is_it = |question: &Question| matches!(&question.asker, Asker::Server(own) if own == id.get());
+        let is_it =
+            |question: &Question| matches!(&question.asker, Asker::Server(of, own) if *of == at && own == id.get());
         self.questions.open.retain(|_, question| !is_it(question));
         self.questions.open.len() < before
     }
 
     /// A call's result asks for something before it goes on; why it can't be asked for.
-    pub(super) fn ask_for_call(&mut self, id: u64, result: &RawValue, out: &mut Out) -> Result<(), String> {
+    pub(super) fn ask_for_call(&mut self, at: usize, id: u64, result: &RawValue, out: &mut Out) -> Result<(), String> {
         let Asked { requests, state } = Asked::read(result.get())?;
         if let Some((_, method, _)) = requests.iter().find(|(_, method, _)| method != ELICITATION) {
             return Err(format!("the tool asks for {method}, which nobody here can give"));
         }
-        let Some(flying) = self.flying.get_mut(&id) else { return Ok(()) };
+        let Some(flying) = self.connections[at].flying.get_mut(&id) else { return Ok(()) };
         flying.rounds += 1;
         if flying.rounds > MOST_ROUNDS {
             return Err(format!("the tool has asked more than {MOST_ROUNDS} times"));
@@ -110,22 +123,22 @@ impl Pipe {
         flying.until = None;
         let waiting =
             Waiting { round: Round { responses: Vec::new(), state: state.map(str::to_owned) }, left: requests.len() };
-        self.questions.waiting.insert(id, waiting);
+        self.questions.waiting.insert((at, id), waiting);
         for (name, _, params) in requests {
-            let question = self.questions.open(Asker::Call(id, name));
-            self.ask(question, Some(id), params, out);
+            let question = self.questions.open(Asker::Call((at, id), name));
+            self.ask(at, question, Some(id), params, out);
         }
-        self.call_on(id, out);
+        self.call_on(at, id, out);
         Ok(())
     }
 
-    fn ask(&self, question: u64, call: Option<u64>, params: &str, out: &mut Out) {
-        let line = call.and_then(|id| self.queue.sent(id));
+    fn ask(&self, at: usize, question: u64, call: Option<u64>, params: &str, out: &mut Out) {
+        let line = call.and_then(|id| self.queue.sent((at, id)));
         let call = line.and_then(|line| recognise(line).ok().flatten());
         let id = format!("q{question}");
         let call = call.as_ref().map(|call| (call.id, &*call.tool));
         let asked = InputRequest { id: &id, call, source: "mcp", method: ELICITATION, params };
-        let record = asked.record(&[("epoch", &self.server.epoch.to_string())]);
+        let record = asked.record(&[("epoch", &self.connections[at].server.epoch.to_string())]);
         out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
     }
 
@@ -141,37 +154,42 @@ impl Pipe {
 
     fn give(&mut self, asker: Asker, result: &str, out: &mut Out) {
         match asker {
-            Asker::Server(id) => {
-                self.server.client.answer(&id, result, out.to(Side::Far));
-                self.wait_anew();
+            Asker::Server(at, id) => {
+                out.choose_far(at);
+                self.connections[at].server.client.answer(&id, result, out.to(Side::Far));
+                self.wait_anew(at);
             }
-            Asker::Call(id, name) => {
-                if let Some(waiting) = self.questions.waiting.get_mut(&id) {
+            Asker::Call((at, id), name) => {
+                if let Some(waiting) = self.questions.waiting.get_mut(&(at, id)) {
                     waiting.round.responses.push((name, result.to_owned()));
                     waiting.left -= 1;
                 }
-                self.call_on(id, out);
+                self.call_on(at, id, out);
             }
         }
     }
 
     /// Makes a call once more, where all that it has asked for is answered.
-    fn call_on(&mut self, id: u64, out: &mut Out) {
-        if self.questions.waiting.get(&id).is_none_or(|waiting| waiting.left > 0) {
+    fn call_on(&mut self, at: usize, id: u64, out: &mut Out) {
+        if self.questions.waiting.get(&(at, id)).is_none_or(|waiting| waiting.left > 0) {
             return;
         }
-        let (Some(Waiting { round, .. }), Some(flying)) = (self.questions.waiting.remove(&id), self.flying.remove(&id))
+        let connection = &mut self.connections[at];
+        let (Some(Waiting { round, .. }), Some(flying)) =
+            (self.questions.waiting.remove(&(at, id)), connection.flying.remove(&id))
         else {
             return;
         };
         // Those of the set-up go one at a time.
-        let setup = self.settings.setup.get(self.set_up.saturating_sub(1)).filter(|_| flying.is_setup);
-        let line = setup.map(String::as_str).or_else(|| self.queue.sent(id));
-        let Some(call) = line.and_then(|line| recognise(line).ok().flatten()) else { return };
-        let again = self.server.client.call_again(&call.tool, arguments(&call), Some(&round), out.to(Side::Far));
-        self.queue.renumber(id, Some(again));
+        let setup = connection.setup.get(connection.set_up.saturating_sub(1)).filter(|_| flying.is_setup);
+        let line = setup.map(String::as_str).or_else(|| self.queue.sent((at, id))).map(str::to_owned);
+        let Some(call) = line.as_deref().and_then(|line| recognise(line).ok().flatten()) else { return };
+        out.choose_far(at);
+        let tool = connection.own_name(&call.tool).unwrap_or(&call.tool).to_owned();
+        let again = connection.server.client.call_again(&tool, arguments(&call), Some(&round), out.to(Side::Far));
+        self.queue.renumber((at, id), Some((at, again)));
         let until = flying.timeout.map(|timeout| Instant::now() + timeout);
-        self.flying.insert(again, Flying { until, ..flying });
+        connection.flying.insert(again, Flying { until, ..flying });
     }
 
     /// Nobody can answer: what was asked is cancelled, so that no call waits for ever.

@@ -70,6 +70,8 @@ pub enum Then {
 /// A server, over all the times it is started.
 pub struct Server {
     pub client: Client,
+    /// Its name, where it is one of several.
+    name: Option<String>,
     patience: Patience,
     forced: Option<Era>,
     /// How the first greeting ended, in the era that is tried first.
@@ -100,6 +102,7 @@ impl Server {
     /// A server that speaks the era that is `forced`.
     pub fn new(patience: Patience, forced: Option<Era>, wants: Wants, report: Arc<Report>) -> Server {
         Server {
+            name: None,
             client: Client::new(forced.unwrap_or(Era::Legacy), wants),
             patience,
             forced,
@@ -118,6 +121,16 @@ impl Server {
             trouble: None,
             report,
         }
+    }
+
+    /// The same with a name, by which messages tell it from others.
+    pub fn with_name(self, name: Option<&str>) -> Server {
+        Server { name: name.map(str::to_owned), ..self }
+    }
+
+    /// How messages call it.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or("the server")
     }
 
     /// It is no child, and leaves there why it has ended.
@@ -216,6 +229,10 @@ impl Server {
     }
 
     pub fn loss(&self, message: String, cause: Cause) -> Loss {
+        let message = match &self.name {
+            Some(name) => format!("{name}: {message}"),
+            None => message,
+        };
         Loss { message, status: None, cause, stderr: self.tail.text() }
     }
 

@@ -13,6 +13,7 @@ mod limits;
 mod options;
 mod questions;
 mod restarts;
+mod several;
 mod unanswered;
 
 use crate::process::{Ended, Talk, command, eventually, example, pipe, text, without_duration};

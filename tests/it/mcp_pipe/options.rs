@@ -94,7 +94,7 @@ fn a_server_that_is_configured_already() {
     let output = run(":one");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["data"]["structuredContent"]["KEY"], output.status.code()), (&json!("sk-123"), Some(0)));
-    for (name, told) in [("", "one, two"), (":three", "one, two"), (":two", "NOT_SET")] {
+    for (name, told) in [("", "two: the environment has no NOT_SET"), (":three", "one, two"), (":two", "NOT_SET")] {
         let output = run(name);
         let stderr = text(&output.stderr);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{stderr}");
