@@ -143,7 +143,7 @@ impl Out {
         self.at = far;
     }
 
-    pub(super) fn to_far(&mut self, far: usize) -> &mut ToFar {
+    pub(super) fn far_mut(&mut self, far: usize) -> &mut ToFar {
         if self.fars.len() <= far {
             self.fars.resize_with(far + 1, ToFar::default);
         }
@@ -178,7 +178,7 @@ impl Out {
             _ if self.joined => &mut self.near,
             // Nothing can be sent to who answers.
             Side::Near | Side::Answers => &mut self.near,
-            Side::Far => &mut self.to_far(self.at).outgoing,
+            Side::Far => &mut self.far_mut(self.at).outgoing,
             Side::FarError => &mut self.errors,
             Side::Person => &mut self.person,
         }
@@ -230,12 +230,12 @@ impl Out {
 
     /// Ends the child (where it still runs) and starts it anew.
     pub fn respawn(&mut self) {
-        self.to_far(self.at).respawn = true;
+        self.far_mut(self.at).respawn = true;
     }
 
     /// Closes the child's stdin once all that was sent to it is written.
     pub fn close_far(&mut self) {
-        self.to_far(self.at).close = true;
+        self.far_mut(self.at).close = true;
     }
 
     /// Reads no more of the near side: whoever still writes to us finds the pipe closed.

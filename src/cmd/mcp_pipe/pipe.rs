@@ -240,7 +240,8 @@ impl Pipe {
                 out.close_far();
             }
         }
-        if !all_over && !(is_done && self.connections.iter().all(Connection::is_over)) {
+        let has_ended = is_done && self.connections.iter().all(Connection::is_over);
+        if !has_ended && !all_over {
             return Ok(());
         }
         let over = self.connections.iter_mut().find_map(|connection| connection.over.take());

@@ -149,7 +149,7 @@ impl Hub {
                 out.to(side).clear();
             }
             for far in 0..core.fars.len() {
-                core.out.to_far(far).outgoing.bytes.clear();
+                core.out.far_mut(far).outgoing.bytes.clear();
             }
         }
         let dirty = self.queue(core);
@@ -162,7 +162,7 @@ impl Hub {
             (Some(deadline), Some(until)) => deadline < until,
             (deadline, _) => deadline.is_some(),
         };
-        let respawns = (0..core.fars.len()).any(|far| core.out.to_far(far).respawn);
+        let respawns = (0..core.fars.len()).any(|far| core.out.far_mut(far).respawn);
         if core.end.is_some() || respawns || earlier || let_go {
             self.changed.notify_all();
         }
@@ -178,7 +178,7 @@ impl Hub {
             dirty.errors = append(&self.sinks.errors, core.out.to(Side::FarError));
         }
         for (index, slot) in core.fars.iter().enumerate() {
-            let to_far = core.out.to_far(index);
+            let to_far = core.out.far_mut(index);
             let close = std::mem::take(&mut to_far.close);
             // What is said to one that isn't there is lost.
             let Some(far) = &slot.far else {
@@ -199,7 +199,7 @@ impl Hub {
     pub(super) fn measure(&self, core: &mut Core) {
         core.out.near_progress = self.sinks.near.progress();
         for (index, slot) in core.fars.iter().enumerate() {
-            let to_far = core.out.to_far(index);
+            let to_far = core.out.far_mut(index);
             to_far.progress = slot.far.as_ref().map(|far| far.sink.progress()).unwrap_or_default();
             to_far.waits = slot.far.as_ref().is_some_and(Far::waits);
         }

@@ -118,7 +118,7 @@ impl Hub {
                 continue;
             }
             let (exited, look_again) = core.next_exit(now);
-            if let Some((source, status, sink)) = exited {
+            if let Some(Ended { source, status, sink }) = exited {
                 drop(core);
                 sink.settle();
                 self.exited(source, status);
@@ -212,18 +212,25 @@ impl Hub {
         self.measure(&mut core);
         let Core { stage, out, .. } = &mut *core;
         for (far, sink) in sinks.into_iter().enumerate() {
-            out.to_far(far).progress = sink.map(|sink| sink.progress()).unwrap_or_default();
+            out.far_mut(far).progress = sink.map(|sink| sink.progress()).unwrap_or_default();
         }
         stage.end(out);
         ended
     }
 }
 
+/// A child that has ended.
+struct Ended {
+    source: Source,
+    status: ExitStatus,
+    sink: Arc<Sink>,
+}
+
 impl Core {
     /// A far side that the stage wants started anew, with its child.
     fn next_respawn(&mut self) -> Option<(usize, Option<Far>)> {
         for (far, slot) in self.fars.iter_mut().enumerate() {
-            if std::mem::take(&mut self.out.to_far(far).respawn) && !slot.is_ending {
+            if std::mem::take(&mut self.out.far_mut(far).respawn) && !slot.is_ending {
                 slot.epoch += 1;
                 slot.is_ending = true;
                 return Some((far, slot.far.take()));
@@ -233,13 +240,14 @@ impl Core {
     }
 
     /// A child whose end is to be told; else perhaps when to look again.
-    fn next_exit(&mut self, now: Instant) -> (Option<(Source, ExitStatus, Arc<Sink>)>, Option<Instant>) {
+    fn next_exit(&mut self, now: Instant) -> (Option<Ended>, Option<Instant>) {
         let mut look_again = None;
         for (far, slot) in self.fars.iter_mut().enumerate() {
             let Some(child) = &mut slot.far else { continue };
             let (status, again) = child.ended(now);
             if let Some(status) = status {
-                return (Some((Source { far, epoch: slot.epoch }, status, Arc::clone(&child.sink))), None);
+                let source = Source { far, epoch: slot.epoch };
+                return (Some(Ended { source, status, sink: Arc::clone(&child.sink) }), None);
             }
             look_again = look_again.into_iter().chain(again).min();
         }
