@@ -15,6 +15,19 @@ pub struct Filter {
     filter: pipewright_jq::Filter,
 }
 
+/// What a filter makes of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A JSON value.
+    Json,
+    /// Text.
+    Text,
+    /// Nothing: the line is left out.
+    Nothing,
+    /// It fails on this line, as `.a` does on a text; in words without the line's values.
+    Failed(String),
+}
+
 /// What stands around a message.
 const VARIABLES: [&str; 3] = ["dir", "t", "seq"];
 
@@ -62,13 +75,41 @@ impl Filter {
         self.verdict(with_line(body, |input| self.filter.matches(input, &around(direction))))
     }
 
-    /// What it makes of a line that passes, as JSON; false where that is nothing.
+    /// Appends what it makes of a line that passes and is JSON.
     ///
     /// # Errors
-    /// As [`Filter::matches`].
-    pub fn change_line(&self, body: &[u8], direction: Direction, out: &mut Vec<u8>) -> Result<bool, String> {
-        with_line(body, |input| self.filter.one(input, &around(direction), out))
-            .map_err(|error| format!("{}: {}", self.option, without_values(error.kind())))
+    /// It took too long, or what it makes is too large.
+    pub fn change_json(&self, json: &[u8], direction: Direction, out: &mut Vec<u8>) -> Result<Change, String> {
+        self.change_input(Input::Json(json), direction, out)
+    }
+
+    /// Appends what it makes of a line that passes and is no JSON; of a string, its text.
+    ///
+    /// # Errors
+    /// As [`Filter::change_json`].
+    pub fn change_text(&self, text: &str, direction: Direction, out: &mut Vec<u8>) -> Result<Change, String> {
+        let before = out.len();
+        let change = self.change_input(Input::Text(text), direction, out)?;
+        if change != Change::Json {
+            return Ok(change);
+        }
+        let Ok(text) = serde_json::from_slice::<String>(&out[before..]) else { return Ok(Change::Json) };
+        out.truncate(before);
+        out.extend_from_slice(text.as_bytes());
+        Ok(Change::Text)
+    }
+
+    fn change_input(&self, input: Input<'_>, direction: Direction, out: &mut Vec<u8>) -> Result<Change, String> {
+        match self.filter.one(input, &around(direction), out) {
+            Ok(true) => Ok(Change::Json),
+            Ok(false) => Ok(Change::Nothing),
+            Err(error) if error.kind() == ErrorKind::Failed => Ok(Change::Failed(self.without_values(error.kind()))),
+            Err(error) => Err(self.without_values(error.kind())),
+        }
+    }
+
+    fn without_values(&self, kind: ErrorKind) -> String {
+        format!("{}: {}", self.option, without_values(kind))
     }
 
     /// What it makes of a line of which no more is known, as JSON; false where that is nothing.

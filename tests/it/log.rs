@@ -57,7 +57,7 @@ impl Log {
             Found::Header(header) => self.headers.push(header),
             Found::Message(message) => {
                 let mut bytes = Vec::new();
-                assert!(message.write(&mut bytes));
+                assert_eq!(message.write(&mut bytes), !matches!(message.content, Content::Withheld(_)));
                 let kind = match message.content {
                     Content::Json(_) => "msg",
                     Content::Text(_) => "text",

@@ -52,7 +52,7 @@ enum Task {
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
         /// Only messages that this jq filter is true of; it sees the message as `.`, and $dir, $t and $seq
-        #[arg(long = "where", value_name = "JAQ")]
+        #[arg(long = "where", value_name = "JQ")]
         filter: Option<String>,
     },
     /// Counts, sizes and answer times, by direction and type, and by turn

@@ -1,6 +1,7 @@
 //! `jsonl-record`: keeps everything that passes in a log, and changes nothing of it.
 
 mod log;
+mod redact;
 mod resume;
 mod rotation;
 
@@ -9,12 +10,13 @@ use super::options::{LimitOptions, duration, size};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, Way, between};
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Limits, Piece, TOO_LONG};
+use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::{Direction, Part};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use log::{Log, Settings, Sync};
+use redact::{Kept, RedactOptions, Redaction};
 use rotation::Rotation;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -49,12 +51,10 @@ pub struct Arguments {
     #[arg(long)]
     must_record: bool,
     /// Write only messages that this jq filter is true of; everything is passed on. It sees the message as `.`, and $dir
-    #[arg(long = "where", value_name = "JAQ")]
+    #[arg(long = "where", value_name = "JQ")]
     filter: Option<String>,
-    /// Write what this jq filter makes of each message, such as del(.params.password); what it makes nothing of is left out, and
-    /// where it fails, only that is written. Of CMD only its name is written then
-    #[arg(long, value_name = "JAQ")]
-    redact: Option<String>,
+    #[command(flatten)]
+    redact: RedactOptions,
     #[command(flatten)]
     limits: LimitOptions,
     /// What to wrap; without it, stdin is recorded
@@ -71,8 +71,14 @@ Examples:
     jsonl-record --child world mcp.jsonl -- npx @playwright/mcp
   One direction, in the middle of a pipe, in files of 100 MB:
     calls | jsonl-record --rotate 100M --keep 20 calls.jsonl | mcp-pipe -- SERVER
+  Without passwords, and without the key that the server prints on stderr:
+    jsonl-record --redact-keys password,token --redact-text 'sub(\"key=\\\\S+\"; \"key=***\")' mcp.jsonl -- SERVER
 
-SIGHUP opens FILE anew, for logrotate. An over-long line is recorded in parts.
+SIGHUP opens FILE anew, for logrotate. An over-long line is recorded in parts, or, where something is redacted, withheld.
+
+A line that can't be redacted is withheld: it passes, and the log has the reason in place of its content. Where a filter fails on
+a JSON line, that is an error. It is none for a text line that --redact or --redact-text fails on, and for every text line where
+--redact-keys stands alone. Keys are replaced last. With a redacting option, only the name of CMD is written.
 
 Exit status:
   0 all well; 1 something was not recorded; 2 usage, or FILE can't be written; 3 CMD can't be started; with CMD its own where \
@@ -117,8 +123,9 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     }
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
+    let redaction = Redaction::new(arguments.redact, limits.max_depth)?;
     // CMD's arguments may be as secret as what is redacted, and no filter sees them.
-    let told = if arguments.redact.is_some() { 1 } else { arguments.command.len() };
+    let told = if redaction.is_some() { 1 } else { arguments.command.len() };
     let settings = Settings {
         path: arguments.file,
         child: arguments.child,
@@ -130,25 +137,26 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     };
     let wraps = !arguments.command.is_empty();
     let filter = Filter::compile_some("--where", arguments.filter.as_ref())?;
-    let redact = Filter::compile_some("--redact", arguments.redact.as_ref())?;
     let log = Log::open(settings, Arc::clone(&report))?;
     let ends = Ends {
         far: Way::child(arguments.command),
         hears_errors: wraps,
         reopens: true,
-        prompt: filter.is_none() && redact.is_none(),
+        prompt: filter.is_none() && redaction.is_none(),
         limits,
         ..Ends::default()
     };
-    between(Box::new(Recorder { log, filter, redact, changed: Vec::new(), report: Arc::clone(&report) }), ends, &report)
+    let recorder = Recorder { log, filter, redaction, withheld_texts: 0, report: Arc::clone(&report) };
+    between(Box::new(recorder), ends, &report)
 }
 
 /// Writes down what passes.
 struct Recorder {
     log: Log,
     filter: Option<Filter>,
-    redact: Option<Filter>,
-    changed: Vec<u8>,
+    redaction: Option<Redaction>,
+    /// Text lines that no filter applied to.
+    withheld_texts: u64,
     report: Arc<Report>,
 }
 
@@ -170,27 +178,32 @@ impl Recorder {
                 Err(error) => self.report.fault(place(), format_args!("{error}; recorded")),
             }
         }
-        let Some(redact) = &self.redact else {
+        let Some(redaction) = &self.redaction else {
             return self.log.push(direction, piece);
         };
-        self.changed.clear();
-        match redact.change_line(line.body(), direction, &mut self.changed) {
-            Ok(true) => self.log.push_changed(direction, &self.changed),
-            Ok(false) => Ok(()),
-            Err(error) => {
-                self.report.fault(place(), format_args!("{error}; passed on, and not recorded"));
-                self.log.push_withheld(direction, &error)
+        match redaction.keep(line, direction) {
+            Kept::Whole => self.log.push(direction, piece),
+            Kept::Line(raw) => self.log.push(direction, &Piece::Line(Line::new(&raw, line.number()))),
+            Kept::Json(json) => self.log.push_changed(direction, &json),
+            Kept::Nothing => Ok(()),
+            Kept::Withheld { why, is_fault } => {
+                if is_fault {
+                    self.report.fault(place(), format_args!("{why}; passed on, and not recorded"));
+                } else {
+                    self.withheld_texts += 1;
+                }
+                self.log.push_withheld(direction, &why)
             }
         }
     }
 
     /// An over-long line can't be looked into: it is recorded, but for what may have to be redacted.
     fn record_part(&mut self, direction: Direction, piece: &Piece<'_>) -> Result<(), Failure> {
-        if self.redact.is_none() {
+        if self.redaction.is_none() {
             return self.log.push(direction, piece);
         }
         let Piece::Part { last: true, number, .. } = piece else { return Ok(()) };
-        let why = format!("{TOO_LONG}, so --redact can't look into it");
+        let why = format!("{TOO_LONG}, so nothing can be redacted in it");
         self.report.fault(place(direction, *number), format_args!("{why}; passed on, and not recorded"));
         self.log.push_withheld(direction, &why)
     }
@@ -198,6 +211,11 @@ impl Recorder {
     fn end(&mut self, how: &str, status: Option<u8>) {
         self.log.push_end(how, status);
         self.log.finish();
+        let count = std::mem::take(&mut self.withheld_texts);
+        if count > 0 {
+            let advice = "--redact-text says what to write of them";
+            self.report.note(format_args!("text lines that were kept out of the log: {count} ({advice})"));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::pipe::{Listing, Over, Pipe};
 use super::results::{answered, lost, outcome};
 use super::server::{Cause, Loss, Then};
+use crate::cmd::filter::Change as Made;
 use crate::io::lines::{Change, Line, change, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
@@ -192,10 +193,12 @@ impl Pipe {
     /// What `--status-from` makes of a result.
     fn status_of(&self, result: &RawValue) -> Option<Box<RawValue>> {
         let (filter, mut made) = (self.settings.status_from.as_ref()?, Vec::new());
-        match filter.change_line(result.get().as_bytes(), Direction::Out, &mut made) {
-            Ok(true) => String::from_utf8(made).ok().and_then(|made| RawValue::from_string(made).ok()),
-            Ok(false) => None,
-            Err(why) => {
+        match filter.change_json(result.get().as_bytes(), Direction::Out, &mut made) {
+            Ok(Made::Json | Made::Text) => {
+                String::from_utf8(made).ok().and_then(|made| RawValue::from_string(made).ok())
+            }
+            Ok(Made::Nothing) => None,
+            Ok(Made::Failed(why)) | Err(why) => {
                 self.report.fault("the result", format_args!("{why}; it stays as it is"));
                 None
             }

@@ -83,10 +83,10 @@ struct ChooseOptions {
     #[arg(long, value_name = "PLACE")]
     to: Option<Place>,
     /// Only messages that this jq filter is true of; it sees the message as `.`, and $dir, $t and $seq
-    #[arg(long = "where", value_name = "JAQ")]
+    #[arg(long = "where", value_name = "JQ")]
     filter: Option<String>,
     /// Stop before messages that this filter is true of, and ask at the terminal
-    #[arg(long = "break", value_name = "JAQ")]
+    #[arg(long = "break", value_name = "JQ")]
     breaks: Option<String>,
     /// Ask at the terminal before every message: n next, r run on, q quit
     #[arg(long)]
@@ -119,7 +119,7 @@ struct RoleOptions {
     #[arg(long, value_name = "PATH", requires = "part", value_parser = path)]
     ignore: Vec<Path>,
     /// What both sides' lines go through before they are compared; a line that it gives nothing for is compared as it is
-    #[arg(long, value_name = "JAQ", requires = "part")]
+    #[arg(long, value_name = "JQ", requires = "part")]
     normalise: Option<String>,
     /// Write what was found, turn by turn, as NDJSON
     #[arg(long, value_name = "FILE", requires = "part")]

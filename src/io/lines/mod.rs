@@ -11,6 +11,7 @@ mod json;
 mod path;
 mod scan;
 mod splitter;
+mod values;
 
 pub use change::{Change, change};
 pub use depth::deeper_than;
@@ -19,6 +20,7 @@ pub use field::{FieldError, Place, find, set, set_at};
 pub use json::is_json;
 pub use path::{Path, Paths, Step, plain_text};
 pub use splitter::Splitter;
+pub use values::replace_values;
 
 use std::borrow::Cow;
 

@@ -110,7 +110,7 @@ impl<'a> Key<'a> {
     }
 }
 
-fn behind_space(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
     }
@@ -132,7 +132,7 @@ fn text_end(bytes: &[u8], at: usize) -> usize {
     string_end(bytes, at + SHORT)
 }
 
-fn value_end(bytes: &[u8], at: usize) -> usize {
+pub(super) fn value_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         Some(b'"') => text_end(bytes, at + 1),
         Some(b'{' | b'[') => brackets_end(bytes, at),

@@ -15,14 +15,16 @@ fn what_is_redacted_passes_and_is_not_in_the_log() {
     let output = pipe(record(&file).args(["--redact", filter]), INPUT.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (INPUT, Some(0)));
     let log = Log::read(&file).clean();
-    let kept = "{\"method\":\"login\"}\n{\"n\":12345678901234567890}\n\"choose 0\"\n{}\n";
+    let kept = "{\"method\":\"login\"}\n{\"n\":12345678901234567890}\nchoose 0\n{}\n";
     assert_eq!(text(&log.stream(Direction::In)), kept);
     assert!(!std::fs::read_to_string(&file).unwrap().contains("secret"));
 }
 
 #[test]
 fn of_a_command_only_its_name_is_written_where_something_is_redacted() {
-    for (options, kept) in [(&[][..], 2), (&["--redact", "."], 1)] {
+    for (options, kept) in
+        [(&[][..], 2), (&["--redact", "."], 1), (&["--redact-text", "."], 1), (&["--redact-keys", "a"], 1)]
+    {
         let (_folder, file) = new_log();
         let output = pipe(record(&file).args(options).args(["--", "echo", "s3cret"]), b"");
         assert_eq!(text(&output.stdout), "s3cret\n");
@@ -33,18 +35,114 @@ fn of_a_command_only_its_name_is_written_where_something_is_redacted() {
 }
 
 #[test]
-fn where_redacting_fails_nothing_is_written_but_that() {
+fn a_filter_that_does_not_apply_to_a_text_line_keeps_it_out_of_the_log_and_is_no_error() {
     let (_folder, file) = new_log();
-    let output = pipe(record(&file).args(["--redact", "del(.password)"]), INPUT.as_bytes());
-    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (INPUT, Some(1)));
+    let script = "cat; echo 'the password is hunter2' >&2; echo 7 >&2";
+    let mut wrapped = record(&file);
+    wrapped.args(["--redact", "del(.params.password)", "--", "sh", "-c", script]);
+    let input = "{\"params\":{\"password\":\"hunter2\",\"n\":1}}\n\nlog in as hunter2\n";
+    let output = pipe(&mut wrapped, input.as_bytes());
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)));
+    assert_eq!(
+        text(&output.stderr),
+        "the password is hunter2\n7\njsonl-record: text lines that were kept out of the log: 4 (--redact-text says what to write of them)\n"
+    );
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(!written.contains("hunter2"), "{written}");
+    assert_eq!(
+        written.matches("\"withheld\":\"a text line, which the redaction does not apply to\"").count(),
+        4,
+        "{written}"
+    );
+    // An empty line hides nothing.
+    assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"params\":{\"n\":1}}\n\n");
+}
+
+#[test]
+fn a_filter_that_fails_on_a_json_line_withholds_it_and_is_an_error() {
+    let (_folder, file) = new_log();
+    let input = "{\"password\":7}\n\"hunter2\"\n";
+    let output = pipe(record(&file).args(["--redact", "del(.password)"]), input.as_bytes());
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(1)));
     let told = text(&output.stderr);
     assert!(
-        told.starts_with("jsonl-record: stdin:3: --redact: ") && told.ends_with("; passed on, and not recorded\n"),
+        told.starts_with("jsonl-record: stdin:2: --redact: ") && told.ends_with("; passed on, and not recorded\n"),
         "{told}"
     );
     let log = std::fs::read_to_string(&file).unwrap();
     assert_eq!(log.matches("\"withheld\":\"--redact: ").count(), 1, "{log}");
-    assert!(!log.contains("choose"), "{log}");
+    assert!(!log.contains("hunter2"), "{log}");
+}
+
+#[test]
+fn redact_text_decides_about_text_lines_and_they_are_replayed_as_text() {
+    let (_folder, file) = new_log();
+    let input = b"log in as hunter2\r\nas it is \xff\nbe quiet\n{\"password\":1}\n{\"no JSON\": hunter2";
+    let filter = "if . == \"be quiet\" then empty else gsub(\"hunter2\"; \"***\") end";
+    let output = pipe(record(&file).args(["--redact", "del(.password)", "--redact-text", filter]), input);
+    assert_eq!((output.stdout.as_slice(), output.status.code()), (input.as_slice(), Some(0)));
+    assert_eq!(text(&output.stderr), "");
+    let kept = b"log in as ***\r\nas it is \xff\n{}\n{\"no JSON\": ***";
+    assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), text(kept));
+    let replayed = pipe(crate::process::command("replay").args(["--speed", "max"]).arg(&file), b"");
+    assert_eq!((replayed.stdout.as_slice(), replayed.status.code()), (kept.as_slice(), Some(0)));
+}
+
+#[test]
+fn redact_text_alone_leaves_json_as_it_came_and_fails_where_it_gives_no_string() {
+    let (_folder, file) = new_log();
+    let input = "{\"n\": 1.10}\nchoose 0\nend\n";
+    let filter = "if . == \"end\" then error(.) else length end";
+    let output = pipe(record(&file).args(["--redact-text", filter]), input.as_bytes());
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(1)));
+    let told = text(&output.stderr);
+    let expected = "jsonl-record: stdin:2: --redact-text: the filter gives no string; passed on, and not recorded\n";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(told.ends_with("text lines that were kept out of the log: 1 (--redact-text says what to write of them)\n"));
+    assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"n\": 1.10}\n");
+}
+
+#[test]
+fn the_values_of_redacted_keys_are_replaced_anywhere_in_a_json_line() {
+    let (_folder, file) = new_log();
+    let input = "{\"params\": {\"Password\":\"hunter2\", \"n\":1.10}, \"list\":[{\"TOKEN\":{\"a\":[\"hunter2\"]}}]}\r\n\
+                 {\"pass\\u0077ord\":\"hunter2\"}\n{\"passwords\":1,\"x\":\"token\"}\nlog in as hunter2\n";
+    let output = pipe(record(&file).args(["--redact-keys", "password, Token"]), input.as_bytes());
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)));
+    let told = "jsonl-record: text lines that were kept out of the log: 1 (--redact-text says what to write of them)\n";
+    assert_eq!(text(&output.stderr), told);
+    let kept = "{\"params\": {\"Password\":\"[redacted]\", \"n\":1.10}, \"list\":[{\"TOKEN\":\"[redacted]\"}]}\r\n\
+                {\"pass\\u0077ord\":\"[redacted]\"}\n{\"passwords\":1,\"x\":\"token\"}\n";
+    assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), kept);
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("hunter2"));
+}
+
+#[test]
+fn redact_keys_go_with_the_filters() {
+    let (_folder, file) = new_log();
+    let mut command = record(&file);
+    command.args(["--redact", ".a = {password}", "--redact-text", ".", "--redact-keys", "password"]);
+    let output = pipe(&mut command, b"{\"password\":\"hunter2\"}\nchoose 0\n");
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), ("", Some(0)));
+    let kept = "{\"password\":\"[redacted]\",\"a\":{\"password\":\"[redacted]\"}}\nchoose 0\n";
+    assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), kept);
+    for keys in ["", "password,,token", " "] {
+        let output = pipe(record(&file).args(["--redact-keys", keys]), b"{}\n");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{keys:?}");
+        assert!(text(&output.stderr).contains("such as password,token"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_line_that_nests_too_deep_to_be_looked_into_is_withheld() {
+    for options in [["--redact", "."], ["--redact-text", "."], ["--redact-keys", "a"]] {
+        let (_folder, file) = new_log();
+        let deep = format!("{}{{\"a\":\"hunter2\"}}{}\n", "[".repeat(1000), "]".repeat(1000));
+        let output = pipe(record(&file).args(options), deep.as_bytes());
+        assert_eq!((text(&output.stdout), output.status.code()), (deep, Some(1)));
+        assert!(text(&output.stderr).contains("stdin:1: nested deeper than --max-depth"), "{}", text(&output.stderr));
+        assert!(!std::fs::read_to_string(&file).unwrap().contains("hunter2"));
+    }
 }
 
 #[test]
@@ -73,12 +171,14 @@ fn a_redaction_without_end_is_stopped_and_writes_nothing() {
 fn an_over_long_line_that_may_have_to_be_redacted_is_not_written() {
     let (_folder, file) = new_log();
     let long = format!("{{\"password\":\"{}\"}}\n", "secret".repeat(100_000));
-    let output = pipe(record(&file).args(["--redact", "del(.password)", "--max-line", "1K"]), long.as_bytes());
-    assert!(output.stdout == long.as_bytes());
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("stdin:1: longer than --max-line"), "{}", text(&output.stderr));
-    let log = std::fs::read_to_string(&file).unwrap();
-    assert!(!log.contains("secret") && log.contains("withheld"), "{log}");
+    for options in [["--redact", "del(.password)"], ["--redact-text", "."], ["--redact-keys", "password"]] {
+        let output = pipe(record(&file).args(options).args(["--max-line", "1K"]), long.as_bytes());
+        assert!(output.stdout == long.as_bytes());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("stdin:1: longer than --max-line"), "{}", text(&output.stderr));
+        let log = std::fs::read_to_string(&file).unwrap();
+        assert!(!log.contains("secret") && log.contains("withheld"), "{log}");
+    }
 }
 
 #[test]

@@ -1,0 +1,141 @@
+//! What is written of a line where something is redacted: by filters, and by keys.
+
+use crate::cmd::filter::{Change, Filter};
+use crate::io::lines::{Line, TOO_DEEP, deeper_than, is_json, replace_values};
+use crate::io::report::Failure;
+use crate::journal::Direction;
+
+/// What `--redact-keys` writes in place of a value.
+const REDACTED: &str = "\"[redacted]\"";
+
+/// Why a text line is withheld: no secret in it can be found.
+const NOT_APPLIED: &str = "a text line, which the redaction does not apply to";
+
+/// The options that decide what is written of a line.
+#[derive(Debug, clap::Args)]
+pub(super) struct RedactOptions {
+    /// Write what this jq filter makes of each message, such as del(.params.password), and nothing where it makes nothing. It
+    /// sees a text line (one that is no JSON) as a string
+    #[arg(long, value_name = "JQ")]
+    redact: Option<String>,
+    /// Write what this jq filter makes of each text line, which it sees as a string: a string, or nothing; `.` keeps them all
+    #[arg(long, value_name = "JQ")]
+    redact_text: Option<String>,
+    /// Replace the values of these keys, wherever they stand in a message, by "[redacted]"; upper and lower case are the same
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_parser = key)]
+    redact_keys: Vec<String>,
+}
+
+fn key(text: &str) -> Result<String, &'static str> {
+    let key = text.trim();
+    if key.is_empty() {
+        Err("names of keys with commas between, such as password,token")
+    } else {
+        Ok(key.to_lowercase())
+    }
+}
+
+/// The same, compiled.
+pub(super) struct Redaction {
+    json: Option<Filter>,
+    text: Option<Filter>,
+    keys: Vec<String>,
+    max_depth: usize,
+}
+
+/// What is to be written of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// The line as it came.
+    Whole,
+    /// This line, with its end.
+    Line(Vec<u8>),
+    /// This JSON value.
+    Json(Vec<u8>),
+    /// Nothing: it is left out.
+    Nothing,
+    /// Only why it is not written.
+    Withheld { why: String, is_fault: bool },
+}
+
+impl Redaction {
+    /// `None` where nothing is redacted.
+    ///
+    /// # Errors
+    /// [`Status::Usage`](crate::io::report::Status::Usage) where a filter can't be understood.
+    pub(super) fn new(options: RedactOptions, max_depth: usize) -> Result<Option<Redaction>, Failure> {
+        let RedactOptions { redact, redact_text, redact_keys: keys } = options;
+        if redact.is_none() && redact_text.is_none() && keys.is_empty() {
+            return Ok(None);
+        }
+        let json = Filter::compile_some("--redact", redact.as_ref())?;
+        let text = Filter::compile_some("--redact-text", redact_text.as_ref())?;
+        Ok(Some(Redaction { json, text, keys, max_depth }))
+    }
+
+    pub(super) fn keep(&self, line: &Line<'_>, direction: Direction) -> Kept {
+        if deeper_than(line.body(), self.max_depth) {
+            return Kept::Withheld { why: TOO_DEEP.to_owned(), is_fault: true };
+        }
+        // On stderr, a number or a word in quotes is text as any other.
+        let may_be_json = direction != Direction::Err || matches!(line.body().trim_ascii_start(), [b'{' | b'[', ..]);
+        match std::str::from_utf8(line.body()) {
+            Ok(json) if may_be_json && is_json(line.body(), self.max_depth) => self.keep_json(json, line, direction),
+            _ => self.keep_text(line, direction),
+        }
+    }
+
+    fn keep_json(&self, json: &str, line: &Line<'_>, direction: Direction) -> Kept {
+        let Some(filter) = &self.json else {
+            let mut out = line.before().to_vec();
+            if !self.replace_keys(json, &mut out) {
+                return Kept::Whole;
+            }
+            out.extend_from_slice(line.after());
+            return Kept::Line(out);
+        };
+        let mut made = Vec::new();
+        match filter.change_json(json.as_bytes(), direction, &mut made) {
+            Ok(Change::Nothing) => Kept::Nothing,
+            Ok(Change::Json | Change::Text) => {
+                let mut out = Vec::new();
+                self.replace_keys(&String::from_utf8_lossy(&made), &mut out);
+                Kept::Json(out)
+            }
+            Ok(Change::Failed(why)) => Kept::Withheld { why, is_fault: direction != Direction::Err },
+            Err(why) => Kept::Withheld { why, is_fault: true },
+        }
+    }
+
+    fn replace_keys(&self, json: &str, out: &mut Vec<u8>) -> bool {
+        if self.keys.is_empty() {
+            out.extend_from_slice(json.as_bytes());
+            return false;
+        }
+        replace_values(json, &|key| self.keys.contains(&key.to_lowercase()), REDACTED, out)
+    }
+
+    fn keep_text(&self, line: &Line<'_>, direction: Direction) -> Kept {
+        let text = String::from_utf8_lossy(line.body());
+        let mut made = line.before().to_vec();
+        let change = match self.text.as_ref().or(self.json.as_ref()) {
+            Some(filter) => filter.change_text(&text, direction, &mut made),
+            None => Ok(Change::Failed(String::new())),
+        };
+        match change {
+            Ok(Change::Text) if made[line.before().len()..] == *text.as_bytes() => Kept::Whole,
+            Ok(Change::Text) => {
+                made.extend_from_slice(line.after());
+                Kept::Line(made)
+            }
+            Ok(Change::Json) if self.text.is_some() => {
+                Kept::Withheld { why: "--redact-text: the filter gives no string".to_owned(), is_fault: true }
+            }
+            Ok(Change::Json) => Kept::Json(made.split_off(line.before().len())),
+            Ok(Change::Nothing) => Kept::Nothing,
+            Ok(Change::Failed(_)) if line.is_blank() => Kept::Whole,
+            Ok(Change::Failed(_)) => Kept::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false },
+            Err(why) => Kept::Withheld { why, is_fault: true },
+        }
+    }
+}
