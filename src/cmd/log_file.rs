@@ -3,7 +3,7 @@
 use crate::io::descriptor::{Descriptor, stdin};
 use crate::io::lines::{Limits, Path, Paths, Piece, Splitter, deeper_than};
 use crate::io::report::{Failure, Report, Status};
-use crate::journal::read::{Found, Problem, Reader};
+use crate::journal::read::{Found, Problem, Reader, numbered};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
@@ -142,6 +142,33 @@ impl LogFile {
             report.fail();
         }
         last.map_or(Ok(logs), Err)
+    }
+
+    /// Reads it as what follows `before` in the same log.
+    pub fn follows(&mut self, before: LogFile) {
+        self.reader = before.reader.next_file();
+    }
+
+    /// The number that the first record of a log has. `None` where that can't be known without taking anything from it: it is no file,
+    /// or no log.
+    pub fn first_seq(file: &OsStr, options: &LogOptions) -> Option<u64> {
+        if !std::path::Path::new(file).is_file() {
+            return None;
+        }
+        let mut log = LogFile::open(file, options).ok()?;
+        let mut first = None;
+        loop {
+            let more = log.read(&mut |Entry { raw, .. }| {
+                if first.is_none() && !raw.is_empty() {
+                    first = Some(numbered(raw).map(|line| line.seq));
+                }
+            });
+            match first {
+                Some(seq) => return seq,
+                None if !more.ok()? => return None,
+                None => {}
+            }
+        }
     }
 
     /// Reads once, and gives what is found. False at the end of the file.

@@ -33,7 +33,7 @@ use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal;
 use clap::ArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -93,9 +93,10 @@ const VERSION: &str = env!("PIPEWRIGHT_VERSION");
 pub fn main(command: &Command) -> ExitCode {
     let report = Report::new(command.name, false);
     let definition = fits_its_reader(takes_negative_numbers((command.clap)().long_version(VERSION)));
+    let wraps = definition.get_positionals().any(clap::Arg::is_last_set);
     let matches = match definition.try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return answer_usage(&error, &report).into(),
+        Err(error) => return answer_usage(&if wraps { with_dashes(error) } else { error }, &report).into(),
     };
     match (command.run)(&matches) {
         Ok(Status::Signal(signal)) => signal::die_of(signal),
@@ -126,6 +127,16 @@ fn takes_negative_numbers(command: clap::Command) -> clap::Command {
     });
     let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, takes_negative_numbers))
+}
+
+/// Points to the `--` that is missing before a command to wrap.
+fn with_dashes(mut error: clap::Error) -> clap::Error {
+    let unexpected = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    if error.kind() == ErrorKind::UnknownArgument && !unexpected.starts_with('-') {
+        let tip = format!("to start '{unexpected}', put '--' before it");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// Refuses a stdin that is a terminal, where `what` is to be piped in.

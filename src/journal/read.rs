@@ -131,12 +131,20 @@ pub struct Reader {
     in_session: bool,
     last_seq: Option<u64>,
     last_time: Option<i64>,
+    /// The last number in the file before this one of the same log.
+    before: Option<u64>,
 }
 
 impl Reader {
     /// `time_field` names the one place where plain NDJSON has its time; with no path in it, nothing has one.
     pub fn new(time_field: Paths) -> Reader {
-        Reader { time_field, format: None, start: None, in_session: false, last_seq: None, last_time: None }
+        let (format, start, last_seq, last_time, before) = (None, None, None, None, None);
+        Reader { time_field, format, start, in_session: false, last_seq, last_time, before }
+    }
+
+    /// Reads a file that follows this one: its numbers go on, unless it begins with 0 as a log of its own does.
+    pub fn next_file(self) -> Reader {
+        Reader { before: self.last_seq.or(self.before), ..Reader::new(self.time_field) }
     }
 
     /// Whether the file is in our own format, once that is known.
@@ -266,7 +274,7 @@ impl Reader {
     }
 
     fn see_seq(&mut self, here: u64, lost: u64) -> Option<Problem> {
-        let before = self.last_seq.replace(here)?;
+        let before = self.last_seq.replace(here).or(self.before.filter(|_| here > 0))?;
         if here <= before {
             return Some(Problem::OutOfOrder { before, here });
         }

@@ -3,7 +3,7 @@
 use crate::process::{PATIENCE, Talk, binary, pipe, text};
 use crate::recorded::{Folder, end, header, line, log, peak, watch};
 use rexpect::session::spawn_command;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ fn a_log_of_the_recorder_is_checked_clean() {
         assert!(pipe(&mut folder.command("jsonl-record run.jsonl"), input.as_bytes()).status.success());
     }
     let (check, _) = check(&folder, "run.jsonl");
-    assert_eq!((&check["file"], &check["format"]), (&"run.jsonl".into(), &"pipewright-log".into()));
+    assert_eq!((&check["files"], &check["format"]), (&json!(["run.jsonl"]), &"pipewright-log".into()));
     assert_eq!((&check["messages"], &check["sessions"], &check["ended"]), (&3.into(), &2.into(), &2.into()));
     assert_eq!(check["bytes"].as_u64(), Some(folder.read("run.jsonl").len() as u64));
     assert!(check["first"].as_str() < check["last"].as_str(), "{check}");
@@ -130,15 +130,46 @@ fn a_log_without_its_beginning_has_no_date_and_says_so() {
 }
 
 #[test]
-fn several_files_and_stdin_are_checked_each_for_itself() {
+fn several_files_are_checked_as_one_log() {
+    let folder = Folder::new();
+    let messages: Vec<String> = (0..40).map(|n| format!("{{\"n\":{n}}}\n")).collect();
+    for half in [&messages[..20], &messages[20..]] {
+        let mut record = folder.command("jsonl-record --rotate 300 --keep 50 run.jsonl");
+        assert!(pipe(&mut record, half.concat().as_bytes()).status.success());
+    }
+    // The shell names them as run.jsonl run.jsonl.1 run.jsonl.10 run.jsonl.11 ... run.jsonl.2
+    let mut names: Vec<String> = std::fs::read_dir(folder.path("")).unwrap().map(name_of).collect();
+    names.sort();
+    assert!(names.len() > 5);
+    let (whole, _) = check(&folder, &names.join(" "));
+    assert_eq!((&whole["messages"], &whole["sessions"], &whole["ended"]), (&json!(40), &json!(2), &json!(2)));
+    assert_eq!(whole["format"], "pipewright-log");
+    let files: Vec<&str> = whole["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
+    assert_eq!((files.len(), files.last()), (names.len(), Some(&"run.jsonl")), "the oldest first");
+    // One that is gone from between the others is missed.
+    names.retain(|name| name != "run.jsonl.2");
+    let taken = folder.read("run.jsonl.2").iter().filter(|&&byte| byte == b'\n').count();
+    let (damaged, told) = check(&folder, &names.join(" "));
+    assert_eq!(damaged["missing"], json!(taken), "{told}");
+    assert!(told.contains("run.jsonl.1:1: ") && told.contains("missing before this one"), "{told}");
+    assert_eq!(check(&folder, "run.jsonl").0["missing"], 0, "a file alone has no others to miss");
+}
+
+fn name_of(entry: std::io::Result<std::fs::DirEntry>) -> String {
+    entry.unwrap().file_name().to_string_lossy().into_owned()
+}
+
+#[test]
+fn files_of_different_logs_and_stdin_are_counted_together() {
     let folder = Folder::new();
     folder.write("a", log("", &["<1"]));
     folder.write("b", "{\"ts\":1}\n{}\n");
-    let output = pipe(&mut folder.command("jsonl-log check a - b"), b"7\n");
-    let lines: Vec<Value> = text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<String> =
-        lines.iter().map(|line| format!("{} {} {}", line["file"], line["format"], line["messages"])).collect();
-    assert_eq!(told, [r#""a" "pipewright-log" 1"#, r#""stdin" "ndjson" 1"#, r#""b" "ndjson" 2"#]);
+    folder.write("c", log("", &["<1", ">2"]));
+    let output = pipe(&mut folder.command("jsonl-log check a - b c"), b"7\n");
+    let counts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&counts["format"], &counts["messages"]), (&json!("ndjson"), &json!(6)));
+    assert_eq!(counts["files"], json!(["stdin", "b", "a", "c"]));
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), ("", Some(0)), "each log begins with 0");
     let ran = run(&folder, "check a none");
     assert_eq!((ran.stdout.lines().count(), ran.status), (1, Some(1)), "the others are read all the same");
     assert!(ran.stderr.starts_with("jsonl-log: none: No such file"), "{}", ran.stderr);
@@ -209,6 +240,31 @@ fn a_table_has_the_columns_that_were_asked_for_in_every_row() {
          run.jsonl,1,in,2026-11-22T01:00:00.001000Z,12345678901234567890\n"
     );
     assert_eq!(clean(&folder, "csv .a,.b --where false run.jsonl"), "a,b\n", "there are columns even without rows");
+}
+
+#[test]
+fn a_column_that_no_message_has_is_warned_about() {
+    let folder = Folder::new();
+    folder.write("run.jsonl", log("", &["<{\"hp\":7,\"n\":null}", ">choose 0", "<{\"floor\":1}"]));
+    let ran = run(&folder, "csv .turn,.hp,.n,.floor,.,.hp.x run.jsonl");
+    assert_eq!(ran.stdout.lines().count(), 4);
+    let warned = "jsonl-log: no message has .turn, so its column is empty\n\
+                  jsonl-log: no message has .hp.x, so its column is empty\n";
+    assert_eq!((ran.stderr.as_str(), ran.status), (warned, Some(0)));
+    // Among no messages, nothing is missed.
+    assert_eq!(clean(&folder, "csv .turn --where false run.jsonl"), "turn\n");
+}
+
+#[test]
+fn a_column_may_be_named() {
+    let folder = Folder::new();
+    folder.write("run.jsonl", log("", &["<{\"hp\":7,\"max\":9}"]));
+    let mut csv = folder.command("jsonl-log csv");
+    let output = pipe(csv.args(["points=.hp, n=$seq,low=.hp == 7,left=.max-.hp,.hp==7,turn=.turn", "run.jsonl"]), b"");
+    assert_eq!(text(&output.stdout), "points,n,low,left,hp==7,turn\n7,1,true,2,true,\n");
+    assert_eq!(text(&output.stderr), "jsonl-log: no message has .turn, so its column is empty\n");
+    let refused = run(&folder, "csv hp= run.jsonl");
+    assert_eq!((refused.stderr.as_str(), refused.status), ("jsonl-log: FIELDS: an empty field in \"hp=\"\n", Some(2)));
 }
 
 #[test]

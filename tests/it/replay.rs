@@ -141,6 +141,30 @@ fn a_rotated_log_is_played_in_order_however_its_files_are_named() {
 }
 
 #[test]
+fn lines_without_a_time_are_played_at_once_and_the_option_for_it_is_named() {
+    let folder = Folder::new();
+    folder.write("plain.jsonl", "{\"at\":1,\"n\":1}\n{\"at\":3,\"n\":2}\n");
+    let output = folder.run("replay plain.jsonl");
+    assert_eq!(text(&output.stdout).lines().count(), 2);
+    let told = "replay: plain.jsonl: its lines have no time, so they are played without pauses; \
+                --time FIELD names the field that has it\n";
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), (told, Some(0)));
+    // Where some have one, or nothing is waited for, there is nothing to say.
+    for (words, content) in [
+        ("replay --time at --idle-limit 0 plain.jsonl", ""),
+        ("replay --speed max plain.jsonl", ""),
+        ("replay plain.jsonl", "{\"n\":1}\n{\"ts\":1}\n"),
+        ("replay plain.jsonl", log("", &["<1"]).as_str()),
+    ] {
+        if !content.is_empty() {
+            folder.write("plain.jsonl", content);
+        }
+        let output = folder.run(words);
+        assert_eq!((text(&output.stderr).as_str(), output.status.code()), ("", Some(0)), "{words} {content}");
+    }
+}
+
+#[test]
 fn the_time_stands_where_it_is_said_to_stand() {
     let folder = Folder::new();
     folder.write("a.jsonl", "{\"event\":{\"at\":\"2026-01-01T00:00:01\"}}\n{\"event\":{\"at\":3000000000}}\n");

@@ -1,17 +1,18 @@
-//! What is wrong with a log, counted.
+//! What is wrong with a log, counted over all of its files.
 
 use super::Work;
 use crate::cmd::log_file::{Entry, LogFile};
 use crate::io::report::Report;
 use crate::journal::read::{Content, Found, Problem};
-use crate::journal::time;
+use crate::journal::{FORMAT, time};
 use serde::Serialize;
 
-/// The counts of one file.
+/// The counts of one log.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Check {
-    file: String,
-    /// `pipewright-log`, or `ndjson`.
+    /// In the order in which they were read.
+    files: Vec<String>,
+    /// `pipewright-log` where all files are in that, or `ndjson`.
     format: &'static str,
     bytes: u64,
     messages: u64,
@@ -34,12 +35,23 @@ pub(super) struct Check {
     last: Option<String>,
     #[serde(skip)]
     times: Option<(i64, i64)>,
+    /// When the last session began: a rotated one has a header in each of its files.
+    #[serde(skip)]
+    session: Option<i64>,
 }
 
 impl Work for Check {
+    fn is_one_log(&self) -> bool {
+        true
+    }
+
     fn take(&mut self, _log: &str, entry: &Entry<'_>, _report: &Report, _out: &mut Vec<u8>) {
         match &entry.found {
-            Found::Header(_) => self.sessions += 1,
+            Found::Header(header) => {
+                let goes_on = header.start.is_some() && header.start == self.session;
+                self.session = header.start;
+                self.sessions += u64::from(!goes_on);
+            }
             Found::End(_) => self.ended += 1,
             Found::Lost(count) => self.lost = self.lost.saturating_add(*count),
             Found::Message(message) => {
@@ -54,16 +66,19 @@ impl Work for Check {
         }
     }
 
-    fn end_file(&mut self, log: &LogFile, out: &mut Vec<u8>) {
-        self.file.clone_from(&log.name);
-        self.format = if log.is_ours() == Some(true) { crate::journal::FORMAT } else { "ndjson" };
-        self.bytes = log.bytes_read;
+    fn end_file(&mut self, log: &LogFile, _out: &mut Vec<u8>) {
+        let is_ours = log.is_ours() == Some(true) && (self.files.is_empty() || self.format == FORMAT);
+        self.format = if is_ours { FORMAT } else { "ndjson" };
+        self.files.push(log.name.clone());
+        self.bytes += log.bytes_read;
+    }
+
+    fn end(&mut self, _report: &Report, out: &mut Vec<u8>) {
         self.first = self.times.map(|(first, _)| time::write(first));
         self.last = self.times.map(|(_, last)| time::write(last));
         // It fails only where the writer or a map's key does: here neither can.
         let _ = serde_json::to_writer(&mut *out, self);
         out.push(b'\n');
-        *self = Check::default();
     }
 }
 

@@ -29,6 +29,10 @@ pub(super) struct Csv {
     paths: Paths,
     /// Which of the paths are the whole message.
     whole: Vec<bool>,
+    /// The paths that no message had so far, as they were given.
+    unmet: Vec<Option<String>>,
+    /// Whether there was any message to look into.
+    has_rows: bool,
     filter: Option<Filter>,
     rows: Writer<Vec<u8>>,
     cell: Vec<u8>,
@@ -38,9 +42,9 @@ impl Csv {
     /// # Errors
     /// [`Status::Usage`] where a field is neither a path nor a filter.
     pub(super) fn new(fields: &str, filter: Option<Filter>) -> Result<Csv, Failure> {
-        let (mut titles, mut columns, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut titles, mut columns, mut paths, mut unmet) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for field in split(fields) {
-            let field = field.trim();
+            let (name, field) = name_of(field.trim());
             if field.is_empty() {
                 return Err(Failure::new(Status::Usage, format_args!("FIELDS: an empty field in {fields:?}")));
             }
@@ -54,6 +58,7 @@ impl Csv {
                 _ => match Path::parse(field) {
                     Some(path) if !field.contains("[]") => {
                         paths.push(path);
+                        unmet.push(Some(field.to_owned()));
                         Column::Path(paths.len() - 1)
                     }
                     _ => Column::Filter(Box::new(Filter::compile("FIELDS", field)?)),
@@ -62,11 +67,12 @@ impl Csv {
             columns.push(column);
             // The whole message is called as it is asked for.
             let title = field.trim_start_matches(['.', '$']);
-            titles.push(if title.is_empty() { field } else { title }.to_owned());
+            titles.push(name.unwrap_or(if title.is_empty() { field } else { title }).to_owned());
         }
         let whole = paths.iter().map(|path| path.steps().is_empty()).collect();
         let rows = WriterBuilder::new().from_writer(Vec::new());
-        Ok(Csv { titles, columns, paths: Paths::new(&paths), whole, filter, rows, cell: Vec::new() })
+        let (paths, cell) = (Paths::new(&paths), Vec::new());
+        Ok(Csv { titles, columns, paths, whole, unmet, has_rows: false, filter, rows, cell })
     }
 
     fn write_row(&mut self, log: &str, line: u64, message: &Message<'_>, report: &Report) {
@@ -79,6 +85,12 @@ impl Csv {
             }
             _ => message.body().map(String::from_utf8_lossy),
         };
+        self.has_rows = true;
+        for (number, unmet) in self.unmet.iter_mut().enumerate().filter(|(_, unmet)| unmet.is_some()) {
+            if found[number].is_some() || self.whole[number] {
+                *unmet = None;
+            }
+        }
         for column in &self.columns {
             self.cell.clear();
             let mut put = |text: &str| self.cell.extend_from_slice(text.as_bytes());
@@ -138,10 +150,28 @@ impl Work for Csv {
     fn end_read(&mut self, out: &mut Vec<u8>) {
         self.give_rows(out);
     }
+
+    fn end(&mut self, report: &Report, _out: &mut Vec<u8>) {
+        for path in self.unmet.iter().flatten().filter(|_| self.has_rows) {
+            report.note(format_args!("no message has {path}, so its column is empty"));
+        }
+    }
 }
 
 fn number(number: Option<u64>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
+}
+
+/// Splits `name=FIELD`. Where `name` is none, as in `.a == 1`, the field is a filter.
+fn name_of(field: &str) -> (Option<&str>, &str) {
+    let is_name = |name: &str| {
+        name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
+    };
+    match field.split_once('=') {
+        Some((name, rest)) if is_name(name) && !rest.starts_with('=') => (Some(name), rest.trim_start()),
+        _ => (None, field),
+    }
 }
 
 /// Splits at the commas that stand neither in brackets nor in a text.
@@ -175,5 +205,14 @@ mod tests {
     fn fields_are_split_outside_brackets_and_texts() {
         assert_eq!(split(r#".a,[.b,.c],"x,\",y",f(1;2)"#), [".a", "[.b,.c]", r#""x,\",y""#, "f(1;2)"]);
         assert_eq!(split(""), [""]);
+    }
+
+    #[test]
+    fn a_name_stands_before_an_equals_sign() {
+        assert_eq!(name_of("hit-points=.hp"), (Some("hit-points"), ".hp"));
+        assert_eq!(name_of("имя= .a == 1"), (Some("имя"), ".a == 1"));
+        for none in [".a", ".a=1", "empty==.a", ".a == 1", "2=.a", "=.a", "a b=.c", "$x=1"] {
+            assert_eq!(name_of(none), (None, none));
+        }
     }
 }

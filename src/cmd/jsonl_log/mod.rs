@@ -31,9 +31,9 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Count records, sessions, gaps, torn lines and loss of each FILE, one JSON object a file
+    /// Count records, sessions, gaps, torn lines and loss, as one JSON object
     Check {
-        /// Logs; `-` is stdin
+        /// The files of one log, rotated ones in any order; `-` is stdin, and is read first
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
     },
@@ -45,7 +45,7 @@ enum Task {
     },
     /// Write one row a message, with these columns
     Csv {
-        /// Columns, with commas between: paths in the message (.params.total), $time, $t, $seq, $dir, $file, $line, or jq filters
+        /// Columns, with commas between: paths in the message (.params.total), $time, $t, $seq, $dir, $file, $line, or jq filters; NAME=FIELD names a column
         #[arg(value_name = "FIELDS")]
         fields: String,
         /// Logs; `-` is stdin
@@ -82,10 +82,12 @@ const AFTER_HELP: &str = "\
 Examples:
   Is anything missing?
     jsonl-log check run.jsonl
+  Or between the files of a log that was rotated?
+    jsonl-log check run.jsonl*
   What a killed machine left, as a clean log:
     jsonl-log recover run.jsonl > whole.jsonl
   Hit points over time, for a spreadsheet:
-    jsonl-log csv '$time,.game_state.floor,.game_state.current_hp' --where .in_game run.jsonl > hp.csv
+    jsonl-log csv '$time,.game_state.floor,hp=.game_state.current_hp' --where .in_game run.jsonl > hp.csv
   Which answers were slow?
     jsonl-log summary run.jsonl
 
@@ -111,7 +113,12 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let report = Report::new(NAME, false);
     let options = &arguments.log;
     match &arguments.task {
-        Task::Check { files } => work(files, options, &report, &mut check::Check::default()),
+        Task::Check { files } => {
+            let mut files = files.clone();
+            // The shell names rotated files the newest first. What isn't known goes before, such as `zcat run.jsonl.2.gz |`.
+            files.sort_by_cached_key(|file| LogFile::first_seq(file, options));
+            work(&files, options, &report, &mut check::Check::default())
+        }
         Task::Recover { files } => work(files, options, &report, &mut Recover),
         Task::Csv { fields, files, filter } => {
             let filter = Filter::compile_some("--where", filter.as_ref())?;
@@ -127,13 +134,17 @@ trait Work {
     fn needs_times(&self) -> bool {
         true
     }
+    /// Whether a file goes on where the one before it ended.
+    fn is_one_log(&self) -> bool {
+        false
+    }
     fn begin(&mut self, _out: &mut Vec<u8>) {}
     fn take(&mut self, log: &str, entry: &Entry<'_>, report: &Report, out: &mut Vec<u8>);
     /// What was read has been taken; before the next read, everything is written.
     fn end_read(&mut self, _out: &mut Vec<u8>) {}
     /// A file has been read to its end.
     fn end_file(&mut self, _log: &LogFile, _out: &mut Vec<u8>) {}
-    fn end(&mut self, _out: &mut Vec<u8>) {}
+    fn end(&mut self, _report: &Report, _out: &mut Vec<u8>) {}
 }
 
 fn work(files: &[OsString], options: &LogOptions, report: &Report, work: &mut dyn Work) -> Result<Status, Failure> {
@@ -151,7 +162,13 @@ fn work(files: &[OsString], options: &LogOptions, report: &Report, work: &mut dy
 fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut dyn Work) -> Result<(), Closed> {
     let mut progress = Progress::begin();
     let mut closed = output.write(|out| work.begin(out));
+    let mut before = None;
     for mut log in logs {
+        if work.is_one_log()
+            && let Some(before) = before.take()
+        {
+            log.follows(before);
+        }
         let name = log.name.clone();
         let mut more = true;
         while more && closed.is_ok() {
@@ -179,9 +196,10 @@ fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut
             progress.show(&name, log.bytes_read, log.length);
         }
         closed = closed.and_then(|()| output.write(|out| work.end_file(&log, out)));
+        before = Some(log);
     }
     progress.clear();
-    closed.and_then(|()| output.write(|out| work.end(out))).and_then(|()| output.flush())
+    closed.and_then(|()| output.write(|out| work.end(report, out))).and_then(|()| output.flush())
 }
 
 /// Writes what can be read.

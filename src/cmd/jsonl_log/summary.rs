@@ -106,7 +106,7 @@ impl Work for Summary {
         self.end_turn();
     }
 
-    fn end(&mut self, out: &mut Vec<u8>) {
+    fn end(&mut self, _report: &Report, out: &mut Vec<u8>) {
         let titles = [
             "dir",
             "type",

@@ -55,6 +55,8 @@ struct Feed {
     /// Something stood before the next message that no line goes on over.
     is_cut: bool,
     ended: bool,
+    /// Whether lines without a time are to be told.
+    misses_times: bool,
 }
 
 /// All logs.
@@ -77,7 +79,8 @@ pub enum Stop {
 }
 
 impl Feeds {
-    pub fn new(logs: Vec<LogFile>, choice: Choice, follow: bool, report: Arc<Report>) -> Feeds {
+    /// `is_timed` says whether messages are played at their times.
+    pub fn new(logs: Vec<LogFile>, choice: Choice, follow: bool, is_timed: bool, report: Arc<Report>) -> Feeds {
         let feed = |log| Feed {
             log,
             bytes: Vec::new(),
@@ -87,6 +90,7 @@ impl Feeds {
             session: None,
             is_cut: false,
             ended: false,
+            misses_times: is_timed,
         };
         Feeds { feeds: logs.into_iter().map(feed).collect(), choice, follow, report, first: None }
     }
@@ -141,13 +145,15 @@ impl Feeds {
 
     /// Reads one log once; says whether there was something.
     fn fill(&mut self, at: usize) -> Result<bool, Failure> {
-        let Feed { log, bytes, items, latest, first, session, is_cut, ended } = &mut self.feeds[at];
+        let Feed { log, bytes, items, latest, first, session, is_cut, ended, misses_times } = &mut self.feeds[at];
         let follows = self.follow && log.may_grow();
         let (choice, report) = (&self.choice, &self.report);
         bytes.clear();
         let name = log.name.clone();
+        let mut has_messages = false;
         let mut each = |Entry { line, found, .. }: Entry<'_>| match found {
             Found::Message(message) => {
+                has_messages = true;
                 *latest = message.time.max(*latest);
                 *first = first.or(message.time);
                 let item = |is_break, begins, bytes| Item {
@@ -182,6 +188,11 @@ impl Feeds {
             Found::End(_) => *is_cut = true,
         };
         let read = if follows { log.follow(&mut each) } else { log.read(&mut each) };
+        if has_messages && std::mem::take(misses_times) && first.is_none() {
+            report.note(format_args!(
+                "{name}: its lines have no time, so they are played without pauses; --time FIELD names the field that has it"
+            ));
+        }
         match read {
             Ok(more) => {
                 *ended = !more && !follows;

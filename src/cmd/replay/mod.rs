@@ -216,6 +216,6 @@ fn play(arguments: &Arguments, report: Arc<Report>) -> Result<Status, Failure> {
         None
     };
     let schedule = Schedule::new(arguments.speed.unwrap_or(Speed::Times(1.0)), arguments.idle_limit);
-    let mut feeds = Feeds::new(logs, choice, choose.follow, Arc::clone(&report));
+    let mut feeds = Feeds::new(logs, choice, choose.follow, !is_max, Arc::clone(&report));
     Player { output, schedule, stepper, report: &report }.play(&mut feeds)
 }

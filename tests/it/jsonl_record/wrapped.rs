@@ -11,6 +11,21 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
 #[test]
+fn a_command_without_dashes_before_it_is_refused_with_a_tip() {
+    let (_folder, file) = new_log();
+    let output = pipe(record(&file).arg("cat"), b"{}\n");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("unexpected argument 'cat'") && told.contains("tip: to start 'cat', put '--' before it\n"),
+        "{told}"
+    );
+    assert!(!file.exists());
+    let told = text(&pipe(record(&file).arg("--no-such"), b"").stderr);
+    assert!(told.contains("'--no-such'") && !told.contains("to start"), "{told}");
+}
+
+#[test]
 fn what_goes_to_the_child_and_what_it_says_is_relayed_and_recorded() {
     let (_folder, file) = new_log();
     let script = "echo '{\"ready\":true}'; echo warning >&2; printf 'torn' >&2; cat; printf 'no line feed'";
