@@ -48,6 +48,10 @@ struct About {
 pub struct Exchange {
     /// When it was asked, in microseconds since the session's start.
     pub t: u64,
+    /// The client's message, and the file (counted from 0) and line that it stands in.
+    pub asked: String,
+    /// See `asked`.
+    pub place: (usize, u64),
     token: Option<String>,
     said: Vec<Said>,
 }
@@ -97,6 +101,14 @@ impl Answers {
     /// How many requests there are.
     pub fn requests(&self) -> usize {
         self.asked.values().filter(|asked| asked.is_request).map(|asked| asked.exchanges.len()).sum()
+    }
+
+    /// The recorded requests that were not asked for, in their order. A client's greeting is not among them.
+    pub fn unasked(&self) -> Vec<&Exchange> {
+        let requests = self.asked.values().filter(|asked| asked.is_request && !is_greeting(&asked.about.method));
+        let mut places: Vec<usize> = requests.flat_map(|asked| &asked.exchanges[asked.given..]).copied().collect();
+        places.sort_unstable();
+        places.into_iter().map(|at| &self.exchanges[at]).collect()
     }
 
     /// Finds what was answered to a request: of one that was recorded several times the answers come in order, and the last
@@ -156,12 +168,13 @@ impl Recording {
     }
 
     /// Takes a line of the client's. What is no JSON-RPC is left out.
-    pub fn client(&mut self, line: &str, t: u64) {
+    /// `place` is the file (counted from 0) and the line that it stands in.
+    pub fn client(&mut self, line: &str, t: u64, place: (usize, u64)) {
         match read(line) {
             // Whether somebody is alive isn't recorded.
             Ok(Message::Request { method, .. }) if method == PING => {}
             Ok(Message::Request { id, params, .. }) => {
-                let Some(at) = self.begin(line, t, true, asked_token(params).map(name)) else { return };
+                let Some(at) = self.begin(line, t, place, true, asked_token(params).map(name)) else { return };
                 let id = name(id);
                 self.open.retain(|(other, _)| *other != id);
                 self.open.push((id, at));
@@ -169,16 +182,23 @@ impl Recording {
             Ok(Message::Notification { method, params }) => match cancelled(&method, params) {
                 // What comes of it isn't waited for any more.
                 Some(id) => self.open.retain(|(other, _)| *other != name(id)),
-                None => _ = self.begin(line, t, false, None),
+                None => _ = self.begin(line, t, place, false, None),
             },
             Ok(Message::Response { .. }) | Err(_) => {}
         }
     }
 
-    fn begin(&mut self, line: &str, t: u64, is_request: bool, token: Option<String>) -> Option<usize> {
+    fn begin(
+        &mut self,
+        line: &str,
+        t: u64,
+        place: (usize, u64),
+        is_request: bool,
+        token: Option<String>,
+    ) -> Option<usize> {
         let (key, about) = key(&self.answers.same, line)?;
         let at = self.answers.exchanges.len();
-        self.answers.exchanges.push(Exchange { t, token, said: Vec::new() });
+        self.answers.exchanges.push(Exchange { t, asked: line.to_owned(), place, token, said: Vec::new() });
         let asked = || Asked { about, is_request, exchanges: Vec::new(), given: 0 };
         self.answers.asked.entry(key).or_insert_with(asked).exchanges.push(at);
         self.last = Some(at);
@@ -222,6 +242,10 @@ pub const PING: &str = "ping";
 /// These are the same whatever the client says of itself.
 const GREETINGS: [&str; 2] = ["initialize", "server/discover"];
 
+fn is_greeting(method: &str) -> bool {
+    GREETINGS.contains(&method)
+}
+
 const CALL: &str = "tools/call";
 
 /// What makes two messages the same: the method and, but for `_meta`, the parameters; as JSON text.
@@ -243,10 +267,10 @@ fn key_of(method: String, params: Option<&RawValue>, ignored: &[&[Step]]) -> (St
     canonical::write_text(&method, &mut text);
     let mut tool = None;
     text.push_str(",\"params\":");
-    let is_greeting = GREETINGS.contains(&method.as_str()) || ignored.iter().any(|steps| steps.is_empty());
+    let is_same_anyway = is_greeting(&method) || ignored.iter().any(|steps| steps.is_empty());
     let params = params.map_or("{}", RawValue::get);
     match serde_json::from_str::<Object<'_>>(params) {
-        _ if is_greeting => text.push_str("{}"),
+        _ if is_same_anyway => text.push_str("{}"),
         Ok(mut fields) => {
             fields.remove("_meta");
             if method == CALL {

@@ -71,6 +71,11 @@ fn call(id: &str, arguments: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add","arguments":{arguments}}}}}"#)
 }
 
+/// The last line, of one request that was answered from the recording or not.
+fn sum(answered: u64, not: u64) -> String {
+    format!("replay: 1 request: {answered} answered from the recording, {not} not; recorded and not made: 0\n")
+}
+
 fn with_log(messages: &[&str]) -> Folder {
     let folder = Folder::new();
     folder.write("mcp.jsonl", log("world", messages));
@@ -173,7 +178,81 @@ fn ids_of_any_type_come_back_and_no_digit_changes() {
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"sum\":3.0, \"big\":12345678901234567890123}}}}\n")
     };
     assert_eq!(text(&output.stdout), ids.iter().map(expected).collect::<String>());
-    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    let sum = "replay: 4 requests: 4 answered from the recording, 0 not; recorded and not made: 0\n";
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), sum));
+}
+
+#[test]
+fn recorded_requests_that_nobody_made_are_named_and_summed_up() {
+    let folder = Folder::new();
+    record(&folder, &["a", "b", "a"]);
+    let log = text(&folder.read("mcp.jsonl"));
+    let place = |message: &str, nth: usize| {
+        let asked = |line: &&str| line.contains("\"in\"") && line.contains(&format!("\"message\":{message:?}"));
+        let line = log.lines().filter(asked).nth(nth).unwrap();
+        let number = log.lines().position(|other| other == line).unwrap() + 1;
+        let asked: Value = serde_json::from_str(line).unwrap();
+        (format!("mcp.jsonl:{number}"), asked["msg"].clone())
+    };
+    let call_of = |id: &str, message: &str| {
+        let arguments = json!({"message": message});
+        json!({"id": id, "method": "tools/call", "params": {"name": "echo", "arguments": arguments}}).to_string()
+    };
+    let lines = [r#"{"id":0,"method":"tools/list","params":{}}"#, &call_of("x", "a"), &call_of("y", "c")];
+    let output = ask(&folder, "--report report", &lines);
+    let stderr = text(&output.stderr);
+    for (log, _) in [place("b", 0), place("a", 1)] {
+        let named = format!("replay: {log}: this recorded request was not made: {{\"jsonrpc\":\"2.0\"");
+        assert!(stderr.contains(&named), "{log}: {stderr}");
+    }
+    let sum = "replay: 3 requests: 2 answered from the recording, 1 not; recorded and not made: 2\n";
+    assert!(stderr.ends_with(sum) && stderr.lines().count() == 4, "{stderr}");
+    assert_eq!(output.status.code(), Some(1));
+
+    let report = crate::schemas::written(folder.path("report"));
+    let report: Vec<Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let why =
+        "the recording has no call of echo with these arguments; the nearest differs at .params.arguments.message";
+    let now: Value = serde_json::from_str(lines[2]).unwrap();
+    let missing =
+        |(log, recorded): (String, Value)| json!({"type":"difference","kind":"missing","log":log,"recorded":recorded});
+    assert_eq!(
+        report,
+        [
+            json!({"type":"difference","kind":"extra","now":now,"why":why}),
+            missing(place("b", 0)),
+            missing(place("a", 1)),
+            json!({"type":"summary","lines":{"same":2,"differs":0,"missing":2,"extra":1,"unsaid":0}}),
+        ]
+    );
+    // A client need not ask for everything, so that alone is no fault; --quiet leaves the sum.
+    let output = ask(&folder, "--quiet", &lines[..2]);
+    let sum = "replay: 2 requests: 2 answered from the recording, 0 not; recorded and not made: 2\n";
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), (sum, Some(0)));
+    // The first are named, the others counted.
+    let many: String =
+        (0..30).map(|n| line(n, n + 1, &format!("<{}", call(&n.to_string(), &format!("{{\"n\":{n}}}"))))).collect();
+    folder.write("mcp.jsonl", header("world") + "\n" + &many);
+    let stderr = text(&ask(&folder, "", &[]).stderr);
+    assert_eq!(stderr.matches("this recorded request was not made").count(), 20, "{stderr}");
+    assert!(stderr.contains("and 10 more notes") && stderr.contains("recorded and not made: 30"), "{stderr}");
+}
+
+#[test]
+fn a_report_of_a_server_is_written_also_where_it_is_ended_or_cannot_be_written() {
+    let folder = with_log(&[CALL, ANSWER]);
+    let output = ask(&folder, "--report /dev/full", &[&call("1", r#"{"a":1,"b":2}"#)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("replay: /dev/full: No space left on device"), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).lines().count(), 1);
+    let output = ask(&folder, "--report /no/such/folder/report", &[]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    let mut talk = Talk::start(&mut folder.command("replay --as world --jsonrpc --report report mcp.jsonl"));
+    talk.ask(&call("1", r#"{"a":1,"b":2}"#));
+    talk.signal(nix::sys::signal::Signal::SIGTERM);
+    let ended = talk.end();
+    assert!(ended.stderr.contains("replay: 1 request: 1 answered"), "{}", ended.stderr);
+    assert!(crate::schemas::written(folder.path("report")).contains("\"same\":1"));
 }
 
 #[test]
@@ -208,13 +287,14 @@ fn what_nobody_recorded_is_told_and_the_status_is_1() {
          replay: stdin:6: the recording has no tools/list; it has tools/call\n\
          replay: stdin:7: the recording has no call of ad; it has add\n\
          replay: stdin:8: no JSON-RPC message: it is no JSON object: expected value at column 1\n\
-         replay: stdin:9: no JSON-RPC message: it is an array: send one record a line\n"
+         replay: stdin:9: no JSON-RPC message: it is an array: send one record a line\n\
+         replay: 6 requests: 1 answered from the recording, 5 not; recorded and not made: 0\n"
     );
     assert_eq!(output.status.code(), Some(1));
     let quiet = ask(&folder, "--quiet", &lines);
     assert_eq!(
         (text(&quiet.stderr).as_str(), quiet.status.code()),
-        ("replay: 5 requests got no recorded answer\n", Some(1))
+        ("replay: 6 requests: 1 answered from the recording, 5 not; recorded and not made: 0\n", Some(1))
     );
 }
 
@@ -233,7 +313,7 @@ fn what_the_server_asked_for_itself_is_asked_again() {
     assert!(talk.hear().contains("list_changed"));
     talk.say(r#"{"jsonrpc":"2.0","id":"s1","error":{"code":-1,"message":"no"}}"#);
     let ended = talk.end_after_close();
-    assert_eq!((ended.status.code(), ended.lines, ended.stderr.as_str()), (Some(0), vec![], ""));
+    assert_eq!((ended.status.code(), ended.lines, ended.stderr), (Some(0), vec![], sum(1, 0)));
 }
 
 #[test]
@@ -248,7 +328,10 @@ fn a_request_that_was_never_answered_is_answered_with_an_error() {
              {{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{{\"code\":-32603,\"message\":\"{why}\"}}}}\n"
         )
     );
-    assert_eq!((text(&output.stderr), output.status.code()), (format!("replay: stdin:1: {why}\n"), Some(1)));
+    assert_eq!(
+        (text(&output.stderr), output.status.code()),
+        (format!("replay: stdin:1: {why}\n{}", sum(0, 1)), Some(1))
+    );
 }
 
 #[test]
@@ -338,10 +421,13 @@ fn a_client_that_is_started_is_served_and_ends_it_with_its_status() {
     let mut replay = folder.command("replay --as world --jsonrpc mcp.jsonl -- sh -c");
     let output = pipe(replay.arg(&client), b"");
     assert_eq!(output.status.code(), Some(7));
-    assert_eq!(text(&output.stderr), format!("{}\n", ANSWER[1..].replace("\"id\":1", "\"id\":\"c\"")));
+    let answer = ANSWER[1..].replace("\"id\":1", "\"id\":\"c\"");
+    assert_eq!(text(&output.stderr), format!("{answer}\n{}", sum(1, 0)));
     let mut replay = folder.command("replay --as world --jsonrpc mcp.jsonl -- sh -c");
     let output = pipe(replay.arg("echo '{\"id\":1,\"method\":\"x\"}'; read -r answer; exec >&-; sleep 0.1"), b"");
-    assert_eq!(text(&output.stderr), "replay: client:1: the recording has no x; it has tools/call\n");
+    let told = text(&output.stderr);
+    assert!(told.starts_with("replay: client:1: the recording has no x; it has tools/call\n"), "{told}");
+    assert!(told.contains("replay: mcp.jsonl:2: this recorded request was not made: "), "{told}");
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -356,7 +442,6 @@ fn what_cannot_be_served_is_refused() {
         ("--as world --jsonrpc game.jsonl", "game.jsonl: nobody asks anything there in JSON-RPC"),
         ("--as world --jsonrpc pipe.jsonl", "recorded in a pipe"),
         ("--as world --jsonrpc --session 1 mcp.jsonl", "--session"),
-        ("--as world --jsonrpc --report r mcp.jsonl", "--report"),
     ] {
         let output = folder.run(&format!("replay {words}"));
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words}");

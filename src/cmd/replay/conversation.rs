@@ -141,8 +141,7 @@ impl Conversation {
     }
 
     /// Where a line stands, for people.
-    pub fn place(&self, said: &Said) -> String {
-        let (file, line) = said.place;
+    pub fn place(&self, (file, line): (usize, u64)) -> String {
         format!("{}:{line}", self.names.get(file).map_or("log", String::as_str))
     }
 

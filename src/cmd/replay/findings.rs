@@ -1,17 +1,14 @@
 //! What a comparison found: told to people as it is found, written for programs, summed up at the end.
 
 use super::conversation::Conversation;
-use super::report::{Counts, Line, json, place};
+use super::report::{Counts, Line, ReportFile, json, place};
 use crate::cmd::spread::Spread;
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
+use crate::io::report::{Failure, Report};
 use crate::replay::alignment::{Finding, Heard};
 use crate::replay::compare::{Comparison, Difference};
 use crate::replay::turns::Said;
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +21,7 @@ pub struct Findings {
     comparison: Comparison,
     report: Arc<Report>,
     quiet: bool,
-    file: Option<(BufWriter<File>, PathBuf)>,
+    file: ReportFile,
     turns: u64,
     different_turns: u64,
     first: Option<u64>,
@@ -51,22 +48,18 @@ impl Findings {
     /// `file` is where the report for programs goes.
     ///
     /// # Errors
-    /// [`Status::Usage`] where that can't be made.
+    /// As [`ReportFile::create`].
     pub fn new(
         comparison: Comparison,
         file: Option<&Path>,
         quiet: bool,
         report: &Arc<Report>,
     ) -> Result<Findings, Failure> {
-        let open = |path: &Path| match private::file().write(true).create(true).truncate(true).open(path) {
-            Ok(file) => Ok((BufWriter::new(file), path.to_owned())),
-            Err(error) => Err(Failure::new(Status::Usage, format_args!("{}: {error}", path.display()))),
-        };
         Ok(Findings {
             comparison,
             report: Arc::clone(report),
             quiet,
-            file: file.map(open).transpose()?,
+            file: ReportFile::create(file, report)?,
             turns: 0,
             different_turns: 0,
             first: None,
@@ -107,15 +100,16 @@ impl Findings {
             (Some(said), Some(heard)) => self.comparison.differences(said.body(), heard.body()),
             _ => Vec::new(),
         };
-        let log = said.map(|said| conversation.place(said));
+        let log = said.map(|said| conversation.place(said.place));
         self.tell(turn, kind, log.as_deref(), said, heard, &differences);
-        self.write(&Line::Difference {
-            turn,
+        self.file.write(&Line::Difference {
+            turn: Some(turn),
             kind,
             log,
             recorded: said.map(|said| json(said.body())),
             now: heard.map(|heard| json(heard.body())),
             differences: differences.iter().filter(|one| !one.path.is_empty()).map(place).collect(),
+            why: None,
         });
     }
 
@@ -190,7 +184,7 @@ impl Findings {
             && let Some(EndedTurn { turn, recorded_us, now_us }) = self.ended.pop_front()
         {
             let same = !self.different.contains(&turn);
-            self.write(&Line::Turn { turn, same, recorded_us, now_us });
+            self.file.write(&Line::Turn { turn, same, recorded_us, now_us });
         }
     }
 
@@ -201,14 +195,14 @@ impl Findings {
         let lines = if missing == 1 { "one recorded line" } else { "recorded lines" };
         let count = if missing == 1 { String::new() } else { format!("{missing} ") };
         self.complain(turn, format_args!("{how}; {count}{lines} did not come"));
-        self.write(&Line::Ended { turn, how, missing });
+        self.file.write(&Line::Ended { turn, how, missing });
     }
 
     /// The other side ended with the recording, but not as it was recorded.
     pub fn ended_otherwise(&mut self, turn: u64, how: &str) {
         self.differs_in(turn);
         self.complain(turn, how);
-        self.write(&Line::Ended { turn, how, missing: 0 });
+        self.file.write(&Line::Ended { turn, how, missing: 0 });
     }
 
     fn complain(&self, turn: u64, message: impl std::fmt::Display) {
@@ -244,7 +238,7 @@ impl Findings {
             ));
         }
         let counts = std::mem::take(&mut self.counts);
-        self.write(&Line::Summary {
+        self.file.write(&Line::Summary {
             turns: self.turns,
             different_turns: self.different_turns,
             first: self.first,
@@ -252,21 +246,7 @@ impl Findings {
             recorded_us: then,
             now_us: now,
         });
-        if let Some((mut file, path)) = self.file.take()
-            && let Err(error) = file.flush()
-        {
-            self.report.fault(path.display(), error);
-        }
-    }
-
-    fn write(&mut self, line: &Line<'_>) {
-        if let Some((file, path)) = &mut self.file {
-            let written = serde_json::to_writer(&mut *file, line).map_err(std::io::Error::from);
-            if let Err(error) = written.and_then(|()| file.write_all(b"\n")) {
-                self.report.fault(path.display(), format_args!("{error}; the report ends here"));
-                self.file = None;
-            }
-        }
+        self.file.finish();
     }
 }
 
@@ -274,7 +254,7 @@ fn milliseconds(us: u64) -> String {
     format!("{}.{:02} ms", us / 1000, us % 1000 / 10)
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(WIDTH) {
         Some((at, _)) => format!("{}...", &text[..at]),
         None => text.to_owned(),

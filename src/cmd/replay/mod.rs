@@ -45,7 +45,7 @@ use step::Stepper;
 /// With `--as world --jsonrpc LOG`, a recorded MCP server (or another that speaks JSON-RPC, a message a line) is served: requests are
 /// found by method and parameters, in any order, and answered as recorded, with their own ids. Of a request that was recorded
 /// several times the answers come in order, and the last one again when they are used up; one that was not recorded is answered
-/// with an error that names the nearest.
+/// with an error that names the nearest. At the end, recorded requests that were not made are named; they don't change the exit status.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -107,7 +107,7 @@ struct RoleOptions {
     #[arg(long = "as", value_name = "PART", conflicts_with_all = ["filter", "breaks", "step", "follow", "from", "to", "dir"])]
     part: Option<Part>,
     /// Serve a recorded JSON-RPC server (MCP): answer what is asked, not line by line
-    #[arg(long, requires = "part", conflicts_with_all = ["session", "report", "timeout", "settle"])]
+    #[arg(long, requires = "part", conflicts_with_all = ["session", "timeout", "settle"])]
     jsonrpc: bool,
     /// Which part the recorded child played, where the log doesn't say
     #[arg(long, value_name = "PART", requires = "part")]
@@ -121,7 +121,7 @@ struct RoleOptions {
     /// What both sides' lines go through before they are compared; a line that it gives nothing for is compared as it is
     #[arg(long, value_name = "JQ", requires = "part")]
     normalise: Option<String>,
-    /// Write what was found, turn by turn, as NDJSON
+    /// Write what was found as NDJSON: each difference, each turn (not with --jsonrpc), and the sum of all
     #[arg(long, value_name = "FILE", requires = "part")]
     report: Option<PathBuf>,
     /// How long a turn waits for what was recorded before it goes on without

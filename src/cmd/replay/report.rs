@@ -1,9 +1,52 @@
 //! The report for programs: NDJSON, a line for each turn, each difference, and the sum of all.
 
 use crate::cmd::spread::Percentiles;
+use crate::io::private;
+use crate::io::report::{Failure, Report, Status};
 use crate::replay::compare::Difference;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The file of `--report`, where there is one.
+pub(super) struct ReportFile {
+    file: Option<(BufWriter<File>, PathBuf)>,
+    report: Arc<Report>,
+}
+
+impl ReportFile {
+    /// # Errors
+    /// [`Status::Usage`] where it can't be made.
+    pub(super) fn create(path: Option<&Path>, report: &Arc<Report>) -> Result<ReportFile, Failure> {
+        let open = |path: &Path| match private::file().write(true).create(true).truncate(true).open(path) {
+            Ok(file) => Ok((BufWriter::new(file), path.to_owned())),
+            Err(error) => Err(Failure::new(Status::Usage, format_args!("{}: {error}", path.display()))),
+        };
+        Ok(ReportFile { file: path.map(open).transpose()?, report: Arc::clone(report) })
+    }
+
+    pub(super) fn write(&mut self, line: &Line<'_>) {
+        if let Some((file, path)) = &mut self.file {
+            let written = serde_json::to_writer(&mut *file, line).map_err(std::io::Error::from);
+            if let Err(error) = written.and_then(|()| file.write_all(b"\n")) {
+                self.report.fault(path.display(), format_args!("{error}; the report ends here"));
+                self.file = None;
+            }
+        }
+    }
+
+    /// Nothing more is written.
+    pub(super) fn finish(&mut self) {
+        if let Some((mut file, path)) = self.file.take()
+            && let Err(error) = file.flush()
+        {
+            self.report.fault(path.display(), error);
+        }
+    }
+}
 
 /// How many lines fared how.
 #[derive(Debug, Default, Serialize)]
@@ -20,7 +63,8 @@ pub(super) struct Counts {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Line<'a> {
     Difference {
-        turn: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        turn: Option<u64>,
         kind: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         log: Option<String>,
@@ -30,6 +74,8 @@ pub(super) enum Line<'a> {
         now: Option<Box<RawValue>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         differences: Vec<Place>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why: Option<&'a str>,
     },
     Turn {
         turn: u64,
@@ -49,6 +95,11 @@ pub(super) enum Line<'a> {
         lines: &'a Counts,
         recorded_us: Percentiles,
         now_us: Percentiles,
+    },
+    /// Of a server that answers in any order, where there are no turns.
+    #[serde(rename = "summary")]
+    Served {
+        lines: &'a Counts,
     },
 }
 

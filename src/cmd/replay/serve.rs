@@ -1,6 +1,8 @@
 //! A recorded JSON-RPC server, played to a client that asks what it likes, in any order.
 
 use super::conversation::{Conversation, Sessions, Wanted};
+use super::findings::shortened;
+use super::report::{Counts, Line as ReportLine, ReportFile, json};
 use super::role::normaliser;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
@@ -25,7 +27,7 @@ use std::time::{Duration, Instant};
 
 pub fn run(arguments: Arguments, report: Arc<Report>) -> Result<Status, Failure> {
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
-    let RoleOptions { child, ignore, normalise, quiet, .. } = role;
+    let RoleOptions { child, ignore, normalise, report: file, quiet, .. } = role;
     let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
     let wanted = Wanted { files: &files, options: &log, part: Part::World, child, sessions: Sessions::All };
     let mut conversation = Conversation::open(&wanted, &report)?;
@@ -34,14 +36,18 @@ pub fn run(arguments: Arguments, report: Arc<Report>) -> Result<Status, Failure>
         let names = files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", ");
         return Err(Failure::new(Status::Usage, format_args!("{names}: nobody asks anything there in JSON-RPC")));
     }
+    let file = ReportFile::create(file.as_deref(), &report)?;
     let wraps = !command.is_empty();
     let stage = Server {
         peer: if wraps { Side::Far } else { Side::Near },
+        conversation,
         answers,
         pace: (speed.unwrap_or(Speed::Max), idle_limit),
         owed: BTreeMap::new(),
         said: 0,
-        missed: 0,
+        counts: Counts::default(),
+        file,
+        finished: false,
         quiet,
         report: Arc::clone(&report),
     };
@@ -66,7 +72,7 @@ fn read(conversation: &mut Conversation, same: Comparison) -> Result<Answers, Fa
             recording.server(&text(said), said.t);
         }
         for said in &turn.theirs {
-            recording.client(&text(said), said.t);
+            recording.client(&text(said), said.t, said.place);
         }
     }
     Ok(recording.finish())
@@ -75,13 +81,18 @@ fn read(conversation: &mut Conversation, same: Comparison) -> Result<Answers, Fa
 /// Answers from a recording.
 struct Server {
     peer: Side,
+    /// Read to its end: it still knows the names of the logs.
+    conversation: Conversation,
     answers: Answers,
     /// How fast, and the longest pause.
     pace: (Speed, Option<Duration>),
     /// What is to be said, by its time, and in the order in which it was decided.
     owed: BTreeMap<(Instant, u64), Owed>,
     said: u64,
-    missed: u64,
+    /// Requests that were answered from the recording are the same, others extra, and recorded ones that nobody made missing.
+    counts: Counts,
+    file: ReportFile,
+    finished: bool,
     quiet: bool,
     report: Arc<Report>,
 }
@@ -131,7 +142,7 @@ impl Server {
         }
         let number = line.number();
         let Ok(text) = std::str::from_utf8(line.body()) else {
-            return self.refuse_line(number, UNREADABLE, "it is no UTF-8", out);
+            return self.refuse_line(number, line.body(), UNREADABLE, "it is no UTF-8", out);
         };
         match json_rpc::read(text) {
             Ok(Message::Request { id, method, .. }) if method == PING => {
@@ -139,7 +150,7 @@ impl Server {
                 out.to(self.peer).extend_from_slice(pong.as_bytes());
             }
             Ok(Message::Request { id, params, .. }) => match recognise(text) {
-                Ok(Some(call)) if call.requires_approval => self.refuse_held(number, &call, out),
+                Ok(Some(call)) if call.requires_approval => self.refuse_held(number, text, &call, out),
                 _ => self.answer(number, text, id, asked_token(params), out),
             },
             Ok(Message::Notification { method, params }) => match cancelled(&method, params) {
@@ -155,7 +166,7 @@ impl Server {
             Ok(Message::Response { .. }) => {}
             Err(why) => {
                 let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-                self.refuse_line(number, if is_json { INVALID } else { UNREADABLE }, &why, out);
+                self.refuse_line(number, line.body(), if is_json { INVALID } else { UNREADABLE }, &why, out);
             }
         }
     }
@@ -164,9 +175,11 @@ impl Server {
         match self.answers.ask(line) {
             Ok(exchange) => {
                 let (t, mut lines) = (exchange.t, exchange.say(Some(id), token));
-                if !exchange.is_answered() {
+                if exchange.is_answered() {
+                    self.counts.same += 1;
+                } else {
                     let message = "this request is in the recording, but was never answered there";
-                    self.miss(number, message);
+                    self.miss(number, line.as_bytes(), message);
                     // It comes behind all that was said about the request.
                     let t = lines.last().map_or(t, |line| line.t);
                     lines.push(Due { t, line: error(id, INTERNAL, message, None) });
@@ -175,7 +188,7 @@ impl Server {
             }
             Err(miss) => {
                 let (code, message) = words(&miss);
-                self.miss(number, &message);
+                self.miss(number, line.as_bytes(), &message);
                 let recorded = miss.near.into_iter().filter_map(|near| RawValue::from_string(near.arguments).ok());
                 let nearest = Nearest { recorded: recorded.collect(), names: miss.names };
                 out.to(self.peer).extend_from_slice(&error(id, code, &message, Some(nearest)));
@@ -184,21 +197,30 @@ impl Server {
     }
 
     /// A world carries out nothing that somebody has still to be asked about; nor does one that is recorded seem to.
-    fn refuse_held(&mut self, number: u64, call: &Call<'_>, out: &mut Out) {
+    fn refuse_held(&mut self, number: u64, line: &str, call: &Call<'_>, out: &mut Out) {
         let message = "it still requires approval: a gate has to settle it first";
-        self.miss(number, message);
+        self.miss(number, line.as_bytes(), message);
         let refusal = Outcome::Error { kind: Kind::NeedsApproval, message, code: None, data: None };
         out.to(self.peer).extend_from_slice((call.answer(refusal) + "\n").as_bytes());
     }
 
-    fn refuse_line(&mut self, number: u64, code: i32, why: &str, out: &mut Out) {
-        self.miss(number, why);
+    fn refuse_line(&mut self, number: u64, line: &[u8], code: i32, why: &str, out: &mut Out) {
+        self.miss(number, line, why);
         out.to(self.peer).extend_from_slice(&error(RawValue::NULL, code, why, None));
     }
 
     /// Something gets no recorded answer.
-    fn miss(&mut self, number: u64, why: &str) {
-        self.missed += 1;
+    fn miss(&mut self, number: u64, line: &[u8], why: &str) {
+        self.counts.extra += 1;
+        self.file.write(&ReportLine::Difference {
+            turn: None,
+            kind: "extra",
+            log: None,
+            recorded: None,
+            now: Some(json(line)),
+            differences: Vec::new(),
+            why: Some(why),
+        });
         if self.quiet {
             return self.report.fail();
         }
@@ -227,12 +249,36 @@ impl Server {
         }
     }
 
-    fn sum_up(&self) {
-        if self.quiet && self.missed > 0 {
-            let requests = if self.missed == 1 { "one request" } else { "requests" };
-            let count = if self.missed == 1 { String::new() } else { format!("{} ", self.missed) };
-            self.report.say(format_args!("{count}{requests} got no recorded answer"));
+    /// Names the recorded requests that nobody made, and sums up, once. A client need not ask for all that was recorded, so that is no
+    /// fault.
+    fn sum_up(&mut self) {
+        if std::mem::replace(&mut self.finished, true) {
+            return;
         }
+        for exchange in self.answers.unasked() {
+            self.counts.missing += 1;
+            let log = self.conversation.place(exchange.place);
+            let asked = shortened(&exchange.asked);
+            self.report.note_again(format_args!("{log}: this recorded request was not made: {asked}"));
+            self.file.write(&ReportLine::Difference {
+                turn: None,
+                kind: "missing",
+                log: Some(log),
+                recorded: Some(json(exchange.asked.as_bytes())),
+                now: None,
+                differences: Vec::new(),
+                why: None,
+            });
+        }
+        let Counts { same, missing, extra, .. } = self.counts;
+        let requests = if same + extra == 1 { "request" } else { "requests" };
+        self.report.say(format_args!(
+            "{} {requests}: {same} answered from the recording, {extra} not; recorded and not made: {missing}",
+            same + extra
+        ));
+        self.file.write(&ReportLine::Served { lines: &self.counts });
+        self.file.finish();
+        self.report.finish();
     }
 }
 
@@ -268,7 +314,7 @@ impl Stage for Server {
         match event {
             Event::Piece(side, Piece::Line(line)) if side == self.peer => self.hear(&line, out),
             Event::Piece(side, Piece::Part { last: true, number, .. }) if side == self.peer => {
-                self.refuse_line(number, INVALID, TOO_LONG, out);
+                self.refuse_line(number, b"null", INVALID, TOO_LONG, out);
             }
             Event::Closed(side) if side == self.peer => {
                 // Who has nothing more to ask waits for nothing but the answers.
@@ -284,6 +330,8 @@ impl Stage for Server {
                 self.sum_up();
                 out.stop(Status::Child(exit_code(status)));
             }
+            Event::Signal(_) => self.sum_up(),
+            Event::Broken(Side::Near, _) if self.peer == Side::Near => self.sum_up(),
             _ => {}
         }
         self.say(Some(Instant::now()), out);

@@ -10,7 +10,7 @@ fn recorded_as(same: Comparison, lines: &[&str]) -> Answers {
     let mut recording = Recording::new(same);
     for (t, line) in (0..).step_by(1000).zip(lines) {
         match line.split_at(1) {
-            (">", line) => recording.client(line, t),
+            (">", line) => recording.client(line, t, (0, t / 1000)),
             ("<", line) => recording.server(line, t),
             _ => recording.begin_session(),
         }
@@ -34,6 +34,28 @@ fn call(id: &str, tool: &str, arguments: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
     )
+}
+
+#[test]
+fn what_nobody_asked_for_is_known_by_its_place_and_greetings_do_not_count() {
+    let list = r#">{"id":9,"method":"tools/list"}"#;
+    let mut answers = recorded(&[
+        r#">{"id":1,"method":"initialize","params":{}}"#,
+        r#">{"method":"notifications/initialized"}"#,
+        &format!(">{}", call("2", "t", "{}")),
+        list,
+        &format!(">{}", call("3", "t", "{}")),
+        r#">{"id":4,"method":"ping"}"#,
+    ]);
+    let lines = |answers: &Answers| answers.unasked().iter().map(|exchange| exchange.place.1).collect::<Vec<_>>();
+    assert_eq!(lines(&answers), [2, 3, 4]);
+    assert_eq!(answers.unasked()[1].asked, &list[1..]);
+    answers.ask(&call("x", "t", "{}")).unwrap();
+    answers.ask(&call("x", "u", "{}")).unwrap_err();
+    assert_eq!(lines(&answers), [3, 4]);
+    answers.ask(&call("y", "t", "{}")).unwrap();
+    answers.ask(&call("z", "t", "{}")).unwrap();
+    assert_eq!(lines(&answers), [3]);
 }
 
 #[test]
@@ -215,7 +237,7 @@ proptest! {
         let mut late = Vec::new();
         for (number, (what, id, _)) in asked.iter().enumerate() {
             answered[*what].push_back(number);
-            recording.client(&call(id, "t", &format!("{{\"a\":{what},\"b\":0}}")), 0);
+            recording.client(&call(id, "t", &format!("{{\"a\":{what},\"b\":0}}")), 0, (0, 0));
             let answer = format!("{{\"id\":{id},\"result\":{number}}}");
             if at_once { late.push(answer) } else { recording.server(&answer, 0) }
         }
@@ -268,7 +290,7 @@ proptest! {
     fn no_line_is_too_odd(lines in prop::collection::vec((any::<bool>(), pieces()), 0..12), asked in pieces()) {
         let mut recording = Recording::new(Comparison::default());
         for (is_client, line) in &lines {
-            if *is_client { recording.client(line, 0) } else { recording.server(line, 0) }
+            if *is_client { recording.client(line, 0, (0, 0)) } else { recording.server(line, 0) }
         }
         let mut answers = recording.finish();
         for line in lines.iter().map(|(_, line)| line).chain([&asked]) {
