@@ -29,6 +29,7 @@ mod private_files;
 mod process;
 mod recorded;
 mod replay;
+mod replay_calls;
 mod replay_jsonrpc;
 mod replay_role;
 mod schemas;

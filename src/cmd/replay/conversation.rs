@@ -4,8 +4,9 @@ use crate::cmd::log_file::{Entry, LogFile, LogOptions, tell, tell_lost};
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::read::{Content, Found, Header};
 use crate::journal::{Direction, Part};
+use crate::replay::refused::{Line, Refusals};
 use crate::replay::turns::{Said, Turn, Turns};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io;
@@ -21,6 +22,8 @@ pub struct Wanted<'a> {
     /// What the recorded child played, where the log doesn't say.
     pub child: Option<Part>,
     pub sessions: Sessions,
+    /// Whether our calls that were refused or rejected are played as well.
+    pub includes_rejected: bool,
 }
 
 /// Which of a log's sessions.
@@ -47,6 +50,11 @@ pub struct Conversation {
     ours: Direction,
     /// Over-long lines that go on, of both sides.
     open: [Vec<u8>; 2],
+    /// How many whole lines both sides have said.
+    lines: u64,
+    pass: Pass,
+    /// Refused calls were not played.
+    leaves_out: bool,
     turns: Turns,
     ready: VecDeque<Turn>,
     /// How the recorded child ended, where it played what the other side plays now.
@@ -55,11 +63,19 @@ pub struct Conversation {
     report: Arc<Report>,
 }
 
+/// What the logs are read for.
+enum Pass {
+    /// To find calls that were refused; nothing is told about the logs.
+    Look(Refusals),
+    /// To be played, but for these of the lines.
+    Play(HashMap<u64, Line>),
+}
+
 impl Conversation {
-    /// Finds the conversation. The logs are looked through once for that.
+    /// Finds the conversation. The logs are looked through once for that, and once more for calls that were refused.
     ///
     /// # Errors
-    /// [`Status::Usage`] where there is none, or it isn't known who played what.
+    /// [`Status::Usage`] where there is none, or it isn't known who played what; [`Status::Fault`] where a log can't be read.
     pub fn open(wanted: &Wanted<'_>, report: &Arc<Report>) -> Result<Conversation, Failure> {
         let usage = |message: String| Failure::new(Status::Usage, message);
         if wanted.files.iter().any(|file| file == "-") {
@@ -103,21 +119,39 @@ impl Conversation {
                 "{names}: {why} doesn't say which part `{command}` played; give --child agent or --child world"
             )));
         };
-        let logs = LogFile::open_all(wanted.files, wanted.options)?;
-        Ok(Conversation {
-            logs: in_order(logs, &found.first_seqs),
-            names,
-            session: header.start,
-            is_in: lacks_header,
-            all: (wanted.sessions == Sessions::All).then_some((wanted.part, wanted.child)),
-            ours: direction_of(wanted.part, child),
-            open: [Vec::new(), Vec::new()],
-            turns: Turns::default(),
-            ready: VecDeque::new(),
-            recorded_status: None,
-            child_is_them: child != wanted.part,
-            report: Arc::clone(report),
-        })
+        let read_for = |pass| -> Result<Conversation, Failure> {
+            Ok(Conversation {
+                logs: in_order(LogFile::open_all(wanted.files, wanted.options)?, &found.first_seqs),
+                names: names.clone(),
+                session: header.start,
+                is_in: lacks_header,
+                all: (wanted.sessions == Sessions::All).then_some((wanted.part, wanted.child)),
+                ours: direction_of(wanted.part, child),
+                open: [Vec::new(), Vec::new()],
+                lines: 0,
+                pass,
+                leaves_out: false,
+                turns: Turns::default(),
+                ready: VecDeque::new(),
+                recorded_status: None,
+                child_is_them: child != wanted.part,
+                report: Arc::clone(report),
+            })
+        };
+        if wanted.part == Part::World || wanted.includes_rejected {
+            return read_for(Pass::Play(HashMap::new()));
+        }
+        let refused = read_for(Pass::Look(Refusals::default()))?.refused()?;
+        read_for(Pass::Play(refused))
+    }
+
+    /// The lines about calls that were refused or rejected.
+    fn refused(mut self) -> Result<HashMap<u64, Line>, Failure> {
+        while self.next()?.is_some() {}
+        match self.pass {
+            Pass::Look(refusals) => Ok(refusals.end()),
+            Pass::Play(lines) => Ok(lines),
+        }
     }
 
     /// The next turn; `None` at the end.
@@ -165,30 +199,54 @@ impl Conversation {
 
     fn take(&mut self, place: (usize, u64), found: Found<'_>) {
         let name = self.names.get(place.0).map_or("log", String::as_str);
+        let is_told = matches!(self.pass, Pass::Play(_));
         match found {
             Found::Header(header) => self.begin(&header),
-            Found::Problem(problem) => tell(&problem, name, place.1, &self.report),
+            Found::Problem(problem) if is_told => tell(&problem, name, place.1, &self.report),
             _ if !self.is_in => {}
             Found::Message(message) => {
                 let is_ours = match message.direction {
                     Some(Direction::Err) | None => return,
                     Some(direction) => direction == self.ours,
                 };
-                if let Content::Withheld(why) = &message.content {
-                    return self
-                        .report
-                        .fault(format_args!("{name}:{}", place.1), format_args!("was not recorded: {why}"));
+                match &message.content {
+                    Content::Withheld(why) if is_told => {
+                        let place = format_args!("{name}:{}", place.1);
+                        return self.report.fault(place, format_args!("was not recorded: {why}"));
+                    }
+                    Content::Withheld(_) => return,
+                    _ => {}
                 }
                 let open = &mut self.open[usize::from(is_ours)];
                 message.write(open);
                 if !message.more {
                     let said = Said { bytes: std::mem::take(open), t: message.t.unwrap_or(0), place };
-                    self.ready.extend(self.turns.push(is_ours, said));
+                    self.take_line(is_ours, said);
                 }
             }
-            Found::Lost(count) => tell_lost(count, name, place.1, &self.report),
-            Found::End(end) if self.child_is_them => self.recorded_status = end.status,
-            Found::End(_) => {}
+            Found::Lost(count) if is_told => tell_lost(count, name, place.1, &self.report),
+            // A gate that refused something ended with 1 for that alone.
+            Found::End(end) if self.child_is_them => {
+                self.recorded_status = end.status.filter(|status| !self.leaves_out || *status != Status::Fault.code());
+            }
+            Found::Problem(_) | Found::Lost(_) | Found::End(_) => {}
+        }
+    }
+
+    fn take_line(&mut self, is_ours: bool, said: Said) {
+        self.lines += 1;
+        let refused = match &mut self.pass {
+            Pass::Look(refusals) => return refusals.see(self.lines, said.body(), is_ours),
+            Pass::Play(refused) => refused.remove(&self.lines),
+        };
+        self.leaves_out |= refused.is_some();
+        match refused {
+            None => self.ready.extend(self.turns.push(is_ours, said)),
+            Some(Line::Call) => self.report.note_again(format_args!(
+                "{}: not played: a gate or a person did not let this call pass when it was recorded (--include-rejected)",
+                self.place(said.place)
+            )),
+            Some(Line::About) => {}
         }
     }
 }

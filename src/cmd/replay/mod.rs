@@ -115,6 +115,10 @@ struct RoleOptions {
     /// Which session of the log, from 1; the last by default
     #[arg(long, value_name = "N", requires = "part", value_parser = clap::value_parser!(u64).range(1..))]
     session: Option<u64>,
+    /// With --as agent, also make the calls that a gate refused, that a person rejected or edited, or that still waited for a person at
+    /// the end; otherwise they are left out, with what was said about them
+    #[arg(long, requires = "part")]
+    include_rejected: bool,
     /// Differences at this path don't count, such as .ts or .items[].id; may be given more than once
     #[arg(long, value_name = "PATH", requires = "part", value_parser = path)]
     ignore: Vec<Path>,
@@ -179,6 +183,9 @@ fn speed(text: &str) -> Result<Speed, String> {
 fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     let report = Arc::new(Report::new(NAME, arguments.role.quiet));
+    if arguments.role.include_rejected && arguments.role.part == Some(Part::World) {
+        return Err(Failure::new(Status::Usage, "--include-rejected is about the calls of --as agent"));
+    }
     match arguments.role.part {
         Some(Part::World) if arguments.role.jsonrpc => serve::run(arguments, report),
         Some(_) if arguments.role.jsonrpc => Err(Failure::new(Status::Usage, "--jsonrpc serves: give --as world")),

@@ -35,10 +35,12 @@ const BEHIND: u32 = 5;
 
 pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Status, Failure> {
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
-    let RoleOptions { child, session, ignore, normalise, report: file, timeout, settle, quiet, .. } = role;
+    let RoleOptions {
+        child, session, include_rejected, ignore, normalise, report: file, timeout, settle, quiet, ..
+    } = role;
     let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
     let sessions = session.map_or(Sessions::Last, Sessions::Number);
-    let wanted = Wanted { files: &files, options: &log, part, child, sessions };
+    let wanted = Wanted { files: &files, options: &log, part, child, sessions, includes_rejected: include_rejected };
     let conversation = Conversation::open(&wanted, &report)?;
     let findings = Findings::new(Comparison { ignored: ignore, normalise }, file.as_deref(), quiet, &report)?;
     let wraps = !command.is_empty();

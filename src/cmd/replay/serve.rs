@@ -29,7 +29,14 @@ pub fn run(arguments: Arguments, report: Arc<Report>) -> Result<Status, Failure>
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
     let RoleOptions { child, ignore, normalise, report: file, quiet, .. } = role;
     let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
-    let wanted = Wanted { files: &files, options: &log, part: Part::World, child, sessions: Sessions::All };
+    let wanted = Wanted {
+        files: &files,
+        options: &log,
+        part: Part::World,
+        child,
+        sessions: Sessions::All,
+        includes_rejected: true,
+    };
     let mut conversation = Conversation::open(&wanted, &report)?;
     let answers = read(&mut conversation, Comparison { ignored: ignore, normalise })?;
     if answers.requests() == 0 {

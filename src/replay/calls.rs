@@ -1,0 +1,174 @@
+//! Which recorded lines are about which recorded call: by the call's id, and where it has none, by the order of the calls.
+
+use super::compare::DEEPEST;
+use super::json_rpc::name;
+use crate::io::lines::deeper_than;
+use crate::record::{Call, Fields, Form, Kind, recognise};
+use crate::rpc::Message;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+/// Reads a call. `None` is any other line.
+pub(super) fn call(line: &[u8]) -> Option<Call<'_>> {
+    recognise(text(line)?).ok().flatten()
+}
+
+fn text(line: &[u8]) -> Option<&str> {
+    std::str::from_utf8(line).ok().filter(|_| !deeper_than(line, DEEPEST))
+}
+
+/// A line that is about a call, and is none.
+#[derive(Debug)]
+pub(super) struct About<'a> {
+    /// The call's id, the same text however it is written.
+    id: Option<String>,
+    /// The field that has it.
+    pub(super) id_key: &'static str,
+    /// The form of the call, where the line tells.
+    form: Option<Form>,
+    tool: Option<Cow<'a, str>>,
+    pub(super) news: News,
+}
+
+/// What a line says about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum News {
+    /// It is answered; `refused` where a gate or a person did not let it pass.
+    Answered { refused: bool },
+    /// It waits for a person.
+    Held,
+    /// A person, or a gate for want of one, did not let it pass as it was made: rejected it, or edited its arguments.
+    Rejected,
+    /// It was let pass as it was made.
+    Approved,
+    /// Anything else.
+    Other,
+}
+
+/// Reads a line about a call. `None` is any other line.
+pub(super) fn about(line: &[u8]) -> Option<About<'_>> {
+    let line = text(line)?;
+    let fields = Fields::read(line).ok()?;
+    let string = |key| fields.get(key).and_then(plain);
+    if let Some(kind) = string("type") {
+        let (id, tool) = (fields.get("call_id").map(name), string("tool_name"));
+        let is_answer = kind == "tool_result";
+        let news = if is_answer { answered(&fields, "kind") } else { news(&kind, &fields) };
+        // Without an id, only an answer and what a gate says is certain to be about a call.
+        let is_about_one = id.is_some() || is_answer || news != News::Other;
+        let form = is_answer.then_some(Form::Record);
+        return is_about_one.then_some(About { id, id_key: "call_id", form, tool, news });
+    }
+    let id = fields.get("id").map(name);
+    let answer = |form, tool, news| Some(About { id, id_key: "id", form: Some(form), tool, news });
+    if let (Some(tool), Some(_)) = (string("tool"), fields.get("status")) {
+        return answer(Form::Short, Some(tool), answered(&fields, "kind"));
+    }
+    if fields.get("ok").is_some_and(|ok| matches!(ok.get(), "true" | "false")) {
+        return answer(Form::Godot, None, answered(&fields, "code"));
+    }
+    match Message::read(line) {
+        Ok(Message::Response { outcome, .. }) => {
+            let data = outcome.err().and_then(|error| error.data);
+            answer(Form::JsonRpc, None, News::Answered { refused: data.is_some_and(|data| is_refusal_in(&data)) })
+        }
+        _ => None,
+    }
+}
+
+fn news(kind: &str, fields: &Fields<'_>) -> News {
+    let key = match kind {
+        "policy_request" => return News::Held,
+        "status" => "status",
+        "policy_result" => "verdict",
+        "hitl_response" => "action",
+        _ => return News::Other,
+    };
+    match fields.get(key).and_then(plain).as_deref() {
+        Some("waiting_human") => News::Held,
+        Some("rejected" | "reject" | "edited" | "edited_by_human" | "edit") => News::Rejected,
+        Some("approved" | "approve") => News::Approved,
+        _ => News::Other,
+    }
+}
+
+fn answered(fields: &Fields<'_>, kind_key: &str) -> News {
+    let kind = fields.get(kind_key).and_then(plain);
+    // Where a gate is behind mcp-pipe, what the gate said is in `data`.
+    let refused = kind.is_some_and(|kind| is_refusal(&kind))
+        || fields.get("data").is_some_and(|data| fields.get("error").is_some() && is_refusal_in(data.get()));
+    News::Answered { refused }
+}
+
+fn is_refusal_in(data: &str) -> bool {
+    Fields::read(data).ok().and_then(|data| plain(data.get("kind")?)).is_some_and(|kind| is_refusal(&kind))
+}
+
+fn is_refusal(kind: &str) -> bool {
+    [Kind::Denied, Kind::Rejected, Kind::NeedsApproval].iter().any(|refusal| refusal.name() == kind)
+}
+
+fn plain(value: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(serde::Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str(value.get()).ok().map(|Text(text)| text)
+}
+
+/// The recorded calls that have no answer yet, and what is known of each.
+#[derive(Debug)]
+pub(super) struct OpenCalls<T>(HashMap<Option<String>, VecDeque<Open<T>>>);
+
+#[derive(Debug)]
+struct Open<T> {
+    form: Form,
+    tool: String,
+    known: T,
+}
+
+impl<T> Default for OpenCalls<T> {
+    fn default() -> OpenCalls<T> {
+        OpenCalls(HashMap::new())
+    }
+}
+
+impl<T> OpenCalls<T> {
+    pub(super) fn push(&mut self, call: &Call<'_>, known: T) {
+        let open = Open { form: call.form, tool: call.tool.clone().into_owned(), known };
+        let same = self.0.entry(call.id.map(name)).or_default();
+        // Answers without an id come in the order of the calls; an id that is used again means the latest.
+        if call.id.is_none() { same.push_back(open) } else { same.push_front(open) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is known of the calls that a line may be about, the likeliest first.
+    pub(super) fn of(&mut self, about: &About<'_>) -> impl Iterator<Item = &mut T> {
+        let same = self.0.get_mut(&about.id).into_iter().flatten();
+        same.filter(|open| open.is_meant(about)).map(|open| &mut open.known)
+    }
+
+    /// All of them.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.values_mut().flatten().map(|open| &mut open.known)
+    }
+
+    /// Takes out the call that an answer is most likely to.
+    pub(super) fn close(&mut self, about: &About<'_>) -> Option<T> {
+        let same = self.0.get_mut(&about.id)?;
+        let at = same.iter().position(|open| open.is_meant(about))?;
+        let open = same.remove(at);
+        if same.is_empty() {
+            self.0.remove(&about.id);
+        }
+        open.map(|open| open.known)
+    }
+}
+
+impl<T> Open<T> {
+    fn is_meant(&self, about: &About<'_>) -> bool {
+        about.form.is_none_or(|form| form == self.form) && about.tool.as_ref().is_none_or(|tool| *tool == self.tool)
+    }
+}

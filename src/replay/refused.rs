@@ -1,0 +1,201 @@
+//! The recorded calls that were not carried out as they were made: a gate refused them, or a person rejected or edited them.
+
+use super::calls::{News, OpenCalls, about, call};
+use crate::record::Form;
+use std::collections::HashMap;
+
+/// Finds such calls in a conversation, line by line. Lines are known by their numbers.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    open: OpenCalls<Recorded>,
+    found: HashMap<u64, Line>,
+}
+
+/// What a line is that is about such a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// The call.
+    Call,
+    /// Its answer, or what was said about it before that.
+    About,
+}
+
+#[derive(Debug, Default)]
+struct Recorded {
+    /// The numbers of the call, and of what was said about it.
+    lines: Vec<u64>,
+    is_refused: bool,
+    /// A person was to be asked, and did not answer yet.
+    is_held: bool,
+}
+
+impl Refusals {
+    /// Takes the next line, of the side that calls or of the other.
+    pub fn see(&mut self, number: u64, line: &[u8], is_caller: bool) {
+        if is_caller && let Some(call) = call(line) {
+            // A notification has no answer to be known by.
+            if call.form != Form::JsonRpc || call.id.is_some() {
+                self.open.push(&call, Recorded { lines: vec![number], ..Recorded::default() });
+            }
+            return;
+        }
+        let Some(about) = about(line).filter(|_| !self.open.is_empty()) else { return };
+        if matches!(about.news, News::Rejected | News::Answered { refused: true }) {
+            // Without ids it may be any of these. None that may have been refused is played.
+            self.open.of(&about).for_each(|call| call.is_refused = true);
+        }
+        if let Some(call) = self.open.of(&about).next() {
+            call.lines.push(number);
+            match about.news {
+                News::Held => call.is_held = true,
+                News::Approved => call.is_held = false,
+                _ => {}
+            }
+        }
+        if let News::Answered { .. } = about.news
+            && let Some(call) = self.open.close(&about)
+            && call.is_refused
+        {
+            find(&mut self.found, &call);
+        }
+    }
+
+    /// The lines about calls that were refused or rejected, and about calls that still waited for a person at the end.
+    pub fn end(mut self) -> HashMap<u64, Line> {
+        for call in self.open.all().filter(|call| call.is_refused || call.is_held) {
+            find(&mut self.found, call);
+        }
+        self.found
+    }
+}
+
+fn find(found: &mut HashMap<u64, Line>, call: &Recorded) {
+    let kinds = std::iter::once(Line::Call).chain(std::iter::repeat(Line::About));
+    found.extend(call.lines.iter().copied().zip(kinds));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the lines that are found; `>` is the caller's, and those of calls are below zero.
+    fn found(lines: &[&str]) -> Vec<i64> {
+        let mut refusals = Refusals::default();
+        for (number, line) in (1..).zip(lines) {
+            refusals.see(number, &line.as_bytes()[1..], line.starts_with('>'));
+        }
+        let mut found: Vec<i64> = refusals
+            .end()
+            .into_iter()
+            .map(|(number, line)| if line == Line::Call { -(number as i64) } else { number as i64 })
+            .collect();
+        found.sort_by_key(|number| number.abs());
+        found
+    }
+
+    #[test]
+    fn a_refused_call_is_found_in_every_form_by_its_id() {
+        for (calls, answers) in [
+            (
+                [
+                    r#">{"type":"tool_call","call_id":1,"tool_name":"a"}"#,
+                    r#">{"type":"tool_call","call_id":2,"tool_name":"b"}"#,
+                ],
+                [
+                    r#"<{"type":"tool_result","call_id":2,"status":"error","error":"no","kind":"denied"}"#,
+                    r#"<{"type":"tool_result","call_id":1,"status":"ok","result":{"kind":"denied"}}"#,
+                ],
+            ),
+            (
+                [r#">{"id":"x","tool":"a"}"#, r#">{"id":"\u0079","tool":"a"}"#],
+                [
+                    r#"<{"id":"y","tool":"a","status":"error","error":"no","kind":"rejected"}"#,
+                    r#"<{"id":"x","tool":"a","status":"ok","data":{"kind":"rejected"}}"#,
+                ],
+            ),
+            (
+                [r#">{"id":1,"tool":"a"}"#, r#">{"id":2,"tool":"a"}"#],
+                [
+                    r#"<{"id":2,"tool":"a","status":"error","error":"no","kind":"tool_error","data":{"kind":"rejected"}}"#,
+                    r#"<{"id":1,"tool":"a","status":"error","error":"no","kind":"tool_error","data":{"kind":"lost"}}"#,
+                ],
+            ),
+            (
+                [r#">{"cmd":"a","id":1}"#, r#">{"cmd":"a","id":2}"#],
+                [r#"<{"ok":false,"id":2,"error":"no","code":"needs_approval","events":[]}"#, r#"<{"ok":true,"id":1}"#],
+            ),
+            (
+                [
+                    r#">{"id":1,"method":"tools/call","params":{"name":"a"}}"#,
+                    r#">{"id":2,"method":"tools/call","params":{"name":"b"}}"#,
+                ],
+                [
+                    r#"<{"id":2,"error":{"code":-32000,"message":"no","data":{"kind":"rejected"}}}"#,
+                    r#"<{"id":1,"error":{"code":-32000,"message":"no","data":{"kind":"timeout"}}}"#,
+                ],
+            ),
+        ] {
+            assert_eq!(found(&[calls, answers].concat()), [-2, 3], "{calls:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_gate_says_about_a_refused_call_goes_with_it() {
+        let lines = [
+            r#">{"id":1,"tool":"pay"}"#,
+            r#"<{"type":"policy_request","call_id":1,"tool_name":"pay","policy":{}}"#,
+            r#"<{"type":"status","status":"waiting_human","call_id":1,"nonce":"n","tool_name":"pay"}"#,
+            r#"<{"type":"observation","source":"x","data":{}}"#,
+            r#">{"type":"hitl_response","call_id":1,"nonce":"n","action":"reject"}"#,
+            r#"<{"type":"status","status":"rejected","call_id":1}"#,
+            r#"<{"type":"policy_result","call_id":1,"verdict":"rejected","by":"terminal"}"#,
+            r#"<{"id":1,"tool":"pay","status":"error","error":"no","kind":"rejected"}"#,
+            r#"<{"type":"status","status":"running"}"#,
+        ];
+        let all = [-1, 2, 3, 5, 6, 7, 8];
+        assert_eq!(found(&lines), all);
+        // Where the recording ends before the answer, or before a person's, the call was not carried out either.
+        assert_eq!(found(&lines[..7]), all[..6]);
+        assert_eq!(found(&lines[..4]), all[..3]);
+        let approved = [lines[0], lines[2], r#"<{"type":"status","status":"approved","call_id":1}"#];
+        assert!(found(&approved).is_empty());
+        // What passed was another call.
+        let ok = r#"<{"id":1,"tool":"pay","status":"ok","data":1}"#;
+        for edited in [
+            r#"<{"type":"status","status":"edited_by_human","call_id":1}"#,
+            r#"<{"type":"policy_result","call_id":1,"verdict":"edited"}"#,
+        ] {
+            assert_eq!(found(&[lines[0], lines[2], edited, ok]), [-1, 2, 3, 4]);
+        }
+    }
+
+    #[test]
+    fn without_ids_the_order_tells_and_where_it_does_not_all_that_it_may_be_are_refused() {
+        let (a, b) = (r#">{"tool":"a"}"#, r#">{"tool":"b"}"#);
+        let (ok_a, no_a) = (
+            r#"<{"tool":"a","status":"ok","data":1}"#,
+            r#"<{"tool":"a","status":"error","error":"no","kind":"rejected"}"#,
+        );
+        let ok_b = r#"<{"tool":"b","status":"ok","data":1}"#;
+        assert_eq!(found(&[a, ok_a, a, no_a, a, ok_a]), [-3, 4]);
+        assert_eq!(found(&[b, a, no_a, ok_b]), [-2, 3], "another tool");
+        assert_eq!(found(&[a, a, ok_a, no_a]), [-2, 4]);
+        assert_eq!(found(&[a, a, no_a, ok_a, a, ok_a]), [-1, -2, 3, 4], "a gate's refusal overtakes what it let pass");
+        let godot = [r#">{"cmd":"a"}"#, r#"<{"ok":false,"error":"no","code":"denied"}"#];
+        assert_eq!(found(&godot), [-1, 2]);
+        assert!(found(&[godot[0], no_a]).is_empty(), "an answer of another form");
+        let notification = r#">{"method":"tools/call","params":{"name":"a"}}"#;
+        assert!(
+            found(&[notification, r#"<{"id":null,"error":{"code":1,"message":"","data":{"kind":"denied"}}}"#])
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn what_failed_otherwise_was_made() {
+        for kind in ["timeout", "tool_error", "lost", "cancelled", "invalid_args"] {
+            let answer = format!(r#"<{{"id":1,"tool":"a","status":"error","error":"rejected","kind":"{kind}"}}"#);
+            assert!(found(&[r#">{"id":1,"tool":"a"}"#, &answer]).is_empty(), "{kind}");
+        }
+    }
+}

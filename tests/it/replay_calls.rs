@@ -1,0 +1,135 @@
+//! `replay --as`: calls that were refused are not made again, and ids may be others than those that were recorded.
+
+use crate::process::{Talk, binary, pipe, text};
+use crate::recorded::{Folder, end, line, log};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use std::process::Output;
+
+/// A world that carries out each call, and writes down which.
+const WORLD: &str = r#"while read -r line; do
+    tool=${line#*\"tool\":\"}; tool=${tool%%\"*}; id=${line#*\"id\":}; id=${id%%,*}
+    echo "$tool" >>done
+    echo "{\"id\":$id,\"tool\":\"$tool\",\"status\":\"ok\",\"data\":1}"
+done"#;
+
+const CALLS: &str =
+    "{\"id\":1,\"tool\":\"get_page\"}\n{\"id\":2,\"tool\":\"delete_file\"}\n{\"id\":3,\"tool\":\"get_page\"}\n";
+
+/// Plays the agent of `run.jsonl` to that world: what was carried out, and what is told of it.
+fn play_agent(folder: &Folder, options: &str) -> (String, String, Option<i32>) {
+    let _ = std::fs::remove_file(folder.path("done"));
+    let mut replay = folder.command(&format!("replay --as agent --timeout 0.5 {options} run.jsonl -- sh -c"));
+    let output = pipe(replay.arg(WORLD), b"");
+    let done = std::fs::read_to_string(folder.path("done")).unwrap_or_default();
+    (done.replace('\n', " "), text(&output.stderr), output.status.code())
+}
+
+/// Records calls to that world, behind gates.
+fn record(folder: &Folder, gates: &str) -> Output {
+    let mut recorder = folder.command("jsonl-record --child world run.jsonl --");
+    for gate in gates.split(" -- ") {
+        let mut words = gate.split(' ');
+        recorder.arg(binary(words.next().unwrap())).args(words).arg("--");
+    }
+    let output = pipe(recorder.args(["sh", "-c", WORLD]), CALLS.as_bytes());
+    let done = std::fs::read_to_string(folder.path("done")).unwrap();
+    assert_eq!(done, "get_page\nget_page\n", "{}", text(&output.stderr));
+    output
+}
+
+fn refused_at(place: &str) -> String {
+    let why = "a gate or a person did not let this call pass when it was recorded";
+    format!("replay: {place}: not played: {why} (--include-rejected)\n")
+}
+
+#[test]
+fn a_call_that_a_person_rejected_is_not_made_again() {
+    let folder = Folder::new();
+    mkfifo(&folder.path("answers"), Mode::S_IRWXU).unwrap();
+    mkfifo(&folder.path("events"), Mode::S_IRWXU).unwrap();
+    let person = r#"while read -r line; do case $line in *waiting_human*)
+        nonce=${line#*\"nonce\":\"}; nonce=${nonce%%\"*}
+        echo "{\"type\":\"hitl_response\",\"call_id\":2,\"nonce\":\"$nonce\",\"action\":\"reject\"}" ;;
+    esac; done <events >answers"#;
+    let mut person = Talk::start(std::process::Command::new("sh").args(["-c", person]).current_dir(folder.path("")));
+    let recorded = record(&folder, "policy-check --confirm mark -- hitl-gate --answers answers --events events");
+    person.close();
+    assert!(text(&recorded.stdout).contains("\"kind\":\"rejected\""), "{}", text(&recorded.stdout));
+
+    let (done, told, status) = play_agent(&folder, "");
+    assert_eq!((done.as_str(), status), ("get_page get_page ", Some(0)), "{told}");
+    assert!(told.starts_with(&refused_at("run.jsonl:3")), "{told}");
+    assert!(told.contains("replay: 1 turn, 0 different; lines: 2 the same\n"), "{told}");
+    let (done, told, status) = play_agent(&folder, "--quiet");
+    assert!(done == "get_page get_page " && !told.contains("not played") && status == Some(0), "{told}");
+
+    let (done, told, status) = play_agent(&folder, "--include-rejected");
+    assert_eq!((done.as_str(), status), ("get_page delete_file get_page ", Some(1)));
+    assert!(told.contains("; lines: 2 the same, 1 ") && !told.contains("not played"), "{told}");
+}
+
+#[test]
+fn a_call_that_a_gate_refused_is_not_made_again() {
+    for confirm in ["refuse", "mark"] {
+        let folder = Folder::new();
+        folder.write("rules.toml", "[[rule]]\nid = \"no\"\ntool = \"delete_*\"\nverdict = \"deny\"\n");
+        let rules = if confirm == "mark" { " --rules rules.toml" } else { "" };
+        let recorded = record(&folder, &format!("policy-check --confirm {confirm}{rules}"));
+        let kind = if confirm == "mark" { "denied" } else { "needs_approval" };
+        assert!(text(&recorded.stdout).contains(&format!("\"kind\":\"{kind}\"")), "{}", text(&recorded.stdout));
+        let (done, told, status) = play_agent(&folder, "");
+        assert_eq!((done.as_str(), status), ("get_page get_page ", Some(0)), "{told}");
+    }
+}
+
+#[test]
+fn what_was_said_about_a_rejected_call_is_not_waited_for_and_other_failures_are_played() {
+    let folder = Folder::new();
+    folder.write(
+        "run.jsonl",
+        log(
+            "world",
+            &[
+                r#"<{"id":7,"tool":"pay"}"#,
+                r#">{"type":"policy_request","call_id":7,"tool_name":"pay","policy":{}}"#,
+                r#">{"type":"status","status":"waiting_human","call_id":7,"nonce":"n","tool_name":"pay","arguments":{}}"#,
+                r#"<{"type":"hitl_response","call_id":7,"nonce":"n","action":"reject"}"#,
+                r#">{"type":"status","status":"rejected","call_id":7}"#,
+                r#">{"id":7,"tool":"pay","status":"error","error":"no","kind":"rejected"}"#,
+                r#"<{"id":8,"tool":"a"}"#,
+                r#">{"id":8,"tool":"a","status":"error","error":"too late","kind":"timeout"}"#,
+            ],
+        ) + &end(9, 1),
+    );
+    let (done, told, status) = play_agent(&folder, "");
+    assert_eq!((done.as_str(), status), ("a ", Some(1)));
+    assert!(told.starts_with(&refused_at("run.jsonl:2")), "{told}");
+    assert!(told.contains("replay: 1 turn, 1 different, first at turn 1; lines: 0 the same, 1 differ\n"), "{told}");
+    // It is the agent's calls that may be left out.
+    let output = folder.run("replay --as world --include-rejected run.jsonl");
+    assert_eq!(
+        (text(&output.stderr).as_str(), output.status.code()),
+        ("replay: --include-rejected is about the calls of --as agent\n", Some(2))
+    );
+    assert_eq!(folder.run("replay --include-rejected run.jsonl").status.code(), Some(2));
+}
+
+#[test]
+fn a_rejection_is_found_in_the_next_file_of_a_rotated_log_and_damage_is_told_once() {
+    let folder = Folder::new();
+    let whole = log(
+        "world",
+        &[r#"<{"id":1,"tool":"pay"}"#, r#"<{"id":2,"tool":"a"}"#, r#">{"id":2,"tool":"a","status":"ok","data":1}"#],
+    );
+    folder.write("run.jsonl.1", whole.clone() + "damaged\n");
+    let answer = line(5000, 5, r#">{"id":1,"tool":"pay","status":"error","error":"no","kind":"rejected"}"#);
+    let header = whole.lines().next().unwrap().replace("\"seq\":0", "\"seq\":4");
+    folder.write("run.jsonl", format!("{header}\n{answer}"));
+    let mut replay = folder.command("replay --as agent run.jsonl run.jsonl.1 -- sh -c");
+    let output = pipe(replay.arg(WORLD), b"");
+    let told = text(&output.stderr);
+    assert_eq!(std::fs::read_to_string(folder.path("done")).unwrap(), "a\n", "{told}");
+    assert_eq!(told.matches("run.jsonl.1:5: ").count(), 1, "{told}");
+    assert!(told.contains("lines: 1 the same\n"), "{told}");
+}
