@@ -29,7 +29,7 @@ complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -l max-depth -d 'Deepe
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -l time -d 'Where plain NDJSON has its time: a path such as .event.at, to an ISO 8601 text or a number since 1970' -r
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -s V -l version -d 'Print version'
-complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "check" -d 'Count records, sessions, gaps, torn lines and loss of each FILE, one JSON object a file'
+complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "check" -d 'Count records, sessions, gaps, torn lines and loss, as one JSON object'
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "recover" -d 'Write every record that can be read, as it stands there'
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "csv" -d 'Write one row a message, with these columns'
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "summary" -d 'Counts, sizes and answer times, by direction and type, and by turn'
@@ -54,7 +54,7 @@ complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l max-line
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l time -d 'Where plain NDJSON has its time: a path such as .event.at, to an ISO 8601 text or a number since 1970' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand help; and not __fish_seen_subcommand_from check recover csv summary help" -f -a "check" -d 'Count records, sessions, gaps, torn lines and loss of each FILE, one JSON object a file'
+complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand help; and not __fish_seen_subcommand_from check recover csv summary help" -f -a "check" -d 'Count records, sessions, gaps, torn lines and loss, as one JSON object'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand help; and not __fish_seen_subcommand_from check recover csv summary help" -f -a "recover" -d 'Write every record that can be read, as it stands there'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand help; and not __fish_seen_subcommand_from check recover csv summary help" -f -a "csv" -d 'Write one row a message, with these columns'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand help; and not __fish_seen_subcommand_from check recover csv summary help" -f -a "summary" -d 'Counts, sizes and answer times, by direction and type, and by turn'

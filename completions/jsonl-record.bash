@@ -23,7 +23,7 @@ _jsonl__record() {
 
     case "${cmd}" in
         jsonl__record)
-            opts="-h -V --child --sync --rotate --keep --must-record --where --redact --max-line --max-depth --help --version"
+            opts="-h -V --child --sync --rotate --keep --must-record --where --redact --redact-text --redact-keys --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -50,6 +50,14 @@ _jsonl__record() {
                     return 0
                     ;;
                 --redact)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact-text)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --redact-keys)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

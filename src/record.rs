@@ -179,7 +179,7 @@ pub fn type_of(line: &str) -> Option<Cow<'_, str>> {
 
 impl Form {
     /// The field that holds the id of a call in this form.
-    fn id_key(self) -> &'static str {
+    pub(crate) fn id_key(self) -> &'static str {
         if self == Form::Record { "call_id" } else { "id" }
     }
 }

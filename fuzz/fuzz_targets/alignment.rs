@@ -19,7 +19,8 @@ fuzz_target!(|input: &[u8]| {
     let (steps, rest) = split(rest, 0);
     let (recorded, live) = split(rest, 0xff);
     let ignored = [None, Some(".a"), Some(".a[]"), Some(".a[].b")][usize::from(how >> 1 & 3)];
-    let comparison = Comparison { ignored: ignored.and_then(Path::parse).into_iter().collect(), normalise: None };
+    let ignored = ignored.and_then(Path::parse).into_iter().collect();
+    let comparison = Comparison { ignored, ..Comparison::default() };
     let turns = turns(recorded);
     let live: Vec<&[u8]> = live.split(|&byte| byte == b'\n').collect();
     play(&turns, &live, how & 1 == 1, steps, &comparison);
@@ -80,9 +81,9 @@ fn play(turns: &[Turn], live: &[&[u8]], skips: bool, steps: &[u8], comparison: &
     let (mut recorded, mut told, mut same, mut count) = (Vec::new(), Vec::new(), 0, 0);
     for (turn, finding) in alignment.findings() {
         assert!(turn > 0, "in no turn: {finding:?}");
-        count += usize::from(!matches!(finding, Finding::Same(_)));
+        count += usize::from(!matches!(finding, Finding::Same(..)));
         match finding {
-            Finding::Same(said) => {
+            Finding::Same(said, _) => {
                 recorded.push(said.place);
                 same += 1;
             }

@@ -37,7 +37,7 @@ impl Heard {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// It came as it was recorded.
-    Same(Said),
+    Same(Said, Heard),
     /// Another line came in its place.
     Differs(Said, Heard),
     /// Nothing came in its place.
@@ -121,6 +121,11 @@ impl Alignment {
         std::mem::take(&mut self.findings)
     }
 
+    /// A recorded line, and the other that stands in for it as far as is known.
+    pub fn stand_in(&self) -> Option<(&Said, &Heard)> {
+        self.replaced.as_ref().map(|(_, said, heard)| (said, heard))
+    }
+
     /// Whether a late line has come in this turn, so that waiting for the turn's own is no use for long.
     pub fn is_behind(&self) -> bool {
         self.is_behind
@@ -155,16 +160,16 @@ impl Alignment {
             self.confirm();
             self.pair_strays_with_first(at, false);
             if let Some(said) = self.expected.pop_front() {
-                self.find(Finding::Same(said));
+                self.find(Finding::Same(said, heard));
             }
         } else if self.strays.is_empty()
             && let Some((turn, said, stood_in)) = self.replaced.take_if(|(_, said, _)| same(said))
         {
             self.findings.push((turn, Finding::Extra(stood_in)));
-            self.findings.push((turn, Finding::Same(said)));
+            self.findings.push((turn, Finding::Same(said, heard)));
             self.is_behind = true;
         } else if let Some(at) = self.place_ahead(&same) {
-            self.skip_to(at, &same);
+            self.skip_to(at, heard, is_same);
         } else {
             self.strays.push(heard);
             let bytes = || self.strays.iter().map(|stray| stray.bytes.len()).sum::<usize>();
@@ -229,7 +234,7 @@ impl Alignment {
         if places.next().is_some() { None } else { place }
     }
 
-    fn skip_to(&mut self, at: usize, same: &dyn Fn(&Said) -> bool) {
+    fn skip_to(&mut self, at: usize, heard: Heard, is_same: &IsSame<'_>) {
         self.give_up();
         for turn in self.ahead.drain(..=at).collect::<Vec<_>>() {
             self.turn = turn.number;
@@ -237,10 +242,10 @@ impl Alignment {
                 self.find(Finding::Unsaid(said));
             }
             self.expected = turn.theirs.into();
-            if let Some(found) = self.expected.iter().position(same) {
+            if let Some(found) = self.expected.iter().position(|said| is_same(said.body(), heard.body())) {
                 self.pair_strays_with_first(found, false);
                 if let Some(said) = self.expected.pop_front() {
-                    self.find(Finding::Same(said));
+                    self.find(Finding::Same(said, heard));
                 }
                 return;
             }

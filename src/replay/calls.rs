@@ -58,10 +58,10 @@ pub(super) fn about(line: &[u8]) -> Option<About<'_>> {
         // Without an id, only an answer and what a gate says is certain to be about a call.
         let is_about_one = id.is_some() || is_answer || news != News::Other;
         let form = is_answer.then_some(Form::Record);
-        return is_about_one.then_some(About { id, id_key: "call_id", form, tool, news });
+        return is_about_one.then_some(About { id, id_key: Form::Record.id_key(), form, tool, news });
     }
     let id = fields.get("id").map(name);
-    let answer = |form, tool, news| Some(About { id, id_key: "id", form: Some(form), tool, news });
+    let answer = |form: Form, tool, news| Some(About { id, id_key: form.id_key(), form: Some(form), tool, news });
     if let (Some(tool), Some(_)) = (string("tool"), fields.get("status")) {
         return answer(Form::Short, Some(tool), answered(&fields, "kind"));
     }
@@ -148,6 +148,16 @@ impl<T> OpenCalls<T> {
     pub(super) fn of(&mut self, about: &About<'_>) -> impl Iterator<Item = &mut T> {
         let same = self.0.get_mut(&about.id).into_iter().flatten();
         same.filter(|open| open.is_meant(about)).map(|open| &mut open.known)
+    }
+
+    /// What is known of the call that a line is most likely about.
+    pub(super) fn first(&self, about: &About<'_>) -> Option<&T> {
+        self.0.get(&about.id)?.iter().find(|open| open.is_meant(about)).map(|open| &open.known)
+    }
+
+    /// What is known of the calls with the id of this one, or, as it, without any.
+    pub(super) fn like(&mut self, call: &Call<'_>) -> impl Iterator<Item = &mut T> {
+        self.0.get_mut(&call.id.map(name)).into_iter().flatten().map(|open| &mut open.known)
     }
 
     /// All of them.

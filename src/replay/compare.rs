@@ -1,6 +1,7 @@
 //! In what a live line differs from the recorded one.
 
 use crate::io::lines::{Path, Step, deeper_than};
+use crate::record::{Form, recognise};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ pub struct Comparison {
     pub ignored: Vec<Path>,
     /// What both sides go through first.
     pub normalise: Option<Normalise>,
+    /// Whether two calls in one of our own forms are the same where only their ids differ.
+    pub ignores_ids: bool,
 }
 
 /// One place in which two lines differ.
@@ -50,7 +53,9 @@ impl Comparison {
         let mut walk = Walk { path: String::new(), found: Vec::new() };
         match (json(recorded), json(now)) {
             (Some(recorded), Some(now)) => {
-                let ignored: Vec<&[Step]> = self.ignored.iter().map(Path::steps).collect();
+                let mut ignored: Vec<&[Step]> = self.ignored.iter().map(Path::steps).collect();
+                let id = if self.ignores_ids { id_of_both(recorded, now).map(Step::Field) } else { None };
+                ignored.extend(id.as_ref().map(std::slice::from_ref));
                 walk.value(recorded, now, &ignored);
             }
             _ if recorded == now => {}
@@ -58,6 +63,12 @@ impl Comparison {
         }
         walk.found
     }
+}
+
+/// The field that has the ids of two calls in the same form, where that is one of our own.
+fn id_of_both(recorded: &str, now: &str) -> Option<String> {
+    let form = |line| recognise(line).ok().flatten().map(|call| call.form).filter(|form| *form != Form::JsonRpc);
+    form(recorded).filter(|recorded| form(now) == Some(*recorded)).map(|form| form.id_key().to_owned())
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -171,7 +182,7 @@ mod tests {
 
     fn differences(ignored: &[&str], recorded: &str, now: &str) -> Vec<String> {
         let ignored = ignored.iter().map(|path| Path::parse(path).unwrap()).collect();
-        let comparison = Comparison { ignored, normalise: None };
+        let comparison = Comparison { ignored, ..Comparison::default() };
         let all = comparison.differences(recorded.as_bytes(), now.as_bytes());
         let show = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         all.into_iter().map(|one| format!("{}: {} {}", one.path, show(one.recorded), show(one.now))).collect()
@@ -205,6 +216,47 @@ mod tests {
     }
 
     #[test]
+    fn of_calls_in_our_own_forms_ids_may_be_ignored_and_nothing_else() {
+        let comparison = Comparison { ignores_ids: true, ..Comparison::default() };
+        let differs = |recorded: &str, now: &str| -> Vec<String> {
+            let all = comparison.differences(recorded.as_bytes(), now.as_bytes());
+            all.into_iter().map(|one| one.path).collect()
+        };
+        for (recorded, now) in [
+            (r#"{"id":1,"tool":"a","args":{}}"#, r#"{"tool":"a","id":"x","args":{}}"#),
+            (r#"{"cmd":"a"}"#, r#"{"cmd":"a","id":7}"#),
+            (r#"{"type":"tool_call","call_id":1,"tool_name":"a"}"#, r#"{"type":"tool_call","tool_name":"a"}"#),
+        ] {
+            assert_eq!(differs(recorded, now), [""; 0], "{recorded}");
+            assert!(!Comparison::default().differences(recorded.as_bytes(), now.as_bytes()).is_empty());
+        }
+        for (recorded, now, paths) in [
+            (r#"{"id":1,"tool":"a","args":{"id":1}}"#, r#"{"id":2,"tool":"a","args":{"id":2}}"#, &[".args.id"][..]),
+            (r#"{"id":1,"tool":"a","call_id":1}"#, r#"{"id":2,"tool":"a","call_id":2}"#, &[".call_id"]),
+            (
+                r#"{"id":1,"tool":"a","session_id":1}"#,
+                r#"{"id":2,"tool":"b","session_id":2}"#,
+                &[".session_id", ".tool"],
+            ),
+            (
+                r#"{"type":"tool_call","call_id":1,"tool_name":"a","id":1}"#,
+                r#"{"type":"tool_call","call_id":2,"tool_name":"a","id":2}"#,
+                &[".id"],
+            ),
+            (r#"{"id":1,"tool":"a"}"#, r#"{"id":2,"cmd":"a"}"#, &[".id", ".tool", ".cmd"]),
+            (r#"{"id":1,"n":1}"#, r#"{"id":2,"n":1}"#, &[".id"]),
+            (r#"{"id":1,"tool":"a","status":"ok"}"#, r#"{"id":2,"tool":"a","status":"ok"}"#, &[".id"]),
+            (
+                r#"{"id":1,"method":"tools/call","params":{"name":"a"}}"#,
+                r#"{"id":2,"method":"tools/call","params":{"name":"a"}}"#,
+                &[".id"],
+            ),
+        ] {
+            assert_eq!(differs(recorded, now), paths, "{recorded}");
+        }
+    }
+
+    #[test]
     fn what_nests_too_deep_is_text() {
         let deep = "[".repeat(100_000);
         assert_eq!(differences(&[], &deep, "[]").len(), 1);
@@ -213,7 +265,7 @@ mod tests {
     #[test]
     fn both_sides_are_normalised() {
         let normalise: Normalise = Box::new(|line| line.starts_with(b"id").then(|| b"id".to_vec()));
-        let comparison = Comparison { ignored: Vec::new(), normalise: Some(normalise) };
+        let comparison = Comparison { normalise: Some(normalise), ..Comparison::default() };
         assert!(comparison.differences(b"id 1", b"id 2").is_empty());
         assert_eq!(comparison.differences(b"x 1", b"x 2").len(), 1);
     }

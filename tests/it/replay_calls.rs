@@ -133,3 +133,141 @@ fn a_rejection_is_found_in_the_next_file_of_a_rotated_log_and_damage_is_told_onc
     assert_eq!(told.matches("run.jsonl.1:5: ").count(), 1, "{told}");
     assert!(told.contains("lines: 1 the same\n"), "{told}");
 }
+
+/// Plays the recorded world of `run.jsonl` to an agent that says these lines, one after the answer to the one before.
+fn play_world(folder: &Folder, options: &str, calls: &[&str]) -> (Vec<String>, String, Option<i32>) {
+    let mut world = Talk::start(&mut folder.command(&format!("replay --as world {options} run.jsonl")));
+    let answers = calls.iter().map(|call| world.ask(call)).collect();
+    let ended = world.end_after_close();
+    assert!(ended.lines.is_empty(), "{:?}", ended.lines);
+    (answers, ended.stderr, ended.status.code())
+}
+
+#[test]
+fn an_agent_with_other_ids_calls_the_same_and_is_answered_with_its_own() {
+    let folder = Folder::new();
+    folder.write(
+        "run.jsonl",
+        log(
+            "world",
+            &[
+                r#"<{"id":1,"tool":"a","args":{"n":1.10}}"#,
+                r#">{"id":1,"tool":"a","status":"ok","data":{"id":1, "big":12345678901234567890}}"#,
+                r#"<{"cmd":"b","id":"g"}"#,
+                r#">{"ok":true,"id":"g","data":{},"events":[]}"#,
+                r#"<{"type":"tool_call","call_id":"c1","tool_name":"c"}"#,
+                r#">{"type":"tool_result","call_id":"c1","status":"ok","result":1}"#,
+                r#"<{"tool":"d"}"#,
+                r#">{"tool":"d","status":"ok","data":1}"#,
+            ],
+        ),
+    );
+    let calls = [
+        r#"{"tool":"a","id":"f00-1","args":{"n":1.10}}"#,
+        r#"{"cmd":"b","id":2}"#,
+        r#"{"type":"tool_call","tool_name":"c"}"#,
+        r#"{"tool":"d","id":[4]}"#,
+    ];
+    let (answers, told, status) = play_world(&folder, "", &calls);
+    assert_eq!(
+        answers,
+        [
+            r#"{"id":"f00-1","tool":"a","status":"ok","data":{"id":1, "big":12345678901234567890}}"#,
+            r#"{"ok":true,"id":2,"data":{},"events":[]}"#,
+            r#"{"type":"tool_result","status":"ok","result":1}"#,
+            r#"{"tool":"d","status":"ok","data":1,"id":[4]}"#,
+        ]
+    );
+    assert!(told.contains(" 0 different; lines: 4 the same\n") && status == Some(0), "{told}");
+    // A world gives no ids of its own: what it answers must bear the id of the call.
+    let world = r#"read -r line; echo '{"id":9,"tool":"a","status":"ok","data":{"id":1,"big":12345678901234567890}}'"#;
+    let mut replay = folder.command("replay --as agent run.jsonl -- sh -c");
+    let told = text(&pipe(replay.arg(world), b"").stderr);
+    assert!(
+        told.contains("turn 1: another answer than was recorded\nreplay:   - .id 1\nreplay:   + .id 9\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn nothing_but_the_id_may_differ_and_a_call_that_differs_is_answered_with_its_id_too() {
+    let folder = Folder::new();
+    folder.write(
+        "run.jsonl",
+        log(
+            "world",
+            &[
+                r#"<{"id":1,"tool":"a","args":{"id":1}}"#,
+                r#">{"id":1,"tool":"a","status":"ok","data":1}"#,
+                r#"<{"id":2,"tool":"b"}"#,
+                r#">{"id":2,"tool":"b","status":"ok","data":2}"#,
+                r#"<{"id":3,"order":"no call"}"#,
+                r#">{"id":3}"#,
+            ],
+        ),
+    );
+    let calls =
+        [r#"{"id":"x","tool":"a","args":{"id":2}}"#, r#"{"id":"y","tool":"b"}"#, r#"{"id":4,"order":"no call"}"#];
+    let (answers, told, status) = play_world(&folder, "", &calls);
+    let expected = [
+        r#"{"id":"x","tool":"a","status":"ok","data":1}"#,
+        r#"{"id":"y","tool":"b","status":"ok","data":2}"#,
+        r#"{"id":3}"#,
+    ];
+    assert_eq!(answers, expected);
+    assert!(
+        told.contains("turn 1: another answer than was recorded\nreplay:   - .args.id 1\nreplay:   + .args.id 2\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("turn 3: another answer than was recorded\nreplay:   - .id 3\nreplay:   + .id 4\n"),
+        "{told}"
+    );
+    assert!(told.contains(" 2 different, first at turn 1; lines: 1 the same, 2 differ\n"), "{told}");
+    assert_eq!(status, Some(1));
+}
+
+#[test]
+fn what_is_said_about_a_call_before_its_answer_bears_the_id_of_now() {
+    let folder = Folder::new();
+    let sha256 = "0".repeat(64);
+    let status = format!(
+        r#"{{"type":"status","status":"waiting_human","call_id":1,"nonce":"n","tool_name":"pay","arguments":{{}},"arguments_sha256":"{sha256}"}}"#
+    );
+    folder.write(
+        "run.jsonl",
+        log(
+            "world",
+            &[
+                r#"<{"id":1,"tool":"pay"}"#,
+                &format!(">{status}"),
+                r#"<{"type":"cancel","call_id":1}"#,
+                r#">{"id":1,"tool":"pay","status":"error","error":"it was cancelled","kind":"cancelled"}"#,
+            ],
+        ),
+    );
+    let calls = [r#"{"id":"p","tool":"pay"}"#, r#"{"type":"cancel","call_id":"p"}"#];
+    let (answers, told, exit) = play_world(&folder, "", &calls);
+    assert_eq!(answers[0], status.replace("\"call_id\":1", "\"call_id\":\"p\""));
+    assert_eq!(answers[1], r#"{"id":"p","tool":"pay","status":"error","error":"it was cancelled","kind":"cancelled"}"#);
+    assert!(told.contains("lines: 2 the same\n") && exit == Some(0), "{told}");
+    // Another call's id makes a difference.
+    let (_, told, _) = play_world(&folder, "", &[calls[0], r#"{"type":"cancel","call_id":"q"}"#]);
+    assert!(told.contains("  - .call_id 1\nreplay:   + .call_id \"q\"\n"), "{told}");
+}
+
+#[test]
+fn several_calls_at_once_are_each_answered_with_their_own_ids() {
+    let folder = Folder::new();
+    let calls: Vec<String> = (1..=9).map(|n| format!("<{{\"id\":{n},\"tool\":\"t{n}\"}}")).collect();
+    let answers = (1..=9).rev().map(|n| format!(">{{\"id\":{n},\"tool\":\"t{n}\",\"status\":\"ok\",\"data\":{n}}}"));
+    let all: Vec<String> = calls.into_iter().chain(answers).collect();
+    folder.write("run.jsonl", log("world", &all.iter().map(String::as_str).collect::<Vec<_>>()));
+    let asked: String = (1..=9).map(|n| format!("{{\"id\":\"x{n}\",\"tool\":\"t{n}\"}}\n")).collect();
+    let output = pipe(&mut folder.command("replay --as world run.jsonl"), asked.as_bytes());
+    let expected: String = (1..=9)
+        .rev()
+        .map(|n| format!("{{\"id\":\"x{n}\",\"tool\":\"t{n}\",\"status\":\"ok\",\"data\":{n}}}\n"))
+        .collect();
+    assert_eq!((text(&output.stdout), output.status.code()), (expected, Some(0)), "{}", text(&output.stderr));
+}

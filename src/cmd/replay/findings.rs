@@ -6,7 +6,9 @@ use crate::cmd::spread::Spread;
 use crate::io::report::{Failure, Report};
 use crate::replay::alignment::{Finding, Heard};
 use crate::replay::compare::{Comparison, Difference};
+use crate::replay::ids::Ids;
 use crate::replay::turns::Said;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ const WIDTH: usize = 200;
 /// Everything that was found so far.
 pub struct Findings {
     comparison: Comparison,
+    /// Of an agent's calls, where the recorded world is played.
+    ids: Ids,
     report: Arc<Report>,
     quiet: bool,
     file: ReportFile,
@@ -57,6 +61,7 @@ impl Findings {
     ) -> Result<Findings, Failure> {
         Ok(Findings {
             comparison,
+            ids: Ids::default(),
             report: Arc::clone(report),
             quiet,
             file: ReportFile::create(file, report)?,
@@ -74,13 +79,33 @@ impl Findings {
 
     /// Whether a live line is as it was recorded.
     pub fn is_same(&self, recorded: &[u8], now: &[u8]) -> bool {
-        self.comparison.differences(recorded, now).is_empty()
+        self.comparison.differences(&self.ids.translated(recorded), now).is_empty()
+    }
+
+    /// The lines of a turn's other side are waited for.
+    pub fn expect(&mut self, theirs: &[Said]) {
+        if self.comparison.ignores_ids {
+            theirs.iter().for_each(|said| self.ids.expect(said));
+        }
+    }
+
+    /// A line came for a recorded one, as the same or in its stead.
+    pub fn pair(&mut self, said: &Said, heard: &Heard) {
+        self.ids.pair(said, heard.body());
+    }
+
+    /// A recorded line of our own, with the ids that its calls have now.
+    pub fn with_ids<'l>(&mut self, raw: &'l [u8]) -> Cow<'l, [u8]> {
+        self.ids.answer(raw)
     }
 
     /// Takes one finding of a turn.
     pub fn take(&mut self, turn: u64, finding: Finding, conversation: &Conversation) {
+        if let Finding::Same(said, heard) | Finding::Differs(said, heard) = &finding {
+            self.pair(said, heard);
+        }
         let (kind, said, heard) = match &finding {
-            Finding::Same(_) => {
+            Finding::Same(..) => {
                 self.counts.same += 1;
                 return;
             }
@@ -97,7 +122,7 @@ impl Findings {
         } += 1;
         self.differs_in(turn);
         let differences = match (said, heard) {
-            (Some(said), Some(heard)) => self.comparison.differences(said.body(), heard.body()),
+            (Some(said), Some(heard)) => self.comparison.differences(&self.ids.translated(said.body()), heard.body()),
             _ => Vec::new(),
         };
         let log = said.map(|said| conversation.place(said.place));

@@ -40,7 +40,8 @@ use step::Stepper;
 /// With `--as world LOG -- AGENT ARGS`, AGENT is started and played the recorded world, and its answers are held against the
 /// recorded ones; with `--as agent LOG -- WORLD ARGS`, WORLD gets the recorded answers, and what it says is compared. Without
 /// `--`, the other side is on stdin and stdout, so that this can be the mod's command, or the program that a client starts.
-/// No ids are needed: turns are aligned, and aligned again after a difference.
+/// No ids are needed: turns are aligned, and aligned again after a difference. An agent's calls may have other ids than were recorded
+/// (in the forms of pipewright(7), but not in JSON-RPC): they are answered with their own.
 ///
 /// With `--as world --jsonrpc LOG`, a recorded MCP server (or another that speaks JSON-RPC, a message a line) is served: requests are
 /// found by method and parameters, in any order, and answered as recorded, with their own ids. Of a request that was recorded

@@ -42,7 +42,9 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
     let sessions = session.map_or(Sessions::Last, Sessions::Number);
     let wanted = Wanted { files: &files, options: &log, part, child, sessions, includes_rejected: include_rejected };
     let conversation = Conversation::open(&wanted, &report)?;
-    let findings = Findings::new(Comparison { ignored: ignore, normalise }, file.as_deref(), quiet, &report)?;
+    // It is the agent that gives ids, so a world must come with the same.
+    let comparison = Comparison { ignored: ignore, normalise, ignores_ids: part == Part::World };
+    let findings = Findings::new(comparison, file.as_deref(), quiet, &report)?;
     let wraps = !command.is_empty();
     let stage = Role {
         part,
@@ -179,8 +181,9 @@ impl Role {
         }
         self.begun = true;
         for said in &self.turn.ours {
-            out.to(self.peer).extend_from_slice(&said.bytes);
+            out.to(self.peer).extend_from_slice(&self.findings.with_ids(&said.bytes));
         }
+        self.findings.expect(&self.turn.theirs);
         self.sent_at = Instant::now();
         self.first_heard = None;
         let findings = &self.findings;
@@ -223,6 +226,9 @@ impl Role {
     pub(super) fn take_findings(&mut self) {
         for (turn, finding) in self.alignment.findings() {
             self.findings.take(turn, finding, &self.conversation);
+        }
+        if let Some((said, heard)) = self.alignment.stand_in() {
+            self.findings.pair(said, heard);
         }
     }
 

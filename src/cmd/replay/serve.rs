@@ -38,7 +38,7 @@ pub fn run(arguments: Arguments, report: Arc<Report>) -> Result<Status, Failure>
         includes_rejected: true,
     };
     let mut conversation = Conversation::open(&wanted, &report)?;
-    let answers = read(&mut conversation, Comparison { ignored: ignore, normalise })?;
+    let answers = read(&mut conversation, Comparison { ignored: ignore, normalise, ignores_ids: false })?;
     if answers.requests() == 0 {
         let names = files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", ");
         return Err(Failure::new(Status::Usage, format_args!("{names}: nobody asks anything there in JSON-RPC")));

@@ -38,7 +38,7 @@ fn play(turns: &[&[&str]], script: &str, world: bool) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(body(bytes)).into_owned();
     for (turn, finding) in alignment.findings() {
         out.push(match finding {
-            Finding::Same(_) => continue,
+            Finding::Same(..) => continue,
             Finding::Differs(said, heard) => format!("{turn}:{}/{}", text(&said.bytes), text(&heard.bytes)),
             Finding::Missing(said) => format!("{turn}:-{}", text(&said.bytes)),
             Finding::Extra(heard) => format!("{turn}:+{}", text(&heard.bytes)),
@@ -119,9 +119,9 @@ fn account(turns: &[Turn], live: &[Vec<u8>], skips: bool, gives_up: &[bool]) -> 
     alignment.give_up();
     let (mut recorded, mut told, mut same) = (Vec::new(), Vec::new(), 0);
     for (_, finding) in alignment.findings() {
-        same += usize::from(matches!(finding, Finding::Same(_)));
+        same += usize::from(matches!(finding, Finding::Same(..)));
         match finding {
-            Finding::Same(said) | Finding::Missing(said) => recorded.push(said),
+            Finding::Same(said, _) | Finding::Missing(said) => recorded.push(said),
             Finding::Differs(said, heard) => {
                 recorded.push(said);
                 told.push(heard.number);

@@ -189,7 +189,8 @@ fn a_miss_names_what_is_nearest() {
 
 #[test]
 fn what_does_not_count_may_differ() {
-    let same = Comparison { ignored: vec![Path::parse(".params.arguments.at").unwrap()], normalise: None };
+    let ignored = vec![Path::parse(".params.arguments.at").unwrap()];
+    let same = Comparison { ignored, ..Comparison::default() };
     let mut answers =
         recorded_as(same, &[&format!(">{}", call("1", "a", r#"{"at":1,"x":2}"#)), r#"<{"id":1,"result":1}"#]);
     assert!(answers.ask(&call("1", "a", r#"{"x":2,"at":9}"#)).is_ok());
@@ -197,7 +198,7 @@ fn what_does_not_count_may_differ() {
     // What is redacted in the log is taken out of what comes.
     let normalise: crate::replay::compare::Normalise =
         Box::new(|line| Some(String::from_utf8(line.to_vec()).ok()?.replace(r#","key":"secret""#, "").into_bytes()));
-    let same = Comparison { ignored: Vec::new(), normalise: Some(normalise) };
+    let same = Comparison { normalise: Some(normalise), ..Comparison::default() };
     let mut answers = recorded_as(same, &[&format!(">{}", call("1", "a", r#"{"x":1}"#)), r#"<{"id":1,"result":1}"#]);
     assert_eq!(ask(&mut answers, &call("2", "a", r#"{"x":1,"key":"secret"}"#)), [r#"{"id":2,"result":1}"#]);
 }

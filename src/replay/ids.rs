@@ -1,0 +1,178 @@
+//! The ids of calls, where an agent of now gives other ones than were recorded: what a recorded world says about its calls then
+//! bears the ids of now. Only in our own forms of calls; a JSON-RPC server is served by [`answers`](super::answers).
+
+use super::calls::{About, News, OpenCalls, about, call};
+use super::turns::{Said, body};
+use crate::io::lines::{Change, change};
+use crate::record::Form;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The recorded calls that have no answer yet, with their ids of now.
+#[derive(Debug, Default)]
+pub struct Ids(OpenCalls<Made>);
+
+#[derive(Debug)]
+struct Made {
+    /// Where the recorded call stands.
+    place: (usize, u64),
+    /// The id that the same call has now, where it was made; none where it has none.
+    now: Option<Option<Box<RawValue>>>,
+}
+
+impl Ids {
+    /// A line of the agent's is waited for.
+    pub fn expect(&mut self, said: &Said) {
+        if let Some(call) = call(said.body()).filter(|call| call.form != Form::JsonRpc) {
+            self.0.push(&call, Made { place: said.place, now: None });
+        }
+    }
+
+    /// A line of now stands for that one.
+    pub fn pair(&mut self, said: &Said, now: &[u8]) {
+        if !self.0.is_empty()
+            && let (Some(recorded), Some(now)) = (call(said.body()), call(now))
+            && let Some(made) = self.0.like(&recorded).find(|made| made.place == said.place)
+        {
+            made.now = Some(now.id.map(ToOwned::to_owned));
+        }
+    }
+
+    /// A line of the recorded world, to be said with the ids of now. An answer is the last that is said about its call.
+    pub fn answer<'l>(&mut self, raw: &'l [u8]) -> Cow<'l, [u8]> {
+        let Some(about) = self.about(raw) else { return Cow::Borrowed(raw) };
+        let now = self.now(raw, &about);
+        if matches!(about.news, News::Answered { .. }) {
+            self.0.close(&about);
+        }
+        now
+    }
+
+    /// A recorded line of the agent's that is about a call, such as one that cancels it, as it would be with the ids of now.
+    pub fn translated<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        match self.about(line) {
+            Some(about) => self.now(line, &about),
+            None => Cow::Borrowed(line),
+        }
+    }
+
+    fn about<'l>(&self, raw: &'l [u8]) -> Option<About<'l>> {
+        if self.0.is_empty() { None } else { about(body(raw)) }
+    }
+
+    fn now<'l>(&self, raw: &'l [u8], about: &About<'_>) -> Cow<'l, [u8]> {
+        let Some(Made { now: Some(id), .. }) = self.0.first(about) else { return Cow::Borrowed(raw) };
+        let (line, end) = raw.split_at(body(raw).len());
+        let to = id.as_deref().map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
+        let mut changed = Vec::new();
+        // What was read as an object is one.
+        match std::str::from_utf8(line).map(|line| change(line, &[(about.id_key, to)], &mut changed)) {
+            Ok(Ok(())) => Cow::Owned([&changed, end].concat()),
+            _ => Cow::Borrowed(raw),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(line: &str, number: u64) -> Said {
+        Said { bytes: format!("{line}\n").into_bytes(), t: 0, place: (0, number) }
+    }
+
+    /// What is said of the recorded `answers` where these calls were recorded and made.
+    fn answers(calls: &[(&str, &str)], answers: &[&str]) -> Vec<String> {
+        let mut ids = Ids::default();
+        for (number, (recorded, _)) in (1..).zip(calls) {
+            ids.expect(&said(recorded, number));
+        }
+        for (number, (recorded, now)) in (1..).zip(calls).filter(|(_, (_, now))| !now.is_empty()) {
+            ids.pair(&said(recorded, number), now.as_bytes());
+        }
+        answers.iter().map(|line| String::from_utf8_lossy(&ids.answer(line.as_bytes())).into_owned()).collect()
+    }
+
+    #[test]
+    fn an_answer_bears_the_id_of_now_in_each_of_our_forms() {
+        for (call, now, answer, said) in [
+            (
+                r#"{"id":1,"tool":"a"}"#,
+                r#"{"id":"x","tool":"a"}"#,
+                r#"{"id":1,"tool":"a","status":"ok","data":1.10}"#,
+                r#"{"id":"x","tool":"a","status":"ok","data":1.10}"#,
+            ),
+            (
+                r#"{"id":1,"cmd":"a"}"#,
+                r#"{"id":2,"cmd":"a"}"#,
+                r#"{"ok":true, "id":1,"data":{"id":1}}"#,
+                r#"{"ok":true, "id":2,"data":{"id":1}}"#,
+            ),
+            (
+                r#"{"type":"tool_call","call_id":"c","tool_name":"a"}"#,
+                r#"{"type":"tool_call","call_id":12345678901234567890123,"tool_name":"a"}"#,
+                r#"{"type":"tool_result","call_id":"\u0063","status":"ok","result":{}}"#,
+                r#"{"type":"tool_result","call_id":12345678901234567890123,"status":"ok","result":{}}"#,
+            ),
+            // Then or now, it may have none.
+            (
+                r#"{"id":1,"tool":"a"}"#,
+                r#"{"tool":"a"}"#,
+                r#"{"id":1,"tool":"a","status":"ok"}"#,
+                r#"{"tool":"a","status":"ok"}"#,
+            ),
+            (
+                r#"{"tool":"a"}"#,
+                r#"{"id":1,"tool":"a"}"#,
+                r#"{"tool":"a","status":"ok"}"#,
+                r#"{"tool":"a","status":"ok","id":1}"#,
+            ),
+            // A call that wasn't made, and one of JSON-RPC, are answered as they were.
+            (
+                r#"{"id":1,"tool":"a"}"#,
+                "",
+                r#"{"id":1,"tool":"a","status":"ok"}"#,
+                r#"{"id":1,"tool":"a","status":"ok"}"#,
+            ),
+            (
+                r#"{"id":1,"method":"tools/call","params":{"name":"a"}}"#,
+                r#"{"id":2,"method":"tools/call","params":{"name":"a"}}"#,
+                r#"{"id":1,"result":{}}"#,
+                r#"{"id":1,"result":{}}"#,
+            ),
+        ] {
+            assert_eq!(answers(&[(call, now)], &[answer]), [said]);
+        }
+    }
+
+    #[test]
+    fn all_that_is_said_about_a_call_bears_its_id_until_it_is_answered() {
+        let call = (r#"{"id":1,"tool":"a"}"#, r#"{"id":9,"tool":"a"}"#);
+        let status = r#"{"type":"status","status":"waiting_human","call_id":1,"tool_name":"a"}"#;
+        let (answer, other) =
+            (r#"{"id":1,"tool":"a","status":"ok"}"#, r#"{"type":"observation","source":"x","data":{"id":1}}"#);
+        let said = answers(&[call], &[status, other, answer, answer]);
+        assert_eq!(said, [&status.replace(":1,", ":9,"), other, &answer.replace(":1,", ":9,"), answer]);
+    }
+
+    #[test]
+    fn without_ids_answers_come_in_the_order_of_the_calls_also_of_those_that_were_not_made() {
+        let call = r#"{"tool":"a"}"#;
+        let made = |id: u32| format!("{{\"id\":{id},\"tool\":\"a\"}}");
+        let answer = |n: u32| format!("{{\"tool\":\"a\",\"status\":\"ok\",\"data\":{n}}}");
+        let said = answers(&[(call, &made(1)), (call, ""), (call, &made(3))], &[&answer(1), &answer(2), &answer(3)]);
+        let with = |n: u32| answer(n).replace('}', &format!(",\"id\":{n}}}"));
+        assert_eq!(said, [with(1), answer(2), with(3)]);
+    }
+
+    #[test]
+    fn what_cancels_a_call_is_compared_with_the_id_of_now() {
+        let mut ids = Ids::default();
+        let (call, cancel) = (said(r#"{"id":1,"tool":"a"}"#, 1), br#"{"type":"cancel","call_id":1}"#);
+        ids.expect(&call);
+        assert_eq!(&*ids.translated(cancel), cancel);
+        ids.pair(&call, br#"{"id":"x","tool":"a"}"#);
+        assert_eq!(&*ids.translated(cancel), br#"{"type":"cancel","call_id":"x"}"#);
+        assert_eq!(&*ids.translated(call.body()), call.body());
+    }
+}
