@@ -1,5 +1,6 @@
 //! In what a live line differs from the recorded one.
 
+use super::calls::{News, about};
 use crate::io::lines::{Path, Step, deeper_than};
 use crate::record::{Form, recognise};
 use serde_json::value::RawValue;
@@ -38,7 +39,8 @@ pub struct Difference {
 
 impl Comparison {
     /// Says in what two lines (without their ends) differ; nothing where they are the same. JSON is compared as values:
-    /// neither white space nor the order of keys makes a difference, nor how a string is escaped.
+    /// neither white space nor the order of keys makes a difference, nor how a string is escaped. How long a call took
+    /// (`duration_ms` of a result) makes none either.
     pub fn differences(&self, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
         if recorded == now {
             return Vec::new();
@@ -56,6 +58,10 @@ impl Comparison {
                 let mut ignored: Vec<&[Step]> = self.ignored.iter().map(Path::steps).collect();
                 let id = if self.ignores_ids { id_of_both(recorded, now).map(Step::Field) } else { None };
                 ignored.extend(id.as_ref().map(std::slice::from_ref));
+                let took = Step::Field("duration_ms".to_owned());
+                if is_timed_result(recorded) && is_timed_result(now) {
+                    ignored.push(std::slice::from_ref(&took));
+                }
                 walk.value(recorded, now, &ignored);
             }
             _ if recorded == now => {}
@@ -63,6 +69,12 @@ impl Comparison {
         }
         walk.found
     }
+}
+
+/// Whether a line is a result that says how long its call took, which is never the same twice.
+fn is_timed_result(line: &str) -> bool {
+    line.contains("duration_ms")
+        && about(line.as_bytes()).is_some_and(|about| matches!(about.news, News::Answered { .. }))
 }
 
 /// The field that has the ids of two calls in the same form, where that is one of our own.
@@ -213,6 +225,25 @@ mod tests {
         assert_eq!(differences(&[".ts", ".a[].id"], recorded, now), [".a[1].v: 2 3"]);
         assert_eq!(differences(&[".ts", ".a[0]", ".a[1]"], recorded, now), [""; 0]);
         assert_eq!(differences(&["."], recorded, now), [""; 0]);
+    }
+
+    #[test]
+    fn how_long_a_call_took_makes_no_difference() {
+        for (recorded, now, paths) in [
+            (
+                r#"{"tool":"a","status":"ok","duration_ms":1}"#,
+                r#"{"tool":"a","status":"ok","duration_ms":20}"#,
+                &[][..],
+            ),
+            (
+                r#"{"type":"tool_result","status":"ok","result":{"duration_ms":1},"duration_ms":1}"#,
+                r#"{"type":"tool_result","status":"ok","result":{"duration_ms":2},"duration_ms":20}"#,
+                &[".result.duration_ms: 1 2"],
+            ),
+            (r#"{"duration_ms":1}"#, r#"{"duration_ms":2}"#, &[".duration_ms: 1 2"]),
+        ] {
+            assert_eq!(differences(&[], recorded, now), paths, "{recorded}");
+        }
     }
 
     #[test]
