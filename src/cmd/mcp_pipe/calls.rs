@@ -150,7 +150,7 @@ impl Connection {
     /// Sends a call of the server's own tool, or says why not.
     fn send_call(&mut self, call: &Call<'_>, tool: &str, settings: &Settings, to: &mut Vec<u8>) -> Sending {
         if settings.check
-            && let Err((kind, why)) = self.schemas.check(&self.server.client, tool, arguments(call))
+            && let Err((kind, why)) = self.schemas.check(&self.server.client, &self.prefix, tool, arguments(call))
         {
             if kind == Kind::UnknownTool && self.server.client.is_relisting() {
                 return Sending::Later;

@@ -13,7 +13,7 @@ const JOINT: &str = "__";
 
 pub struct Connection {
     /// Its tools' names begin with this; nothing where there is only one server.
-    prefix: String,
+    pub(super) prefix: String,
     pub(super) server: Server,
     pub(super) flying: HashMap<u64, Flying>,
     pub(super) schemas: Schemas,

@@ -88,23 +88,28 @@ impl Pipe {
         self.connections[at].schemas.clear();
         let (era, epoch) = (self.connections[at].server.client.era(), self.connections[at].server.epoch);
         self.show(at, "started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
-        match self.settings.list {
-            Some(Listing::Tools) => {
-                let connection = &mut self.connections[at];
-                for tool in connection.server.client.tools() {
-                    let name = connection.full_name(&tool.name);
-                    if self.settings.names.permits(&name) {
-                        print(&tool.raw, connection.name().map(|_| ("name", name.as_str())), out);
-                    }
+        if self.settings.list == Some(Listing::Resources) {
+            let connection = &mut self.connections[at];
+            connection.list_by = Some(Instant::now() + connection.server.list_timeout());
+            connection.server.client.list_resources(out.to(Side::Far));
+        }
+    }
+
+    /// Prints the tools of the servers, in the order of the servers, as far as they are known.
+    pub(super) fn list_tools(&mut self, out: &mut Out) {
+        for connection in self.connections.iter_mut().filter(|connection| !connection.is_over()) {
+            if !connection.server.client.is_ready() && !connection.has_listed {
+                return;
+            }
+            if std::mem::replace(&mut connection.has_listed, true) {
+                continue;
+            }
+            for tool in connection.server.client.tools() {
+                let name = connection.full_name(&tool.name);
+                if self.settings.names.permits(&name) {
+                    print(&tool.raw, connection.name().map(|_| ("name", name.as_str())), out);
                 }
-                connection.has_listed = true;
             }
-            Some(Listing::Resources) => {
-                let connection = &mut self.connections[at];
-                connection.list_by = Some(Instant::now() + connection.server.list_timeout());
-                connection.server.client.list_resources(out.to(Side::Far));
-            }
-            None => {}
         }
     }
 

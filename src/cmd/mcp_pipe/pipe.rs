@@ -199,6 +199,9 @@ impl Pipe {
             }
         }
         self.refuse_what_is_over();
+        if self.settings.list == Some(Listing::Tools) {
+            self.list_tools(out);
+        }
         (0..self.connections.len()).for_each(|at| self.watch_list(at));
         self.send(out);
         (0..self.connections.len()).for_each(|at| self.watch(at));

@@ -20,12 +20,12 @@ impl Schemas {
         self.0.clear();
     }
 
-    /// Whether the server has the tool, and the arguments are what it asks for.
+    /// Whether the server has the tool, and the arguments are what it asks for. Callers write `prefix` before its tools' names.
     ///
     /// # Errors
     /// What is wrong, with its path in the arguments.
-    pub fn check(&mut self, client: &Client, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
-        let Some(listed) = client.tool(tool) else { return check_unlisted(client, tool, arguments) };
+    pub fn check(&mut self, client: &Client, prefix: &str, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
+        let Some(listed) = client.tool(tool) else { return check_unlisted(client, prefix, tool, arguments) };
         let Some(schema) = &listed.schema else { return Ok(()) };
         let compiled = self.0.entry(tool.to_owned()).or_insert_with(|| Schema::compile(schema));
         match compiled {
@@ -36,9 +36,10 @@ impl Schemas {
     }
 }
 
-fn check_unlisted(client: &Client, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
+fn check_unlisted(client: &Client, prefix: &str, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
     if tool != READ_RESOURCE {
-        return Err((Kind::UnknownTool, format!("the server has no tool {tool:?}; {}", instead(client, tool))));
+        let why = format!("the server has no tool \"{prefix}{tool}\"; {}", instead(client, prefix, tool));
+        return Err((Kind::UnknownTool, why));
     }
     #[derive(serde::Deserialize)]
     struct Resource {
@@ -52,12 +53,12 @@ fn check_unlisted(client: &Client, tool: &str, arguments: &str) -> Result<(), (K
 }
 
 /// The tools whose names are most like this one.
-fn instead(client: &Client, tool: &str) -> String {
+fn instead(client: &Client, prefix: &str, tool: &str) -> String {
     let similarity = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
     let named = client.tools().map(|tool| (similarity(&tool.name), tool.name.as_str()));
     let mut nearest: Vec<(f64, &str)> = named.filter(|(similarity, _)| *similarity >= SIMILAR).collect();
     nearest.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let names = Vec::from_iter(nearest.iter().take(NEAREST).map(|(_, name)| *name)).join(", ");
+    let names = Vec::from_iter(nearest.iter().take(NEAREST).map(|(_, name)| format!("{prefix}{name}"))).join(", ");
     match client.tools().count() {
         0 => "it has none".to_owned(),
         count if names.is_empty() => format!("--list prints the {count} that it has"),

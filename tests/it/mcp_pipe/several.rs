@@ -50,6 +50,11 @@ fn a_call_goes_to_the_server_that_its_tool_names() {
         assert!(answer["error"].as_str().unwrap().contains("with one of git, git__web"), "{answer}");
     }
     assert_eq!(answers[5]["kind"], "unknown_tool");
+    assert!(
+        answers[5]["error"].as_str().unwrap().contains(r#"no tool "git__ecko"; nearest: git__echo"#),
+        "{}",
+        answers[5]
+    );
     assert_eq!(played.status, Some(1));
     let counted = |name: &str| std::fs::read_to_string(played.home.path().join(name)).is_ok();
     assert!(counted("git") && !counted("git__web"));
@@ -58,13 +63,11 @@ fn a_call_goes_to_the_server_that_its_tool_names() {
 #[test]
 fn tools_and_resources_are_listed_with_their_servers() {
     let played = play(
-        &[("a", "echo resources=1"), ("b", "modern")],
+        &[("a", "slow seconds=0.5"), ("b", "modern")],
         &["--list", "--allow", "b__count*", "--allow", "a__echo"],
         &[],
     );
-    let mut names: Vec<String> =
-        played.answers().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
-    names.sort();
+    let names: Vec<String> = played.answers().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(names, ["a__echo", "b__count", "b__count_again", "b__count_safe"]);
     played.assert_well();
     let played = play(&[("a", "echo resources=1"), ("b", "modern")], &["--list-resources"], &[]);
