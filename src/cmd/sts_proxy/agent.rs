@@ -16,11 +16,9 @@ use std::time::{Duration, Instant};
 /// An agent that closes its stdout usually ends at once, and how it ended says more.
 const TO_END: Duration = Duration::from_millis(500);
 
-/// An agent whose answer was refused may be about to give another: it is asked once it has been quiet for so long. What it says
-/// until then is no answer to what it wasn't asked yet. One that has given an answer too many is waited for up to `LONG_QUIET`,
-/// twice as long as it has taken to answer so far.
+/// An agent whose answer was refused, or that gave one too many, may be about to give another: it is asked once it has been
+/// quiet for so long. What it says until then is no answer to what it wasn't asked yet.
 const QUIET: Duration = Duration::from_millis(100);
-const LONG_QUIET: Duration = Duration::from_secs(10);
 
 /// The agent's side of the conversation.
 pub(super) struct Agent {
@@ -32,11 +30,6 @@ pub(super) struct Agent {
     questions: Questions,
     /// The question for this decision is sent then.
     postponed: Option<(u64, Instant)>,
-    /// It has given an answer to nothing before.
-    gave_surplus: bool,
-    /// The longest that it has taken to answer.
-    slowest: Duration,
-    asked_at: Instant,
     quiet_until: Option<Instant>,
     /// The answer that was last acted on, and the decision that it was for.
     acted: Option<(u64, String)>,
@@ -65,9 +58,6 @@ impl Agent {
             report,
             questions: Questions::default(),
             postponed: None,
-            gave_surplus: false,
-            slowest: Duration::ZERO,
-            asked_at: Instant::now(),
             quiet_until: None,
             acted: None,
             refused: None,
@@ -87,17 +77,10 @@ impl Agent {
             None => to.extend_from_slice(&decision.offered),
         }
         self.questions.asked(decision.number);
-        self.asked_at = Instant::now();
         self.postponed = None;
         self.answer_by = self.timeout.map(|timeout| Instant::now() + timeout);
         self.waiting = true;
         self.silence.asked();
-    }
-
-    /// Until when the agent has to be quiet before it is asked, where it may still have something to say.
-    fn quiet_from_now(&self) -> Instant {
-        let long = if self.gave_surplus { (self.slowest * 2).min(LONG_QUIET) } else { Duration::ZERO };
-        Instant::now() + QUIET.max(long)
     }
 
     /// Asks once the agent has been quiet until then.
@@ -126,7 +109,7 @@ impl Agent {
     fn refuse(&mut self, decision: &Decision, answer: Option<&str>, why: &str, out: &mut Out) -> Result<(), Failure> {
         if self.fail(decision, out)? {
             self.refused = Some((decision.number, refusal(answer, &format!("the answer {why}"))));
-            self.postpone(decision.number, self.quiet_from_now());
+            self.postpone(decision.number, Instant::now() + QUIET);
         }
         Ok(())
     }
@@ -215,10 +198,9 @@ impl Player for Agent {
                         self.postponed = None;
                         self.refused = None;
                         self.acted = Some((decision.number, shown));
-                        self.slowest = self.slowest.max(self.asked_at.elapsed());
                         let was_asked_again = self.failed > 0 && self.failed_at == decision.number;
-                        let may_say_more = named.is_none() && (self.gave_surplus || was_asked_again);
-                        self.quiet_until = may_say_more.then(|| self.quiet_from_now());
+                        let may_say_more = named.is_none() && was_asked_again;
+                        self.quiet_until = may_say_more.then(|| Instant::now() + QUIET);
                         return Ok(Reply::Act(action));
                     }
                     Err(why) => {
@@ -236,8 +218,7 @@ impl Player for Agent {
             }
             _ => {
                 self.report.fault(place, format_args!("not sent, nothing was asked: {shown}"));
-                self.gave_surplus = true;
-                self.quiet_until = Some(self.quiet_from_now());
+                self.quiet_until = Some(Instant::now() + QUIET);
             }
         }
         Ok(Reply::Nothing)
@@ -281,8 +262,6 @@ impl Player for Agent {
         self.silence.answered();
         self.postponed = None;
         self.quiet_until = None;
-        self.gave_surplus = false;
-        self.slowest = Duration::ZERO;
         self.refused = None;
         self.failed = 0;
         self.heard_nothing = true;
