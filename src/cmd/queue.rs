@@ -29,6 +29,9 @@ pub enum Sending {
 pub struct Waiting {
     /// The call, as it came.
     pub call: String,
+    /// Which other side it is for, by its place among several.
+    #[cfg_attr(not(feature = "mcp"), allow(dead_code))]
+    pub place: usize,
     /// Which other side works on it, and under which number.
     pub number: Option<Number>,
     /// When it was first sent to the other side.
@@ -53,13 +56,14 @@ pub enum Pending {
 
 impl Pending {
     /// A call that is not sent yet: the other side is not ready, or works on as many as it may.
-    pub fn unsent(call: &str) -> Pending {
-        Pending::Call(Waiting { call: call.to_owned(), number: None, sent_at: None })
+    pub fn unsent(place: usize, call: &str) -> Pending {
+        Pending::Call(Waiting { call: call.to_owned(), place, number: None, sent_at: None })
     }
 
     /// A call that was sent under this number.
     pub fn sent(number: Number, call: &str) -> Pending {
-        Pending::Call(Waiting { call: call.to_owned(), number: Some(number), sent_at: Some(Instant::now()) })
+        let sent_at = Some(Instant::now());
+        Pending::Call(Waiting { call: call.to_owned(), place: number.0, number: Some(number), sent_at })
     }
 
     /// An answer without its line feed.
@@ -220,7 +224,7 @@ mod tests {
     #[test]
     fn what_is_settled_first_waits_for_what_came_first() {
         let (mut queue, mut out) = (Queue::default(), Vec::new());
-        queue.push(Pending::unsent("a"));
+        queue.push(Pending::unsent(0, "a"));
         queue.push(Pending::done("passed"));
         queue.push(Pending::sent((0, 7), "b"));
         queue.answer((0, 7), |waiting| format!("{}!", waiting.call));
@@ -236,7 +240,7 @@ mod tests {
     #[test]
     fn it_is_full_by_number_or_by_size() {
         let mut queue = Queue::default();
-        queue.push(Pending::unsent(&"x".repeat(MUCH)));
+        queue.push(Pending::unsent(0, &"x".repeat(MUCH)));
         assert!(queue.is_full());
         queue.answer_all(|_| true, |_| String::new());
         queue.drain(&mut Vec::new());

@@ -48,7 +48,7 @@ pub fn reported<'a>(status: &'a RawValue, result: &'a RawValue) -> Given<'a> {
     let text =
         |value: &RawValue| serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());
     match field("status").unwrap_or(status).get() {
-        "\"error\"" => failed(field("error").map(text), field("data")),
+        "\"error\"" => failed(field("error").filter(|error| error.get() != "null").map(text), field("data")),
         "\"ok\"" => Given::Result(field("data").unwrap_or(result)),
         _ => Given::Result(result),
     }
@@ -167,6 +167,7 @@ mod tests {
             (r#"{"status":"error","error":"gone","data":[1.0]}"#, "gone", "[1.0]"),
             (r#"{"status":"error","error":{"why":1}}"#, r#"{"why":1}"#, json),
             (r#""error""#, "sold out", json),
+            (r#"{"status":"error","error":null}"#, "sold out", json),
             (r#""ok""#, "ok", json),
             (r#"{"status":"shipped","data":1}"#, "ok", json),
             ("null", "ok", json),

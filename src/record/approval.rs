@@ -45,6 +45,18 @@ impl<'a> HitlResponse<'a> {
         if text("type").is_none_or(|kind| kind != "hitl_response") {
             return Ok(None);
         }
+        fields.spelled_as(&[
+            "call_id",
+            "nonce",
+            "action",
+            "edited_arguments",
+            "replace",
+            "arguments_sha256",
+            "feedback",
+        ])?;
+        if fields.get("arguments").is_some() {
+            return unreadable("a hitl_response with arguments: say edited_arguments");
+        }
         let optional = |key| match fields.get(key).map(RawValue::get) {
             None | Some("null") => Ok(None),
             Some(_) => text(key).map(Some).ok_or(()).or_else(|()| unreadable(format_args!("its {key} is no text"))),
@@ -102,6 +114,9 @@ mod tests {
         assert!(HitlResponse::read(r#"{"type":"tool_call"}"#).unwrap().is_none());
         for bad in [
             r#"{"type":"hitl_response","nonce":"n"}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"approve","arguments":{"path":"x"}}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"edit","edited_arguments":{},"Replace":true}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"approve","Arguments_Sha256":"x"}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"Approve"}"#,
             r#"{"type":"hitl_response","nonce":1,"action":"approve"}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"edit"}"#,

@@ -112,23 +112,55 @@ impl Action {
     }
 }
 
-/// Whether a line has the form of a command of the mod's, also of one that has no id or that the mod would refuse.
+/// Whether a line has the form of a command of the mod's, also of one that has no id or that the mod would refuse. (A choice may
+/// also be named; only its state tells.)
 pub fn is_command(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
-    let mut words = lower.split_ascii_whitespace();
-    let arguments = match words.next() {
-        Some("end" | "state") => 0..=0,
-        Some(word) if PROCEED.contains(&word) || CANCEL.contains(&word) => 0..=0,
-        Some("wait") => 1..=1,
-        Some("play" | "key") => 1..=2,
-        Some("start" | "potion") => 1..=3,
-        Some("click") => 3..=4,
-        // Choices have names of several words.
-        Some("choose") => 1..=usize::MAX,
-        _ => return false,
-    };
-    arguments.contains(&words.count())
+    let words: Vec<&str> = lower.split_ascii_whitespace().collect();
+    let are_numbers = |words: &[&str]| words.iter().all(|word| word.parse::<i64>().is_ok());
+    match words.as_slice() {
+        ["end" | "state"] => true,
+        [word] => PROCEED.contains(word) || CANCEL.contains(word),
+        ["choose" | "wait", number] => are_numbers(&[*number]),
+        ["play", rest @ ..] => rest.len() <= 2 && are_numbers(rest),
+        ["potion", "use" | "discard", rest @ ..] => (1..=2).contains(&rest.len()) && are_numbers(rest),
+        ["key", name, frames @ ..] => KEYS.contains(name) && frames.len() <= 1 && are_numbers(frames),
+        ["click", "left" | "right", rest @ ..] => (2..=3).contains(&rest.len()) && are_numbers(rest),
+        ["start", class, rest @ ..] => {
+            CLASSES.contains(class) && rest.len() <= 2 && are_numbers(&rest[..rest.len().min(1)])
+        }
+        _ => false,
+    }
 }
+
+/// The classes as `start` takes them.
+const CLASSES: [&str; 5] = ["ironclad", "silent", "the_silent", "defect", "watcher"];
+/// The names that `key` takes (CommandExecutor).
+const KEYS: [&str; 23] = [
+    "confirm",
+    "cancel",
+    "map",
+    "deck",
+    "draw_pile",
+    "discard_pile",
+    "exhaust_pile",
+    "end_turn",
+    "up",
+    "down",
+    "left",
+    "right",
+    "drop_card",
+    "card_1",
+    "card_2",
+    "card_3",
+    "card_4",
+    "card_5",
+    "card_6",
+    "card_7",
+    "card_8",
+    "card_9",
+    "card_10",
+];
 
 /// The words of the button that goes on; the mod lists one of them and takes any.
 pub const PROCEED: [&str; 2] = ["proceed", "confirm"];

@@ -90,7 +90,26 @@ fn an_answer_for_a_decision_that_was_never_asked_is_refused_and_asked_again() {
 }
 
 #[test]
-fn an_answer_for_an_earlier_decision_is_dropped_and_the_open_one_waits() {
+fn an_answer_that_names_a_decision_that_is_over_is_refused() {
+    let answer = |id, decision| format!(r#"echo '{{"action_id":{id},"decision":{decision}}}'"#);
+    let script = format!(
+        "ask; {}; ask; {}; ask; {}; ask; {}; ask",
+        answer(110, 0),
+        answer(110, 1),
+        answer(171, 1),
+        answer(171, 2)
+    );
+    let mut game = Game::start(&[], &script);
+    assert_eq!(game.proxy.ask(&chest(1)), "choose 0");
+    assert_eq!(game.proxy.ask(&chest(2)), "proceed");
+    let (_, questions) = game.end();
+    assert_eq!(numbers(&questions), [1, 1, 2, 2]);
+    assert_eq!(questions[1]["refused"]["why"], "the answer is for decision 0, which was never asked; this is 1");
+    assert_eq!(questions[3]["refused"]["why"], "the answer is for decision 1, which is over; this is 2");
+}
+
+#[test]
+fn an_answer_that_is_repeated_is_dropped_and_the_open_decision_waits() {
     let answer = |decision| format!(r#"echo '{{"action_id":110,"decision":{decision}}}'"#);
     let (first, second) = (answer(1), answer(2));
     let mut game = Game::start(&[], &format!("ask; {first}; ask; {first}; sleep 0.3; {second}; ask"));
@@ -100,7 +119,7 @@ fn an_answer_for_an_earlier_decision_is_dropped_and_the_open_one_waits() {
     assert_eq!(game.proxy.hear(), "choose 0");
     let (ended, questions) = game.end();
     assert_eq!(numbers(&questions), [1, 2]);
-    assert!(ended.stderr.contains("agent:2: not sent, the answer came late, decision 1 is over"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("agent:2: not sent, the answer came late, it was given before"), "{}", ended.stderr);
 }
 
 #[test]

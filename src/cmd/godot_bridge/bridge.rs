@@ -86,7 +86,7 @@ impl Bridge {
                     self.queue.push(Pending::done(&answer_gone(&call, gone)));
                 }
             }
-            Some(_) if !self.game.is_ready() => self.queue.push(Pending::unsent(body)),
+            Some(_) if !self.game.is_ready() => self.queue.push(Pending::unsent(0, body)),
             Some(call) => {
                 let id = send(&mut self.game, &call, out, &mut self.asked_to_quit);
                 self.queue.push(Pending::sent((0, id), body));

@@ -1,7 +1,7 @@
 //! From a line of the near side's to a call of the server's tool.
 
 use super::connection::{Connection, route};
-use super::pipe::{Flying, Pipe, Settings, place};
+use super::pipe::{Flying, Pipe, Settings};
 use super::results::{refused, unanswered};
 use crate::cmd::intake;
 use crate::cmd::queue::{Pending, Sending, Waiting};
@@ -33,11 +33,12 @@ impl Pipe {
         } else {
             intake::timeout(&call).err().map(|why| (Kind::BadInput, why))
         };
+        let at = at.unwrap_or_default();
         self.queue.push(match refusal {
-            None => Pending::unsent(body),
+            None => Pending::unsent(at, body),
             Some((kind, why)) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &why);
-                Pending::done(&refused(&call, kind, &why, at.map_or(0, |at| self.connections[at].server.epoch)))
+                Pending::done(&refused(&call, kind, &why, self.connections[at].server.epoch))
             }
         });
     }
@@ -77,7 +78,7 @@ impl Pipe {
             |call: &str| matches!(recognise(call), Ok(Some(call)) if is_same_id(call.id.map(RawValue::get), Some(id)));
         let Pipe { queue, connections, .. } = self;
         let answer = |waiting: &Waiting| {
-            let epoch = place(connections, waiting).map_or(0, |at| connections[at].server.epoch);
+            let epoch = connections[waiting.place].server.epoch;
             unanswered(waiting, Kind::Cancelled, "it was cancelled", None, epoch)
         };
         match queue.settle(is_it, answer) {
@@ -107,14 +108,13 @@ impl Pipe {
             if !has_room.contains(&true) {
                 return Sending::Stop;
             }
-            let Ok(Some(call)) = recognise(&waiting.call) else { return Sending::Answered(String::new()) };
-            let Ok((at, tool)) = route(connections, &call.tool) else { return Sending::Later };
+            let at = waiting.place;
             if !has_room[at] {
                 return Sending::Later;
             }
             let connection = &mut connections[at];
             out.choose_far(at);
-            let sent = connection.send_call(&call, tool, settings, out.to(Side::Far));
+            let sent = connection.send_call(waiting, settings, out.to(Side::Far));
             match &sent {
                 Sending::Later => has_room[at] = false,
                 Sending::Answered(_) => report.fail(),
@@ -147,20 +147,23 @@ impl Pipe {
 }
 
 impl Connection {
-    /// Sends a call of the server's own tool, or says why not.
-    fn send_call(&mut self, call: &Call<'_>, tool: &str, settings: &Settings, to: &mut Vec<u8>) -> Sending {
+    /// Sends a call, or says why not.
+    fn send_call(&mut self, waiting: &Waiting, settings: &Settings, to: &mut Vec<u8>) -> Sending {
+        // It was a call of the server's when it came.
+        let Ok(Some(call)) = recognise(&waiting.call) else { return Sending::Answered(String::new()) };
+        let tool = self.own_name(&call.tool).unwrap_or(&call.tool);
         if settings.check
-            && let Err((kind, why)) = self.schemas.check(&self.server.client, &self.prefix, tool, arguments(call))
+            && let Err((kind, why)) = self.schemas.check(&self.server.client, &self.prefix, tool, arguments(&call))
         {
             if kind == Kind::UnknownTool && self.server.client.is_relisting() {
                 return Sending::Later;
             }
-            return Sending::Answered(refused(call, kind, &why, self.server.epoch));
+            return Sending::Answered(unanswered(waiting, kind, &why, None, self.server.epoch));
         }
         let listed = self.server.client.tool(tool);
         let is_repeatable = listed.map_or(tool == READ_RESOURCE, |tool| tool.is_repeatable);
-        let id = self.server.client.call(tool, arguments(call), to);
-        self.flying.insert(id, Flying::new(timeout(call, settings.timeout), is_repeatable, false));
+        let id = self.server.client.call(tool, arguments(&call), to);
+        self.flying.insert(id, Flying::new(timeout(&call, settings.timeout), is_repeatable, false));
         Sending::Sent((0, id))
     }
 }

@@ -37,24 +37,26 @@ struct Entry {
     disabled: bool,
 }
 
-/// Reads `FILE:NAME`, or `FILE` for all servers that are not disabled, with their names. Comments and trailing commas, as VS
+/// Reads `FILE:NAME`, or `FILE` for all servers that are not disabled: with their names where the file has several. Comments and trailing commas, as VS
 /// Code writes them, are allowed.
 ///
 /// # Errors
 /// [`Status::Usage`] with what is wrong, without any value of a variable.
-pub fn read(named: &str) -> Result<Vec<(String, Server)>, Failure> {
+pub fn read(named: &str) -> Result<Vec<(Option<String>, Server)>, Failure> {
     // A path may hold a colon, a server's name hardly does.
     let (path, name) = match named.rsplit_once(':') {
         Some((path, name)) if !std::path::Path::new(named).exists() => (path, Some(name)),
         _ => (named, None),
     };
     let usage = |message: String| Failure::new(Status::Usage, format_args!("--config: {path}: {message}"));
-    let mut text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    let text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    let mut text = text.trim_start_matches('\u{feff}').to_owned();
     // What it can't take out is no JSON to the reader behind it either.
     let _ = json_strip_comments::strip(&mut text);
     let File { mut servers } =
         serde_json::from_str(&text).map_err(|error| usage(format!("line {}: {}", error.line(), reason(&error))))?;
     let names = servers.keys().cloned().collect::<Vec<_>>().join(", ");
+    let has_names = name.is_none() && servers.len() > 1;
     match name {
         Some(name) => {
             let missing = || usage(format!("there is no server {name}; there are {names}"));
@@ -67,7 +69,7 @@ pub fn read(named: &str) -> Result<Vec<(String, Server)>, Failure> {
         return Err(usage("there is no server that is not disabled".to_owned()));
     }
     let server = |(name, entry)| match server(entry) {
-        Ok(server) => Ok((name, server)),
+        Ok(server) => Ok((Some(name).filter(|_| has_names), server)),
         Err(why) => Err(usage(format!("{name}: {why}"))),
     };
     servers.into_iter().map(server).collect()
@@ -136,7 +138,7 @@ mod tests {
         );
         let one = |named: &str| read(named).unwrap().remove(0);
         let (name, Server::Program { command, around }) = one(&format!("{path}:a")) else { panic!() };
-        assert_eq!((name.as_str(), command.len(), around.set.len()), ("a", 3, 1));
+        assert_eq!((name, command.len(), around.set.len()), (None, 3, 1));
         let (_, Server::Url(to)) = one(&format!("{path}:b")) else { panic!() };
         assert_eq!((to.url.as_str(), to.headers.len()), ("http://x", 1));
         for (named, says) in [
@@ -154,7 +156,7 @@ mod tests {
             "{\n// mine\n\"servers\": {\"x\": {\"url\": \"http://x//y\"}, /* off */ \"y\": {\"disabled\": true},},\n}",
         );
         let (name, Server::Url(to)) = one(&path) else { panic!() };
-        assert_eq!((name.as_str(), to.url.as_str(), read(&path).unwrap().len()), ("x", "http://x//y", 1));
+        assert_eq!((name.as_deref(), to.url.as_str(), read(&path).unwrap().len()), (Some("x"), "http://x//y", 1));
         write("{\n// mine\n\"servers\": {x}}");
         assert!(read(&path).err().is_some_and(|error| error.to_string().contains("line 3: no JSON")));
         std::fs::remove_dir_all(folder).unwrap();

@@ -76,10 +76,7 @@ impl Connection {
 
     /// When something must have happened, or is to be done.
     pub fn deadline(&self) -> Option<Instant> {
-        if let Some(over) = &self.over {
-            return Some(over.until);
-        }
-        if self.has_left {
+        if self.is_over() {
             return None;
         }
         let calls = self.flying.values().filter_map(|flying| flying.until);

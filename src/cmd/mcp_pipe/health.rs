@@ -100,9 +100,11 @@ impl Pipe {
     }
 
     fn count_unanswered(&mut self, at: usize, out: &mut Out) -> Result<(), Failure> {
-        self.connections[at].health.unanswered += 1;
-        let count = self.connections[at].health.unanswered;
-        if count < self.connections[at].health.limit {
+        let connection = &mut self.connections[at];
+        connection.health.unanswered = connection.health.unanswered.saturating_add(1);
+        let count = connection.health.unanswered;
+        // What it works on may take the time that it was given.
+        if count < connection.health.limit || !connection.flying.is_empty() {
             self.ping(at, out);
             return Ok(());
         }

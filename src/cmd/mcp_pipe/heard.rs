@@ -42,7 +42,13 @@ impl Pipe {
                 let loss = self.connections[at].server.loss(why, cause);
                 return self.lose(at, &loss, out);
             }
-            Heard::Event(kind, params) => self.show(at, &kind, params, out),
+            Heard::Event(kind, params) => {
+                if kind == "progress" {
+                    // It works on something.
+                    self.end_suspicion(at);
+                }
+                self.show(at, &kind, params, out);
+            }
             Heard::Elicits(id, params) => self.elicit(at, id, params, out),
             Heard::Withdraws(id) => {
                 if !self.withdraw(at, id) {
@@ -258,8 +264,15 @@ impl Pipe {
             self.report.note(format_args!("{}; calls of its tools fail", failure.1));
         }
         let now = Instant::now();
-        let over =
-            Over { loss: loss.clone(), kind, failure, patience, until: now + patience, latest: now + LONGEST_LINGER };
+        let over = Over {
+            loss: loss.clone(),
+            kind,
+            failure,
+            patience,
+            until: now + patience,
+            latest: now + LONGEST_LINGER,
+            was_needed: false,
+        };
         self.connections[at].over = Some(over);
         Ok(())
     }

@@ -101,10 +101,10 @@ impl Media {
     }
 }
 
-/// The number in the name of a file that was saved.
+/// The number in the name of a file that was saved. Somebody else's file may be called by any number.
 fn number_of(name: &OsStr) -> Option<u64> {
     let (number, _) = name.to_str()?.split_once('.')?;
-    number.parse().ok()
+    number.parse().ok().filter(|_| (4..=9).contains(&number.len()))
 }
 
 /// An object with other values for some keys; a `data` or `blob` that is replaced is called `path`.
@@ -142,6 +142,7 @@ mod tests {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("0001.jpg"), "mine").unwrap();
+        std::fs::write(folder.join("18446744073709551615.png"), "a photo's").unwrap();
         let mut media = Media::open(&folder).unwrap();
         let json = r#"{"x":1.10,"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png","n":12345678901234567890123},
             {"type":"resource","resource":{"uri":"u","blob":"aG8=","mimeType":"application/../../gzip"}},{"type":"image","data":"no base64!"}]}"#;

@@ -232,18 +232,18 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
     let wants = Wants { questions: arguments.interactive, progress: events.is_some() };
     let (mut connections, mut far, mut goodbyes) = (Vec::new(), Vec::new(), Vec::new());
-    let is_one_of_several = servers.len() > 1;
     for (name, server) in servers {
         let (way, trouble, goodbye) = match server {
             config::Server::Program { command, around } => (Way::Child(Program { command, around }), None, None),
             config::Server::Url(to) => {
-                let url::Way { dial, trouble, goodbye } = url::way(&to, arguments.max_result, &report)?;
+                let place = name.as_deref().map_or("--url".to_owned(), |name| format!("--config: {name}: url"));
+                let url::Way { dial, trouble, goodbye } = url::way(&to, &place, arguments.max_result, &report)?;
                 (Way::Dial(dial), Some(trouble), Some(goodbye))
             }
         };
         far.push(way);
         goodbyes.extend(goodbye);
-        let name = Some(name.as_str()).filter(|_| is_one_of_several);
+        let name = name.as_deref();
         let server = Server::new(patience, arguments.protocol, wants, Arc::clone(&report));
         let health = Health::new(arguments.probe.and_then(some), arguments.restart_after_timeouts);
         connections.push(Connection::new(name, server.with_name(name).with_trouble(trouble), health));
@@ -266,8 +266,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
 }
 
 /// The servers that are meant, by name.
-fn servers(arguments: &Arguments) -> Result<Vec<(String, config::Server)>, Failure> {
-    let alone = |server| vec![(String::new(), server)];
+fn servers(arguments: &Arguments) -> Result<Vec<(Option<String>, config::Server)>, Failure> {
+    let alone = |server| vec![(None, server)];
     let mut servers = match (&arguments.config, &arguments.url) {
         (Some(named), _) => config::read(named)?,
         (None, Some(url)) => {

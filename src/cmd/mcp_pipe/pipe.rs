@@ -1,18 +1,18 @@
 //! The stage: calls from the near side become the server's, its results go back.
 
-use super::connection::{Connection, route};
+use super::connection::Connection;
 use super::media::Media;
 use super::questions::Questions;
 use super::results::{lost, unanswered};
 use super::server::{Cause, Loss};
 use crate::cmd::events::Events;
 use crate::cmd::filter::Filter;
-use crate::cmd::queue::{Queue, Waiting};
+use crate::cmd::queue::Queue;
 use crate::io::lines::{Piece, TOO_LONG, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::mcp::{Era, Names};
-use crate::record::{Kind, Unreadable, recognise};
+use crate::record::{Kind, Unreadable, looks_like_json_rpc};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,6 +75,8 @@ pub(super) struct Over {
     pub(super) until: Instant,
     /// When it ends in any case.
     pub(super) latest: Instant,
+    /// Calls were made that nobody answers for that.
+    pub(super) was_needed: bool,
 }
 
 pub struct Pipe {
@@ -85,6 +87,8 @@ pub struct Pipe {
     pub(super) events: Option<Events>,
     pub(super) report: Arc<Report>,
     pub(super) near_ended: bool,
+    /// The beginning of an over-long line of the near side's looks like JSON-RPC.
+    near_is_json_rpc: bool,
     pub(super) questions: Questions,
 }
 
@@ -98,7 +102,8 @@ impl Pipe {
     ) -> Pipe {
         let questions = Questions::new(settings.interactive.flatten());
         let near_ended = settings.list.is_some();
-        Pipe { connections, settings, queue: Queue::default(), media, events, report, near_ended, questions }
+        let (queue, near_is_json_rpc) = (Queue::default(), false);
+        Pipe { connections, settings, queue, media, events, report, near_ended, near_is_json_rpc, questions }
     }
 
     pub(super) fn drain(&mut self, out: &mut Out) {
@@ -111,10 +116,7 @@ impl Pipe {
         let Pipe { queue, connections, .. } = self;
         queue.answer_all(
             |_| true,
-            |waiting| {
-                let epoch = place(connections, waiting).map_or(0, |at| connections[at].server.epoch);
-                unanswered(waiting, kind, why, None, epoch)
-            },
+            |waiting| unanswered(waiting, kind, why, None, connections[waiting.place].server.epoch),
         );
         self.drain(out);
     }
@@ -213,11 +215,11 @@ impl Pipe {
     /// Answers the calls of servers that are gone for good.
     fn refuse_what_is_over(&mut self) {
         let Pipe { queue, connections, report, .. } = self;
-        for (at, connection) in connections.iter().enumerate() {
-            let Some(Over { loss, kind, .. }) = &connection.over else { continue };
+        for (at, connection) in connections.iter_mut().enumerate() {
+            let Some(Over { loss, kind, was_needed, .. }) = &mut connection.over else { continue };
             let epoch = connection.server.epoch;
-            let is_its = |waiting: &Waiting| place(connections, waiting) == Some(at);
-            if queue.answer_all(is_its, |waiting| lost(waiting, *kind, loss, epoch)) {
+            if queue.answer_all(|waiting| waiting.place == at, |waiting| lost(waiting, *kind, loss, epoch)) {
+                *was_needed = true;
                 report.fail();
             }
         }
@@ -225,7 +227,7 @@ impl Pipe {
 
     /// Ends what nobody has any use of: each server where all is answered, and the run where no server is left.
     fn end(&mut self, out: &mut Out) -> Result<(), Failure> {
-        let now = Instant::now();
+        let (now, is_one_of_several) = (Instant::now(), self.connections.len() > 1);
         let all_over = self.connections.iter().all(|it| it.over.as_ref().is_some_and(|over| over.until <= now));
         let wants_listing =
             self.connections.iter().any(|it| self.settings.list.is_some() && !it.has_listed && !it.is_over());
@@ -234,8 +236,8 @@ impl Pipe {
             && !wants_listing
             && self.connections.iter().all(|connection| connection.flying.is_empty());
         for (at, connection) in self.connections.iter_mut().enumerate().filter(|(_, it)| is_done && !it.is_over()) {
-            if connection.server.is_lost() {
-                // Nobody would ask the next one anything.
+            // Nobody would ask the next one anything; of several, one that was asked nothing isn't waited for.
+            if connection.server.is_lost() || (is_one_of_several && !connection.server.client.is_ready()) {
                 connection.has_left = true;
             } else if connection.parting.is_none() && connection.server.client.is_ready() {
                 connection.parting = Some(now + PARTING);
@@ -247,25 +249,13 @@ impl Pipe {
         if !has_ended && !all_over {
             return Ok(());
         }
-        let over = self.connections.iter_mut().find_map(|connection| connection.over.take());
-        match over {
+        let mut over = self.connections.iter_mut().filter_map(|connection| connection.over.take());
+        match over.find(|over| over.was_needed || !is_one_of_several) {
             Some(Over { failure: (status, why), .. }) => Err(Failure::new(status, why)),
             None => {
                 out.stop(self.report.finish());
                 Ok(())
             }
-        }
-    }
-}
-
-/// The connection that a call is for.
-pub(super) fn place(connections: &[Connection], waiting: &Waiting) -> Option<usize> {
-    match waiting.number {
-        Some((at, _)) => Some(at),
-        None if connections.len() == 1 => Some(0),
-        None => {
-            let call = recognise(&waiting.call).ok().flatten()?;
-            route(connections, &call.tool).ok().map(|(at, _)| at)
         }
     }
 }
@@ -281,8 +271,13 @@ impl Stage for Pipe {
                 }
                 self.take(&line, out);
             }
-            Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) => {
-                self.refuse_line(number, Kind::TooLarge, &Unreadable::new(TOO_LONG));
+            Event::Piece(Side::Near, Piece::Part { bytes, last, number }) => {
+                self.near_is_json_rpc |= looks_like_json_rpc(bytes);
+                if last {
+                    let is_json_rpc = std::mem::take(&mut self.near_is_json_rpc);
+                    let error = Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc);
+                    self.refuse_line(number, Kind::TooLarge, &error);
+                }
             }
             Event::Piece(Side::Far, Piece::Line(line)) => self.hear(at, &line, out)?,
             Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.hear_part(at, bytes, last, out)?,
@@ -316,7 +311,10 @@ impl Stage for Pipe {
 
     fn deadline(&self) -> Option<Instant> {
         let others = [self.questions.deadline(), self.settings.deadline];
-        self.connections.iter().map(Connection::deadline).chain(others).flatten().min()
+        // What ends the run where no server is left.
+        let over = self.connections.iter().map(|connection| connection.over.as_ref().map(|over| over.until));
+        let end = if over.clone().all(|until| until.is_some()) { over.max().flatten() } else { None };
+        self.connections.iter().map(Connection::deadline).chain(others).chain([end]).flatten().min()
     }
 }
 

@@ -6,6 +6,7 @@ use super::calls::arguments;
 use super::pipe::{Flying, Pipe};
 use crate::cmd::queue::Number;
 use crate::io::stage::{Out, Side};
+use crate::json::quoted;
 use crate::mcp::{Asked, Round};
 use crate::record::{InputRequest, InputResponse, recognise};
 use serde_json::value::RawValue;
@@ -138,7 +139,10 @@ impl Pipe {
         let id = format!("q{question}");
         let call = call.as_ref().map(|call| (call.id, &*call.tool));
         let asked = InputRequest { id: &id, call, source: "mcp", method: ELICITATION, params };
-        let record = asked.record(&[("epoch", &self.connections[at].server.epoch.to_string())]);
+        let connection = &self.connections[at];
+        let (epoch, server) = (connection.server.epoch.to_string(), connection.name().map(quoted));
+        let server = server.as_deref().map(|server| ("server", server));
+        let record = asked.record(&Vec::from_iter([("epoch", epoch.as_str())].into_iter().chain(server)));
         out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
     }
 

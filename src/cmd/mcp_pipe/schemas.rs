@@ -1,7 +1,7 @@
 //! Calls held against the server's own list of tools, before they are sent.
 
 use crate::mcp::{Client, READ_RESOURCE};
-use crate::record::Kind;
+use crate::record::{Fields, Kind};
 use pipewright_mcp::Schema;
 use std::collections::HashMap;
 
@@ -29,7 +29,9 @@ impl Schemas {
         let Some(schema) = &listed.schema else { return Ok(()) };
         let compiled = self.0.entry(tool.to_owned()).or_insert_with(|| Schema::compile(schema));
         match compiled {
-            Ok(schema) => schema.check(arguments).map_err(|wrong| (Kind::InvalidArgs, format!("{tool}: {wrong}"))),
+            Ok(schema) => {
+                schema.check(arguments).map_err(|wrong| (Kind::InvalidArgs, format!("{prefix}{tool}: {wrong}")))
+            }
             // A schema that can't be read is the server's affair, and so are arguments then.
             Err(_) => Ok(()),
         }
@@ -41,15 +43,11 @@ fn check_unlisted(client: &Client, prefix: &str, tool: &str, arguments: &str) ->
         let why = format!("the server has no tool \"{prefix}{tool}\"; {}", instead(client, prefix, tool));
         return Err((Kind::UnknownTool, why));
     }
-    #[derive(serde::Deserialize)]
-    struct Resource {
-        #[serde(rename = "uri")]
-        _uri: String,
+    let has_uri = |fields: Fields<'_>| fields.get("uri").is_some_and(|uri| uri.get().starts_with('"'));
+    if Fields::read(arguments).is_ok_and(has_uri) {
+        return Ok(());
     }
-    match serde_json::from_str::<Resource>(arguments) {
-        Ok(_) => Ok(()),
-        Err(_) => Err((Kind::InvalidArgs, format!("{READ_RESOURCE}: it takes {{\"uri\":\"...\"}}"))),
-    }
+    Err((Kind::InvalidArgs, format!("{prefix}{READ_RESOURCE}: it takes {{\"uri\":\"...\"}}")))
 }
 
 /// The tools whose names are most like this one.

@@ -5,6 +5,7 @@ use crate::io::lock;
 use crate::io::report::Report;
 use crate::io::tail::Tail;
 use crate::mcp::{Client, Era, Wants};
+use nix::sys::signal::Signal;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -224,7 +225,9 @@ impl Server {
     pub fn exited(&self, status: ExitStatus) -> Loss {
         let code = exit_code(status);
         // A shell, and npx, end with such a status where what they started was killed.
-        let cause = if code > 128 { Cause::Killed } else { Cause::Ended };
+        let killed = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGKILL, Signal::SIGTERM];
+        let is_killed = killed.iter().any(|signal| i32::from(code) == 128 + *signal as i32);
+        let cause = if is_killed { Cause::Killed } else { Cause::Ended };
         Loss { status: Some(code), ..self.loss(format!("the server has ended: {}", describe(status)), cause) }
     }
 

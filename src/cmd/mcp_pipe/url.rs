@@ -57,11 +57,13 @@ mod over_http {
         }
     }
 
+    /// `place` is what names the URL.
+    ///
     /// # Errors
     /// [`Status::Usage`] where it can be none.
-    pub fn way(to: &Url, longest: usize, report: &Arc<Report>) -> Result<Way, Failure> {
+    pub fn way(to: &Url, place: &str, longest: usize, report: &Arc<Report>) -> Result<Way, Failure> {
         let address = Address::read(&to.url, &to.headers)
-            .map_err(|why| Failure::new(Status::Usage, format_args!("--url: {why}")))?;
+            .map_err(|why| Failure::new(Status::Usage, format_args!("{place}: {why}")))?;
         let (trouble, last) = (Trouble::default(), Arc::<Mutex<Option<Connection>>>::default());
         let (goodbye, told, report) = (Goodbye(Arc::clone(&last)), Arc::clone(&trouble), Arc::clone(report));
         let dial = move || {
@@ -92,7 +94,7 @@ impl Goodbye {
 /// # Errors
 /// [`Status::Usage`]: it can't.
 #[cfg(not(feature = "http"))]
-pub fn way(_: &Url, _: usize, _: &std::sync::Arc<Report>) -> Result<Way, Failure> {
+pub fn way(_: &Url, _: &str, _: usize, _: &std::sync::Arc<Report>) -> Result<Way, Failure> {
     let why = "this mcp-pipe was built without HTTP: build it with cargo's feature `http`, which is on by default";
     Err(Failure::new(Status::Usage, why))
 }

@@ -175,18 +175,23 @@ impl Player for Agent {
             return Ok(Reply::Nothing);
         }
         let shown = answer.map_or(TOO_LONG.to_owned(), shortened);
-        if answer.is_some_and(|answer| !is_answer(answer)) {
+        if answer.is_some_and(|answer| !is_answer(answer, open)) {
             self.report.fault(
                 place,
                 format_args!("ignored: {shown:?} is no id, no {{\"action_id\":N}} and no command of the mod's"),
             );
             return Ok(Reply::Nothing);
         }
-        self.silence.answered();
         let named = answer.and_then(named_decision);
         let open_number = open.map(|decision| decision.number);
         let refused = self.refused.as_ref().map(|(number, _)| *number);
-        match (self.questions.answered(named, open_number, refused), open) {
+        let acted = self.acted.as_ref().map(|(number, answer)| (Some(*number), answer.as_str()));
+        let is_repeated = acted == Some((named, shown.as_str()));
+        let meant = self.questions.answered(named, open_number, refused, is_repeated);
+        if !matches!(meant, For::Late(_)) {
+            self.silence.answered();
+        }
+        match (meant, open) {
             (For::Open, Some(decision)) => {
                 let read = match answer {
                     Some(answer) => read_answer(answer, &decision.actions),
@@ -209,7 +214,7 @@ impl Player for Agent {
                     }
                 }
             }
-            (For::Unknown(why), Some(decision)) => {
+            (For::Wrong(why), Some(decision)) => {
                 self.report.fault(place, format_args!("not sent, the answer {why}: {shown}"));
                 self.refuse(decision, answer, &why, out)?;
             }

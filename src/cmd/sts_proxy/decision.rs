@@ -67,6 +67,13 @@ impl Decision {
         with_field(self.offered.clone(), "refused", refused)
     }
 
+    /// Whether a choice has this name; the mod ignores case.
+    fn has_choice(&self, name: &str) -> bool {
+        let text = self.text();
+        let state = Message::read(&text).ok().flatten().and_then(|message| message.game_state);
+        state.is_some_and(|state| state.choice_list.iter().any(|choice| choice.eq_ignore_ascii_case(name)))
+    }
+
     /// What an action is called here.
     pub(super) fn label(&self, action: Action) -> String {
         match Message::read(&self.text()) {
@@ -110,11 +117,15 @@ pub(super) fn named_decision(answer: &str) -> Option<u64> {
     Fields::read(answer).ok()?.get("decision")?.get().parse().ok()
 }
 
-/// Whether a line is meant as an answer, be it a good one or not: a whole number, an object or a command of the mod's. Anything
-/// else that a program prints is noise.
-pub(super) fn is_answer(line: &str) -> bool {
+/// Whether a line is meant as an answer, be it a good one or not: a whole number, an object, a command of the mod's, or a choice
+/// that the `open` decision has by that name. Anything else that a program prints is noise.
+pub(super) fn is_answer(line: &str, open: Option<&Decision>) -> bool {
     let line = line.trim();
-    line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line)
+    let is_choice = || {
+        let name = line.get(..7).filter(|word| word.eq_ignore_ascii_case("choose ")).and_then(|_| line.get(7..));
+        name.zip(open).is_some_and(|(name, open)| open.has_choice(name.trim()))
+    };
+    line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line) || is_choice()
 }
 
 /// Reads an answer: an id, `{"action_id":N}`, or a mod command. Which decision it is for is not looked at.
@@ -203,11 +214,23 @@ mod tests {
 
     #[test]
     fn what_is_no_id_object_or_command_is_noise() {
-        for answer in ["0", " -1\r", "999", "{}", "{torn", "end", "STATE", "choose strike", "play 99", "wait 30"] {
-            assert!(is_answer(answer), "{answer}");
+        for answer in ["0", " -1\r", "999", "{}", "{torn", "end", "STATE", "choose 99", "play 99", "wait 30"] {
+            assert!(is_answer(answer, None), "{answer}");
         }
-        for noise in ["", " ", "hello", "1.0", "110 171", "[110]", "\"end\"", "end of turn", "I play 3", "Traceback:"] {
-            assert!(!is_answer(noise), "{noise}");
+        for noise in [
+            "",
+            " ",
+            "hello",
+            "1.0",
+            "110 171",
+            "[110]",
+            "\"end\"",
+            "end of turn",
+            "I play 3",
+            "Choose the best option now",
+            "Traceback:",
+        ] {
+            assert!(!is_answer(noise, None), "{noise}");
         }
     }
 }

@@ -28,8 +28,8 @@ struct Question {
 pub(super) enum For {
     /// The open decision.
     Open,
-    /// The open decision, but it names one that was never asked: what is wrong with it, words to follow "the answer".
-    Unknown(String),
+    /// The open decision, but it names another: what is wrong with it, words to follow "the answer".
+    Wrong(String),
     /// A decision that is over, or a question that was asked again: which of them.
     Late(String),
     /// Nothing that was asked.
@@ -60,21 +60,32 @@ impl Questions {
 
     /// Takes an answer, which may name its decision; the question that it belongs to is answered then. `open` is the decision that
     /// waits for an answer, `refused` one of which an answer was refused and that wasn't asked again yet: what comes is still said
-    /// to what it was asked before.
-    pub(super) fn answered(&mut self, named: Option<u64>, open: Option<u64>, refused: Option<u64>) -> For {
+    /// to what it was asked before. An answer that `is_repeated`, word for word, is not taken for another.
+    pub(super) fn answered(
+        &mut self,
+        named: Option<u64>,
+        open: Option<u64>,
+        refused: Option<u64>,
+        is_repeated: bool,
+    ) -> For {
         let refused = refused.filter(|_| refused == open);
-        if let Some(named) = named.filter(|named| *named <= self.last) {
+        let was_asked = |number: u64| (1..=self.last).contains(&number);
+        if let Some(named) = named.filter(|named| was_asked(*named)) {
             let place = self.unanswered.iter().position(|question| question.decision == named);
             if let Some(place) = place {
                 self.unanswered.drain(..=place);
             }
-            let is_open = open == Some(named) && (place.is_some() || refused.is_some());
-            return match (is_open, place) {
-                (true, _) => For::Open,
-                (false, Some(_)) => For::Late("the game has gone on".to_owned()),
-                (false, None) => For::Late(format!("decision {named} is over")),
-            };
+            if open == Some(named) && (place.is_some() || refused.is_some()) {
+                return For::Open;
+            }
+            if place.is_some() {
+                return For::Late("the game has gone on".to_owned());
+            }
+            if is_repeated {
+                return For::Late("it was given before".to_owned());
+            }
         }
+        let last = self.last;
         let refused = refused.map(|decision| Question { decision, late: false });
         let Some(question) = self.unanswered.pop_front().or(refused) else {
             return For::Nothing;
@@ -88,7 +99,8 @@ impl Questions {
         match named {
             None => For::Open,
             Some(named) => {
-                For::Unknown(format!("is for decision {named}, which was never asked; this is {}", question.decision))
+                let why = if (1..=last).contains(&named) { "is over" } else { "was never asked" };
+                For::Wrong(format!("is for decision {named}, which {why}; this is {}", question.decision))
             }
         }
     }
@@ -104,34 +116,48 @@ mod tests {
         questions
     }
 
+    fn repeated(questions: &mut Questions, named: u64, open: u64) -> For {
+        questions.answered(Some(named), Some(open), None, true)
+    }
+
     #[test]
     fn an_answer_without_a_number_is_for_the_oldest_question() {
         let mut questions = asked(&[1, 2]);
-        assert_eq!(questions.answered(None, Some(2), None), For::Late("the game has gone on".to_owned()));
-        assert_eq!(questions.answered(None, Some(2), None), For::Open);
-        assert_eq!(questions.answered(None, Some(3), None), For::Nothing);
-        assert_eq!(questions.answered(None, Some(2), Some(2)), For::Open, "it may be said to what was asked before");
-        assert_eq!(questions.answered(None, Some(3), Some(2)), For::Nothing);
+        assert_eq!(questions.answered(None, Some(2), None, false), For::Late("the game has gone on".to_owned()));
+        assert_eq!(questions.answered(None, Some(2), None, false), For::Open);
+        assert_eq!(questions.answered(None, Some(3), None, false), For::Nothing);
+        assert_eq!(
+            questions.answered(None, Some(2), Some(2), false),
+            For::Open,
+            "it may be said to what was asked before"
+        );
+        assert_eq!(questions.answered(None, Some(3), Some(2), false), For::Nothing);
         questions.asked(4);
         questions.are_late();
         questions.asked(4);
-        assert_eq!(questions.answered(None, Some(4), None), For::Late("it was asked again".to_owned()));
-        assert_eq!(questions.answered(None, Some(4), None), For::Open);
+        assert_eq!(questions.answered(None, Some(4), None, false), For::Late("it was asked again".to_owned()));
+        assert_eq!(questions.answered(None, Some(4), None, false), For::Open);
     }
 
     #[test]
     fn an_answer_with_a_number_is_for_that_decision_alone() {
         let mut questions = asked(&[1, 2, 2]);
-        assert_eq!(questions.answered(Some(2), Some(2), None), For::Open, "the first was passed over");
-        assert_eq!(questions.answered(Some(1), Some(2), None), For::Late("decision 1 is over".to_owned()));
-        assert_eq!(questions.answered(Some(2), None, None), For::Late("the game has gone on".to_owned()));
-        assert_eq!(questions.answered(Some(2), None, None), For::Late("decision 2 is over".to_owned()));
+        assert_eq!(questions.answered(Some(2), Some(2), None, false), For::Open, "the first was passed over");
+        assert_eq!(questions.answered(Some(2), None, None, false), For::Late("the game has gone on".to_owned()));
+        assert_eq!(questions.answered(Some(2), None, None, false), For::Nothing);
+        questions.asked(3);
+        assert_eq!(repeated(&mut questions, 2, 3), For::Late("it was given before".to_owned()));
+        let over = "is for decision 2, which is over; this is 3".to_owned();
+        assert_eq!(questions.answered(Some(2), Some(3), None, false), For::Wrong(over), "of another bot's count");
+        assert!(!questions.awaits(3), "it counts as an answer");
+        questions.asked(3);
+        assert!(matches!(questions.answered(Some(0), Some(3), None, false), For::Wrong(_)));
         questions.asked(3);
         questions.are_late();
-        assert_eq!(questions.answered(Some(3), Some(3), None), For::Open, "late, and yet for what is open");
-        assert_eq!(questions.answered(Some(9), None, None), For::Nothing);
+        assert_eq!(questions.answered(Some(3), Some(3), None, false), For::Open, "late, and yet for what is open");
+        assert_eq!(questions.answered(Some(9), None, None, false), For::Nothing);
         questions.asked(4);
-        assert!(matches!(questions.answered(Some(9), Some(4), None), For::Unknown(_)));
+        assert!(matches!(questions.answered(Some(9), Some(4), None, false), For::Wrong(_)));
         assert!(!questions.awaits(4), "it counts as an answer");
     }
 }

@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 /// A request's number from the id of its answer. Some servers make a string of it, and the SDKs of MCP take that.
 fn number(id: &RawValue) -> Option<u64> {
     let text = id.get();
-    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).parse().ok()
+    let digits = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
 }
 
 impl Client {

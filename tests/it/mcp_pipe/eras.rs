@@ -57,6 +57,18 @@ fn an_era_that_is_asked_for_is_the_only_one() {
 }
 
 #[test]
+fn a_server_that_aborts_when_greeted_may_speak_the_other_era() {
+    // A status above 128 is no sign of a kill.
+    let script =
+        r#"read -r line; case $line in *initialize*) exit 255;; esac; { echo "$line"; cat; } | exec "$0" modern"#;
+    let mut pipe = crate::process::command("mcp-pipe");
+    let server = crate::process::example("stand-in-server");
+    pipe.args(["--", "sh", "-c", script]).arg(server);
+    let output = crate::process::pipe(&mut pipe, format!("{CALL}\n").as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", crate::process::text(&output.stderr));
+}
+
+#[test]
 fn a_server_that_never_greets_is_3_with_what_it_said() {
     for (server, options, told) in [
         ("exits", &[][..], &["  | Error: no API_KEY was given", "the server has ended: exit status 7"][..]),

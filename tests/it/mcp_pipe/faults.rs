@@ -123,6 +123,20 @@ fn a_server_that_is_only_slow_is_not_started_again() {
 }
 
 #[test]
+fn a_call_that_may_take_longer_is_not_lost_for_another_that_timed_out() {
+    let slow = r#"{"tool":"run_command","args":{"command":"sleep 2"},"timeout":"20s"}"#;
+    let played = play("echo", &["--timeout", "0.3", "-j", "2"], &[slow, r#"{"tool":"echo"}"#, r#"{"tool":"echo"}"#]);
+    let answers = played.answers();
+    assert_eq!(
+        [&answers[0]["status"], &answers[1]["kind"], &answers[2]["status"]],
+        [&json!("ok"), &json!("timeout"), &json!("ok")],
+        "{}",
+        played.stderr
+    );
+    assert_eq!(answers[2]["epoch"], 0);
+}
+
+#[test]
 fn a_reply_that_cannot_be_read_is_named_when_its_call_times_out() {
     for (line, why) in [
         (r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#, "no JSON"),

@@ -60,6 +60,16 @@ fn a_call_that_is_too_long_or_too_deep_is_refused_alone() {
 }
 
 #[test]
+fn an_over_long_line_of_json_rpc_is_refused_in_that_form() {
+    let long = "x".repeat(5000);
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{{"message":"{long}"}}}}}}"#
+    );
+    let played = play("echo", &["--max-line", "1K"], &[&call]);
+    assert_eq!(played.answers()[0]["error"]["data"]["kind"], "too_large", "{:?}", played.lines);
+}
+
+#[test]
 fn a_deep_result_is_given_as_it_is() {
     let levels = 100_000;
     let played =

@@ -153,3 +153,31 @@ fn the_set_up_of_each_server_is_its_own() {
     assert_eq!(played.status, Some(2), "{}", played.stderr);
     assert!(played.stderr.contains(":1: \"a__count\" names no server"), "{}", played.stderr);
 }
+
+#[test]
+fn a_server_that_is_asked_nothing_is_not_waited_for_and_fails_nothing() {
+    for fault in ["none", "exits", "silent"] {
+        let begun = std::time::Instant::now();
+        let played = play(&[("a", "echo"), ("b", fault)], &[], &[r#"{"tool":"a__echo"}"#]);
+        assert_eq!(
+            (&played.answers()[0]["status"], played.status),
+            (&json!("ok"), Some(0)),
+            "{fault}: {}",
+            played.stderr
+        );
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{fault}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_server_that_is_gone_costs_no_time_and_one_that_hangs_holds_up_no_other() {
+    let mut calls: Vec<String> = (0..900)
+        .map(|id| format!(r#"{{"tool":"b__echo","args":{{"message":"{}"}},"id":{id}}}"#, "x".repeat(8000)))
+        .collect();
+    calls.extend((0..100).map(|id| format!(r#"{{"tool":"a__echo","id":"a{id}"}}"#)));
+    let calls = Vec::from_iter(calls.iter().map(String::as_str));
+    let played = play(&[("a", "echo"), ("b", "silent")], &["--unordered", "--deadline", "10"], &calls);
+    let answers = played.answers();
+    assert!(answers[..100].iter().all(|answer| answer["status"] == "ok"), "the first of a is late");
+    assert_eq!((answers.len(), played.status), (1000, Some(124)));
+}

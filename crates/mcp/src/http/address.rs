@@ -1,5 +1,6 @@
 //! Where a server is, and what every request to it carries. Neither is ever shown whole: both may hold secrets.
 
+use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use std::fmt;
@@ -9,7 +10,7 @@ use std::time::Duration;
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// From this length on, a part of the path may be a token.
-const TOKEN: usize = 12;
+const TOKEN: usize = 8;
 
 /// Headers that are the transport's own.
 const RESERVED: [&str; 5] = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"];
@@ -82,7 +83,10 @@ impl Address {
         let headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(str::to_owned);
         let query = self.url.query_pairs().map(|(_, value)| value.into_owned());
         let path = self.url.path().to_owned();
-        let segments = path.split('/').filter(|segment| segment.len() >= TOKEN).map(str::to_owned);
+        // A server that repeats a part of the path has decoded it.
+        let decoded = |segment| percent_decode_str(segment).decode_utf8_lossy().into_owned();
+        let segments = path.split('/').filter(|segment| segment.len() >= TOKEN);
+        let segments: Vec<String> = segments.flat_map(|segment| [segment.to_owned(), decoded(segment)]).collect();
         let values = headers.chain(query).chain(self.url.password().map(str::to_owned));
         let values = values.chain([path.clone()]).chain(segments);
         // `Bearer` and the like aren't secret, what stands behind them is; a short word is found everywhere.
@@ -116,14 +120,14 @@ mod tests {
     #[test]
     fn secrets_are_never_shown() {
         let headers = [("Authorization".to_owned(), "Bearer s3cret-token".to_owned())];
-        let url = "https://me:passw0rd@example.org:8443/s/t0ken-of-mine/mcp?key=k3y-of-all";
+        let url = "https://me:passw0rd@example.org:8443/s/t0ken-of%20mine/mcp?key=k3y-of-all";
         let address = Address::read(url, &headers).unwrap();
         assert_eq!(address.to_string(), "https://example.org:8443/...");
         assert_eq!(format!("{address:?}"), "Address(https://example.org:8443/...)");
         for (text, shown) in [
             ("you said s3cret-token, passw0rd, k3y-of-all", "you said ***, ***, ***"),
-            ("Cannot POST /s/t0ken-of-mine/mcp", "Cannot POST ***"),
-            ("t0ken-of-mine is over its limit of mcp", "*** is over its limit of mcp"),
+            ("Cannot POST /s/t0ken-of%20mine/mcp", "Cannot POST ***"),
+            ("t0ken-of mine is over its limit of mcp", "*** is over its limit of mcp"),
         ] {
             assert_eq!(address.without_secrets(text), shown);
         }
