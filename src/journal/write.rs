@@ -56,14 +56,19 @@ pub fn message(stamp: Stamp, piece: &Piece<'_>, max_depth: usize, out: &mut Vec<
     } else {
         write_text(body, out);
     }
-    match ending {
-        b"\n" => {}
-        b"" => out.extend_from_slice(b",\"eol\":\"\""),
-        _ => out.extend_from_slice(b",\"eol\":\"\\r\\n\""),
-    }
+    write_ending(ending, out);
     if more {
         out.extend_from_slice(b",\"more\":true");
     }
+    out.extend_from_slice(b"}\n");
+}
+
+/// Appends a line as text, even if it is JSON. `raw` has the line's end and no other line feed.
+pub fn text(stamp: Stamp, raw: &[u8], out: &mut Vec<u8>) {
+    let (body, ending) = split_ending(raw);
+    begin(stamp, out);
+    write_text(body, out);
+    write_ending(ending, out);
     out.extend_from_slice(b"}\n");
 }
 
@@ -117,6 +122,14 @@ fn begin_line(t: u64, seq: u64, out: &mut Vec<u8>) {
     write_number(t, out);
     out.extend_from_slice(b",\"seq\":");
     write_number(seq, out);
+}
+
+fn write_ending(ending: &[u8], out: &mut Vec<u8>) {
+    match ending {
+        b"\n" => {}
+        b"" => out.extend_from_slice(b",\"eol\":\"\""),
+        _ => out.extend_from_slice(b",\"eol\":\"\\r\\n\""),
+    }
 }
 
 fn split_ending(raw: &[u8]) -> (&[u8], &[u8]) {

@@ -132,6 +132,14 @@ impl Log {
         self.push_message(direction, json.len(), |stamp, batch| write::changed(stamp, json, batch))
     }
 
+    /// Takes a message that is to be written as text: a line with its end.
+    ///
+    /// # Errors
+    /// As [`Log::commit`].
+    pub(super) fn push_text(&mut self, direction: Direction, raw: &[u8]) -> Result<(), Failure> {
+        self.push_message(direction, raw.len(), |stamp, batch| write::text(stamp, raw, batch))
+    }
+
     /// Takes a message whose content is not to be written.
     ///
     /// # Errors

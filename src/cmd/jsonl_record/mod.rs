@@ -184,6 +184,7 @@ impl Recorder {
         match redaction.keep(line, direction) {
             Kept::Whole => self.log.push(direction, piece),
             Kept::Line(raw) => self.log.push(direction, &Piece::Line(Line::new(&raw, line.number()))),
+            Kept::Text(raw) => self.log.push_text(direction, &raw),
             Kept::Json(json) => self.log.push_changed(direction, &json),
             Kept::Nothing => Ok(()),
             Kept::Withheld { why, is_fault } => {

@@ -50,6 +50,8 @@ pub(super) enum Kept {
     Whole,
     /// This line, with its end.
     Line(Vec<u8>),
+    /// This line, with its end, as text.
+    Text(Vec<u8>),
     /// This JSON value.
     Json(Vec<u8>),
     /// Nothing: it is left out.
@@ -97,14 +99,21 @@ impl Redaction {
         let mut made = Vec::new();
         match filter.change_json(json.as_bytes(), direction, &mut made) {
             Ok(Change::Nothing) => Kept::Nothing,
-            Ok(Change::Json | Change::Text) => {
-                let mut out = Vec::new();
-                self.replace_keys(&String::from_utf8_lossy(&made), &mut out);
-                Kept::Json(out)
+            Ok(Change::Json | Change::Text) => self.json_kept(&made),
+            // Programs print bare numbers and words for people, too.
+            Ok(Change::Failed(_)) if !matches!(json.trim_ascii_start().as_bytes(), [b'{' | b'[', ..]) => {
+                Kept::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false }
             }
             Ok(Change::Failed(why)) => Kept::Withheld { why, is_fault: direction != Direction::Err },
             Err(why) => Kept::Withheld { why, is_fault: true },
         }
+    }
+
+    /// What a filter made, with the keys replaced.
+    fn json_kept(&self, made: &[u8]) -> Kept {
+        let mut out = Vec::new();
+        self.replace_keys(&String::from_utf8_lossy(made), &mut out);
+        Kept::Json(out)
     }
 
     fn replace_keys(&self, json: &str, out: &mut Vec<u8>) -> bool {
@@ -124,14 +133,18 @@ impl Redaction {
         };
         match change {
             Ok(Change::Text) if made[line.before().len()..] == *text.as_bytes() => Kept::Whole,
+            // The log would replay it as several lines.
+            Ok(Change::Text) if made.contains(&b'\n') => {
+                Kept::Withheld { why: "the filter gives text with a line feed".to_owned(), is_fault: true }
+            }
             Ok(Change::Text) => {
                 made.extend_from_slice(line.after());
-                Kept::Line(made)
+                Kept::Text(made)
             }
             Ok(Change::Json) if self.text.is_some() => {
                 Kept::Withheld { why: "--redact-text: the filter gives no string".to_owned(), is_fault: true }
             }
-            Ok(Change::Json) => Kept::Json(made.split_off(line.before().len())),
+            Ok(Change::Json) => self.json_kept(&made[line.before().len()..]),
             Ok(Change::Nothing) => Kept::Nothing,
             Ok(Change::Failed(_)) if line.is_blank() => Kept::Whole,
             Ok(Change::Failed(_)) => Kept::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false },

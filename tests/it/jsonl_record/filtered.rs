@@ -61,7 +61,7 @@ fn a_filter_that_does_not_apply_to_a_text_line_keeps_it_out_of_the_log_and_is_no
 #[test]
 fn a_filter_that_fails_on_a_json_line_withholds_it_and_is_an_error() {
     let (_folder, file) = new_log();
-    let input = "{\"password\":7}\n\"hunter2\"\n";
+    let input = "{\"password\":7}\n[\"hunter2\"]\n";
     let output = pipe(record(&file).args(["--redact", "del(.password)"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(1)));
     let told = text(&output.stderr);
@@ -86,6 +86,42 @@ fn redact_text_decides_about_text_lines_and_they_are_replayed_as_text() {
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), text(kept));
     let replayed = pipe(crate::process::command("replay").args(["--speed", "max"]).arg(&file), b"");
     assert_eq!((replayed.stdout.as_slice(), replayed.status.code()), (kept.as_slice(), Some(0)));
+}
+
+#[test]
+fn what_a_text_filter_gives_is_one_text_line_of_the_log() {
+    let (_folder, file) = new_log();
+    for (filter, json) in [(r#""{\n\"a\":1}""#, "--redact-text"), (r#""a\n{\"evil\":1}""#, "--redact")] {
+        let output = pipe(record(&file).args([json, filter]), b"hello\n");
+        assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("hello\n", Some(1)));
+        let told = text(&output.stderr);
+        assert!(told.contains("stdin:1: the filter gives text with a line feed; passed on, and not recorded"), "{told}");
+        assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "");
+    }
+    // JSON in a text is text; a carriage return is escaped.
+    for kept in ["{\"a\":\"tok\"}", "a\rb", "7"] {
+        let (_folder, file) = new_log();
+        let filter = serde_json::to_string(kept).unwrap();
+        let output = pipe(record(&file).args(["--redact-text", &filter, "--redact-keys", "a"]), b"hello\n");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let log = std::fs::read_to_string(&file).unwrap();
+        assert!(log.contains(&format!("\"text\":{filter}}}")), "{log}");
+        assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), format!("{kept}\n"));
+    }
+    let (_folder, file) = new_log();
+    pipe(record(&file).args(["--redact", "{a: .}", "--redact-keys", "a"]), b"hunter2\n");
+    assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"a\":\"[redacted]\"}\n");
+}
+
+#[test]
+fn a_bare_json_value_that_a_filter_fails_on_counts_as_a_text_line() {
+    let (_folder, file) = new_log();
+    let input = "110\n\"hunter2\"\ntrue\n1.5\n{\"a\":{\"b\":1}}\n";
+    let output = pipe(record(&file).args(["--redact", "del(.a.b)"]), input.as_bytes());
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)), "{}", text(&output.stderr));
+    let told = "jsonl-record: text lines that were kept out of the log: 4 (--redact-text says what to write of them)\n";
+    assert_eq!(text(&output.stderr), told);
+    assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"a\":{}}\n");
 }
 
 #[test]
