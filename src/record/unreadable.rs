@@ -73,9 +73,15 @@ impl Unreadable {
     /// The answer to the line of this number: an error in the form of the call and with its id, as far as those can be
     /// read, else an error record. JSON text without a line feed.
     pub fn refusal(&self, kind: Kind, line_number: u64) -> String {
+        let message = format!("line {line_number}: {}", self.why);
+        self.call().answer(Outcome::Error { kind, message: &message, code: None, data: None })
+    }
+
+    /// The call that is refused, as far as it can be read.
+    pub(crate) fn call(&self) -> Call<'_> {
         let form = self.form.unwrap_or(Form::Record);
         let null = (form == Form::JsonRpc).then_some(RawValue::NULL);
-        let call = Call {
+        Call {
             form,
             id: self.id.as_deref().or(null),
             tool: Cow::Borrowed(&self.tool),
@@ -86,8 +92,6 @@ impl Unreadable {
             requires_approval: false,
             policy: None,
             context: Vec::new(),
-        };
-        let message = format!("line {line_number}: {}", self.why);
-        call.answer(Outcome::Error { kind, message: &message, code: None, data: None })
+        }
     }
 }

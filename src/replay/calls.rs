@@ -3,7 +3,7 @@
 use super::compare::DEEPEST;
 use super::json_rpc::name;
 use crate::io::lines::deeper_than;
-use crate::record::{Call, Fields, Form, Kind, recognise};
+use crate::record::{Call, Fields, Form, Kind, Unreadable, cancelled_id, recognise};
 use crate::rpc::Message;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -12,6 +12,20 @@ use std::collections::{HashMap, VecDeque};
 /// Reads a call. `None` is any other line.
 pub(super) fn call(line: &[u8]) -> Option<Call<'_>> {
     recognise(text(line)?).ok().flatten()
+}
+
+/// Reads a line that some server may take for a call, and that is refused as unreadable by those who use [`recognise`].
+pub(super) fn unreadable_call(line: &[u8]) -> Option<Unreadable> {
+    let error = match text(line) {
+        Some(text) => recognise(text).err()?,
+        None => Unreadable::new("not read").in_form_of(line),
+    };
+    let json = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
+    let lower = json.to_ascii_lowercase();
+    // With an escape, a key can be spelled in many ways.
+    let has_word =
+        ["tool", "cmd", "method", "\\u"].iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some());
+    (has_word && matches!(json, [b'{' | b'[', ..])).then_some(error)
 }
 
 fn text(line: &[u8]) -> Option<&str> {
@@ -31,11 +45,20 @@ pub(super) struct About<'a> {
     pub(super) news: News,
 }
 
+impl About<'_> {
+    /// Whether it names no call: what a gate did not read (it was too long, for one) is answered so.
+    pub(super) fn names_none(&self) -> bool {
+        self.id.as_ref().is_none_or(|id| id == "null") && self.tool.as_ref().is_none_or(|tool| tool.is_empty())
+    }
+}
+
 /// What a line says about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum News {
-    /// It is answered; `refused` where a gate or a person did not let it pass.
+    /// It is answered; `refused` where a gate, a person or its caller did not let it pass.
     Answered { refused: bool },
+    /// Its caller cancels it.
+    Cancelled,
     /// It waits for a person.
     Held,
     /// A person, or a gate for want of one, did not let it pass as it was made: rejected it, or edited its arguments.
@@ -73,7 +96,11 @@ pub(super) fn about(line: &[u8]) -> Option<About<'_>> {
             let data = outcome.err().and_then(|error| error.data);
             answer(Form::JsonRpc, None, News::Answered { refused: data.is_some_and(|data| is_refusal_in(&data)) })
         }
-        _ => None,
+        _ => {
+            let id = fields.get("method").and_then(|_| cancelled_id(line)).map(name)?;
+            let form = Form::JsonRpc;
+            Some(About { id: Some(id), id_key: form.id_key(), form: Some(form), tool: None, news: News::Cancelled })
+        }
     }
 }
 
@@ -83,6 +110,7 @@ fn news(kind: &str, fields: &Fields<'_>) -> News {
         "status" => "status",
         "policy_result" => "verdict",
         "hitl_response" => "action",
+        "cancel" => return News::Cancelled,
         _ => return News::Other,
     };
     match fields.get(key).and_then(plain).as_deref() {
@@ -106,7 +134,8 @@ fn is_refusal_in(data: &str) -> bool {
 }
 
 fn is_refusal(kind: &str) -> bool {
-    [Kind::Denied, Kind::Rejected, Kind::NeedsApproval].iter().any(|refusal| refusal.name() == kind)
+    use Kind::{BadInput, Cancelled, Denied, NeedsApproval, Rejected, TooLarge};
+    [BadInput, Cancelled, Denied, NeedsApproval, Rejected, TooLarge].iter().any(|refusal| refusal.name() == kind)
 }
 
 fn plain(value: &RawValue) -> Option<Cow<'_, str>> {

@@ -1,6 +1,7 @@
-//! The recorded calls that were not carried out as they were made: a gate refused them, or a person rejected or edited them.
+//! The recorded calls that were not carried out as they were made: a gate refused them, a person rejected or edited them, or
+//! their caller cancelled them.
 
-use super::calls::{News, OpenCalls, about, call};
+use super::calls::{News, OpenCalls, about, call, unreadable_call};
 use crate::record::Form;
 use std::collections::HashMap;
 
@@ -16,6 +17,8 @@ pub struct Refusals {
 pub enum Line {
     /// The call.
     Call,
+    /// The call, which cannot be read for certain: every gate refuses it, and another server may carry it out.
+    Unreadable,
     /// Its answer, or what was said about it before that.
     About,
 }
@@ -25,8 +28,11 @@ struct Recorded {
     /// The numbers of the call, and of what was said about it.
     lines: Vec<u64>,
     is_refused: bool,
-    /// A person was to be asked, and did not answer yet.
+    /// A person is to be asked, and did not answer yet.
     is_held: bool,
+    is_cancelled: bool,
+    is_unreadable: bool,
+    length: usize,
 }
 
 impl Refusals {
@@ -35,20 +41,36 @@ impl Refusals {
         if is_caller && let Some(call) = call(line) {
             // A notification has no answer to be known by.
             if call.form != Form::JsonRpc || call.id.is_some() {
-                self.open.push(&call, Recorded { lines: vec![number], ..Recorded::default() });
+                let is_held = call.requires_approval;
+                self.open
+                    .push(&call, Recorded { lines: vec![number], is_held, length: line.len(), ..Recorded::default() });
             }
+            return;
+        }
+        if is_caller && let Some(error) = unreadable_call(line) {
+            let call = Recorded { lines: vec![number], is_refused: true, is_unreadable: true, ..Recorded::default() };
+            self.open.push(&error.call(), call);
             return;
         }
         let Some(about) = about(line).filter(|_| !self.open.is_empty()) else { return };
         if matches!(about.news, News::Rejected | News::Answered { refused: true }) {
             // Without ids it may be any of these. None that may have been refused is played.
             self.open.of(&about).for_each(|call| call.is_refused = true);
+            if about.names_none()
+                && self.open.first(&about).is_none()
+                && let Some(call) = self.open.all().filter(|call| !call.is_refused).max_by_key(|call| call.length)
+            {
+                // The gate did not read the line, mostly because it was too long: then it is the longest.
+                call.is_refused = true;
+                call.lines.push(number);
+            }
         }
         if let Some(call) = self.open.of(&about).next() {
             call.lines.push(number);
             match about.news {
                 News::Held => call.is_held = true,
                 News::Approved => call.is_held = false,
+                News::Cancelled => call.is_cancelled = true,
                 _ => {}
             }
         }
@@ -60,9 +82,14 @@ impl Refusals {
         }
     }
 
-    /// The lines about calls that were refused or rejected, and about calls that still waited for a person at the end.
+    /// The lines about calls that were refused, rejected or cancelled, and about calls that still waited at the end: for a
+    /// person, or behind a call that did.
     pub fn end(mut self) -> HashMap<u64, Line> {
-        for call in self.open.all().filter(|call| call.is_refused || call.is_held) {
+        let first_held =
+            self.open.all().filter(|call| call.is_held).filter_map(|call| call.lines.first().copied()).min();
+        let waits =
+            |call: &Recorded| first_held.is_some_and(|held| call.lines.first().is_some_and(|line| *line >= held));
+        for call in self.open.all().filter(|call| call.is_refused || call.is_cancelled || waits(call)) {
             find(&mut self.found, call);
         }
         self.found
@@ -70,7 +97,8 @@ impl Refusals {
 }
 
 fn find(found: &mut HashMap<u64, Line>, call: &Recorded) {
-    let kinds = std::iter::once(Line::Call).chain(std::iter::repeat(Line::About));
+    let kind = if call.is_unreadable { Line::Unreadable } else { Line::Call };
+    let kinds = std::iter::once(kind).chain(std::iter::repeat(Line::About));
     found.extend(call.lines.iter().copied().zip(kinds));
 }
 
@@ -87,7 +115,7 @@ mod tests {
         let mut found: Vec<i64> = refusals
             .end()
             .into_iter()
-            .map(|(number, line)| if line == Line::Call { -(number as i64) } else { number as i64 })
+            .map(|(number, line)| if line != Line::About { -(number as i64) } else { number as i64 })
             .collect();
         found.sort_by_key(|number| number.abs());
         found
@@ -192,8 +220,47 @@ mod tests {
     }
 
     #[test]
+    fn what_no_gate_can_read_is_found_with_its_answer() {
+        let no = r#"<{"type":"tool_result","status":"error","error":"line 1: no","kind":"bad_input"}"#;
+        for unreadable in [
+            r#">{"tool":"ls","tool":"rm","id":1}"#,
+            r#">{"t\u006fol":"ls","tool":"rm","id":1}"#,
+            r#">[{"tool":"rm"}]"#,
+            r#">{"tool":"rm",}"#,
+        ] {
+            let lines = [unreadable, no, r#">{"tool":"a"}"#, r#"<{"tool":"a","status":"ok","data":1}"#];
+            assert_eq!(found(&lines), [-1, 2], "{unreadable}");
+            assert_eq!(found(&lines[..1]), [-1]);
+        }
+        let deep = format!(">{{\"tool\":\"rm\",\"args\":{}{}}}", "[".repeat(600), "]".repeat(600));
+        assert_eq!(found(&[&deep, no]), [-1, 2]);
+        let rpc = r#">{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#;
+        let answer = r#"<{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no","data":{"kind":"bad_input"}}}"#;
+        assert_eq!(found(&[rpc, answer]), [-1, 2]);
+        // The moves of a game are no calls.
+        for other in ["choose 0", "[3,4]", r#"{"x":1,"x":2}"#, r#"{"type":7}"#, "use tool", "7"] {
+            assert!(found(&[&format!(">{other}")]).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_was_cancelled_or_still_waited_at_the_end_is_found() {
+        let (call, cancel) = (r#">{"id":1,"tool":"a"}"#, r#">{"type":"cancel","call_id":1}"#);
+        let answer = r#"<{"id":1,"tool":"a","status":"error","error":"cancelled","kind":"cancelled"}"#;
+        assert_eq!(found(&[call, cancel, answer]), [-1, 2, 3]);
+        assert_eq!(found(&[call, cancel]), [-1, 2]);
+        let (ok, other) = (r#"<{"id":1,"tool":"a","status":"ok","data":1}"#, r#">{"id":2,"tool":"b"}"#);
+        assert!(found(&[call, cancel, ok]).is_empty(), "it came too late");
+        let rpc = r#">{"id":1,"method":"tools/call","params":{"name":"a"}}"#;
+        assert_eq!(found(&[rpc, r#">{"method":"notifications/cancelled","params":{"requestId":1}}"#]), [-1, 2]);
+        let marked = r#">{"id":1,"tool":"a","requires_approval":true}"#;
+        assert_eq!(found(&[r#">{"id":0,"tool":"b"}"#, marked, other]), [-2, -3]);
+        assert!(found(&[marked, ok, other]).is_empty());
+    }
+
+    #[test]
     fn what_failed_otherwise_was_made() {
-        for kind in ["timeout", "tool_error", "lost", "cancelled", "invalid_args"] {
+        for kind in ["timeout", "tool_error", "lost", "invalid_args"] {
             let answer = format!(r#"<{{"id":1,"tool":"a","status":"error","error":"rejected","kind":"{kind}"}}"#);
             assert!(found(&[r#">{"id":1,"tool":"a"}"#, &answer]).is_empty(), "{kind}");
         }

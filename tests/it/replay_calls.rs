@@ -84,6 +84,45 @@ fn a_call_that_a_gate_refused_is_not_made_again() {
 }
 
 #[test]
+fn a_call_that_was_unreadable_too_large_or_cancelled_is_not_made_again() {
+    let folder = Folder::new();
+    let twice = r#"{"tool":"ls","tool":"rm","args":{"path":"a"},"id":1}"#;
+    let rpc = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ls","name":"rm"}}"#;
+    let long = format!(r#"{{"id":3,"tool":"rm","args":{{"text":"{}"}}}}"#, "x".repeat(2000));
+    let ok = r#"{"id":4,"tool":"get_page"}"#;
+    let mut recorder = folder.command("jsonl-record --child world run.jsonl --");
+    recorder.arg(binary("policy-check")).args(["--confirm", "refuse", "--max-line", "1K", "--"]);
+    let recorded = pipe(recorder.args(["sh", "-c", WORLD]), format!("{twice}\n{rpc}\n{ok}\n{long}\n").as_bytes());
+    let answers = text(&recorded.stdout);
+    assert_eq!(answers.matches("bad_input").count(), 2, "{answers}");
+    assert_eq!(answers.matches("too_large").count(), 1, "{answers}");
+    let (done, told, status) = play_agent(&folder, "");
+    assert_eq!((done.as_str(), status), ("get_page ", Some(0)), "{told}");
+    let why = "not played: a call that cannot be read for certain, which gates refuse (--include-rejected)";
+    assert!(told.starts_with(&format!("replay: run.jsonl:2: {why}\nreplay: run.jsonl:3: {why}\n")), "{told}");
+    let (done, ..) = play_agent(&folder, "--include-rejected");
+    assert_eq!(done.split(' ').count(), 5, "{done}");
+
+    folder.write(
+        "run.jsonl",
+        log(
+            "world",
+            &[
+                r#"<{"id":7,"tool":"pay"}"#,
+                r#"<{"type":"cancel","call_id":7}"#,
+                r#">{"id":7,"tool":"pay","status":"error","error":"it was cancelled","kind":"cancelled"}"#,
+                r#"<{"id":8,"tool":"a"}"#,
+                r#">{"id":8,"tool":"a","status":"ok","data":1}"#,
+                r#"<{"id":9,"tool":"pay","requires_approval":true}"#,
+                r#"<{"id":10,"tool":"behind"}"#,
+            ],
+        ) + &end(9, 3),
+    );
+    let (done, told, _) = play_agent(&folder, "");
+    assert_eq!(done, "a ", "{told}");
+}
+
+#[test]
 fn what_was_said_about_a_rejected_call_is_not_waited_for_and_other_failures_are_played() {
     let folder = Folder::new();
     folder.write(

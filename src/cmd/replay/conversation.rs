@@ -242,6 +242,10 @@ impl Conversation {
         self.leaves_out |= refused.is_some();
         match refused {
             None => self.ready.extend(self.turns.push(is_ours, said)),
+            Some(Line::Unreadable) => self.report.note_again(format_args!(
+                "{}: not played: a call that cannot be read for certain, which gates refuse (--include-rejected)",
+                self.place(said.place)
+            )),
             Some(Line::Call) => self.report.note_again(format_args!(
                 "{}: not played: a gate or a person did not let this call pass when it was recorded (--include-rejected)",
                 self.place(said.place)

@@ -95,7 +95,10 @@ fn what_a_text_filter_gives_is_one_text_line_of_the_log() {
         let output = pipe(record(&file).args([json, filter]), b"hello\n");
         assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("hello\n", Some(1)));
         let told = text(&output.stderr);
-        assert!(told.contains("stdin:1: the filter gives text with a line feed; passed on, and not recorded"), "{told}");
+        assert!(
+            told.contains("stdin:1: the filter gives text with a line feed; passed on, and not recorded"),
+            "{told}"
+        );
         assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "");
     }
     // JSON in a text is text; a carriage return is escaped.
