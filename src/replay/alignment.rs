@@ -86,15 +86,26 @@ pub struct Alignment {
     /// A late line has come: whoever answers is behind, and what it owes should follow soon.
     is_behind: bool,
     findings: Vec<(u64, Finding)>,
+    /// Whether lines of a turn may come in another order, and the turn waits a moment for those that others came before.
+    waits_for_passed: bool,
+    /// Lines of this turn that are missing because later ones came; they may come yet.
+    passed: Vec<Said>,
 }
 
 impl Alignment {
+    /// With `waits_for_passed`, a turn in which a later line came first does not end before [`Alignment::settle`], unless
+    /// the lines before it come, or a line that is none of these.
+    pub fn new(waits_for_passed: bool) -> Alignment {
+        Alignment { waits_for_passed, ..Alignment::default() }
+    }
+
     /// Begins a turn; the one before has come to [`Need::Next`].
     /// What came before it began may be its answer already: not everybody waits.
     pub fn begin(&mut self, turn: &Turn, is_same: &IsSame<'_>) -> Need {
         self.turn = turn.number;
         self.expected = turn.theirs.iter().cloned().collect();
         self.is_behind = false;
+        self.passed.clear();
         for early in std::mem::take(&mut self.strays) {
             self.hear(early, is_same);
         }
@@ -136,6 +147,11 @@ impl Alignment {
         !self.expected.is_empty()
     }
 
+    /// Whether the turn waits for nothing but lines that later ones came before.
+    pub fn waits_for_passed_only(&self) -> bool {
+        !self.passed.is_empty() && self.strays.is_empty() && self.expected.is_empty()
+    }
+
     /// The turn that something may still be found out about, where that is an earlier one.
     pub fn open_turn(&self) -> Option<u64> {
         self.replaced.as_ref().map(|(turn, ..)| *turn)
@@ -145,6 +161,7 @@ impl Alignment {
         match (self.strays.is_empty(), self.expected.is_empty()) {
             (false, _) => Need::Explanation,
             (true, false) => Need::Line,
+            (true, true) if !self.passed.is_empty() => Need::Explanation,
             (true, true) => Need::Next,
         }
     }
@@ -158,6 +175,9 @@ impl Alignment {
         let same = |said: &Said| is_same(said.body(), heard.body());
         if let Some(at) = self.expected.iter().take(WINDOW).position(same) {
             self.confirm();
+            if self.waits_for_passed {
+                self.passed.extend(self.expected.iter().take(at).skip(self.strays.len()).cloned());
+            }
             self.pair_strays_with_first(at, false);
             if let Some(said) = self.expected.pop_front() {
                 self.find(Finding::Same(said, heard));
@@ -168,6 +188,14 @@ impl Alignment {
             self.findings.push((turn, Finding::Extra(stood_in)));
             self.findings.push((turn, Finding::Same(said, heard)));
             self.is_behind = true;
+        } else if let Some(at) = self.passed.iter().position(same) {
+            self.passed.remove(at);
+            self.find(Finding::Extra(heard));
+        } else if !self.passed.is_empty() && self.expected.is_empty() {
+            // The other side has gone on; this is compared with the next turn.
+            self.passed.clear();
+            self.strays.push(heard);
+            return Need::Next;
         } else if let Some(at) = self.place_ahead(&same) {
             self.skip_to(at, heard, is_same);
         } else {
@@ -182,6 +210,7 @@ impl Alignment {
 
     /// Nothing more came soon: what differs stands in for what was expected, in order.
     pub fn settle(&mut self) -> Need {
+        self.passed.clear();
         let pairs = self.strays.len().min(self.expected.len());
         self.pair_strays_with_first(pairs, true);
         self.need()

@@ -36,7 +36,7 @@ fn text(line: &[u8]) -> Option<&str> {
 #[derive(Debug)]
 pub(super) struct About<'a> {
     /// The call's id, the same text however it is written.
-    id: Option<String>,
+    pub(super) id: Option<String>,
     /// The field that has it.
     pub(super) id_key: &'static str,
     /// The form of the call, where the line tells.

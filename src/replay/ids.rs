@@ -2,20 +2,26 @@
 //! bears the ids of now. Only in our own forms of calls; a JSON-RPC server is served by [`answers`](super::answers).
 
 use super::calls::{About, News, OpenCalls, about, call};
+use super::json_rpc::name;
 use super::turns::{Said, body};
 use crate::io::lines::{Change, change};
 use crate::record::Form;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The recorded calls that have no answer yet, with their ids of now.
 #[derive(Debug, Default)]
-pub struct Ids(OpenCalls<Made>);
+pub struct Ids {
+    open: OpenCalls<Made>,
+    /// The ids of the calls that were made while any of those was open.
+    live: HashSet<Option<String>>,
+}
 
 #[derive(Debug)]
 struct Made {
-    /// Where the recorded call stands.
-    place: (usize, u64),
+    /// The recorded call.
+    said: Said,
     /// The id that the same call has now, where it was made; none where it has none.
     now: Option<Option<Box<RawValue>>>,
 }
@@ -24,26 +30,45 @@ impl Ids {
     /// A line of the agent's is waited for.
     pub fn expect(&mut self, said: &Said) {
         if let Some(call) = call(said.body()).filter(|call| call.form != Form::JsonRpc) {
-            self.0.push(&call, Made { place: said.place, now: None });
+            if self.open.is_empty() {
+                self.live.clear();
+            }
+            self.open.push(&call, Made { said: said.clone(), now: None });
         }
     }
 
     /// A line of now stands for that one.
     pub fn pair(&mut self, said: &Said, now: &[u8]) {
-        if !self.0.is_empty()
+        if !self.open.is_empty()
             && let (Some(recorded), Some(now)) = (call(said.body()), call(now))
-            && let Some(made) = self.0.like(&recorded).find(|made| made.place == said.place)
+            && let Some(made) = self.open.like(&recorded).find(|made| made.said.place == said.place)
         {
             made.now = Some(now.id.map(ToOwned::to_owned));
+            self.live.insert(now.id.map(name));
         }
     }
 
+    /// A line of now came in no recorded line's place; it stands for the first recorded call that is the same and was not made.
+    pub fn pair_extra(&mut self, now: &[u8], is_same: impl Fn(&[u8], &[u8]) -> bool) {
+        if self.open.is_empty() {
+            return;
+        }
+        let Some(extra) = call(now) else { return };
+        let unmade = self.open.all().filter(|made| made.now.is_none() && is_same(made.said.body(), now));
+        if let Some(made) = unmade.min_by_key(|made| made.said.place) {
+            made.now = Some(extra.id.map(ToOwned::to_owned));
+        }
+        self.live.insert(extra.id.map(name));
+    }
+
     /// A line of the recorded world, to be said with the ids of now. An answer is the last that is said about its call.
-    pub fn answer<'l>(&mut self, raw: &'l [u8]) -> Cow<'l, [u8]> {
-        let Some(about) = self.about(raw) else { return Cow::Borrowed(raw) };
-        let now = self.now(raw, &about);
+    /// `None` where it is about a call that was not made, and would be taken for an answer to another that was made.
+    pub fn answer<'l>(&mut self, raw: &'l [u8]) -> Option<Cow<'l, [u8]>> {
+        let Some(about) = self.about(raw) else { return Some(Cow::Borrowed(raw)) };
+        let is_unmade = self.open.first(&about).is_some_and(|made| made.now.is_none());
+        let now = (!is_unmade || !self.live.contains(&about.id)).then(|| self.now(raw, &about));
         if matches!(about.news, News::Answered { .. }) {
-            self.0.close(&about);
+            self.open.close(&about);
         }
         now
     }
@@ -57,11 +82,11 @@ impl Ids {
     }
 
     fn about<'l>(&self, raw: &'l [u8]) -> Option<About<'l>> {
-        if self.0.is_empty() { None } else { about(body(raw)) }
+        if self.open.is_empty() { None } else { about(body(raw)) }
     }
 
     fn now<'l>(&self, raw: &'l [u8], about: &About<'_>) -> Cow<'l, [u8]> {
-        let Some(Made { now: Some(id), .. }) = self.0.first(about) else { return Cow::Borrowed(raw) };
+        let Some(Made { now: Some(id), .. }) = self.open.first(about) else { return Cow::Borrowed(raw) };
         let (line, end) = raw.split_at(body(raw).len());
         let to = id.as_deref().map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
         let mut changed = Vec::new();
@@ -90,7 +115,8 @@ mod tests {
         for (number, (recorded, now)) in (1..).zip(calls).filter(|(_, (_, now))| !now.is_empty()) {
             ids.pair(&said(recorded, number), now.as_bytes());
         }
-        answers.iter().map(|line| String::from_utf8_lossy(&ids.answer(line.as_bytes())).into_owned()).collect()
+        let said = answers.iter().filter_map(|line| ids.answer(line.as_bytes()).map(|said| said.into_owned()));
+        said.map(|said| String::from_utf8_lossy(&said).into_owned()).collect()
     }
 
     #[test]
@@ -127,7 +153,7 @@ mod tests {
                 r#"{"tool":"a","status":"ok"}"#,
                 r#"{"tool":"a","status":"ok","id":1}"#,
             ),
-            // A call that wasn't made, and one of JSON-RPC, are answered as they were.
+            // A call that wasn't made where its id is free, and one of JSON-RPC, are answered as they were.
             (
                 r#"{"id":1,"tool":"a"}"#,
                 "",
@@ -163,6 +189,16 @@ mod tests {
         let said = answers(&[(call, &made(1)), (call, ""), (call, &made(3))], &[&answer(1), &answer(2), &answer(3)]);
         let with = |n: u32| answer(n).replace('}', &format!(",\"id\":{n}}}"));
         assert_eq!(said, [with(1), answer(2), with(3)]);
+    }
+
+    #[test]
+    fn an_answer_to_a_call_that_was_not_made_is_left_out_where_its_id_is_used_now() {
+        let call = |id: u32, tool: &str| format!("{{\"id\":{id},\"tool\":\"{tool}\"}}");
+        let answer = |id: u32, tool: &str| format!("{{\"id\":{id},\"tool\":\"{tool}\",\"status\":\"ok\"}}");
+        let (a, b, b_now) = (call(1, "a"), call(2, "b"), call(1, "b"));
+        for order in [[answer(1, "a"), answer(2, "b")], [answer(2, "b"), answer(1, "a")]] {
+            assert_eq!(answers(&[(&a, ""), (&b, &b_now)], &[&order[0], &order[1]]), [answer(1, "b")]);
+        }
     }
 
     #[test]

@@ -310,3 +310,40 @@ fn several_calls_at_once_are_each_answered_with_their_own_ids() {
         .collect();
     assert_eq!((text(&output.stdout), output.status.code()), (expected, Some(0)), "{}", text(&output.stderr));
 }
+
+#[test]
+fn no_call_gets_the_answer_to_another_where_calls_are_missing_or_in_another_order() {
+    let folder = Folder::new();
+    let ask = |calls: &[&str]| {
+        let mut world = Talk::start(&mut folder.command("replay --as world run.jsonl"));
+        calls.iter().for_each(|call| world.say(call));
+        let ended = world.end_after_close();
+        (ended.lines, ended.stderr, ended.status.code())
+    };
+    let answer =
+        |id: u32, tool: &str, data: &str| format!(r#"{{"id":{id},"tool":"{tool}","status":"ok","data":"{data}"}}"#);
+    let answers = [answer(1, "a", "A"), answer(2, "b", "B"), answer(3, "c", "C")].map(|line| format!(">{line}"));
+    let calls = [r#"<{"id":1,"tool":"a"}"#, r#"<{"id":2,"tool":"b"}"#, r#"<{"id":3,"tool":"c"}"#];
+    let recorded = [calls, [&answers[0], &answers[1], &answers[2]]].concat();
+    folder.write("run.jsonl", log("world", &recorded));
+    let (said, told, status) = ask(&[r#"{"id":1,"tool":"b"}"#, r#"{"id":2,"tool":"c"}"#]);
+    assert_eq!(said, [answer(1, "b", "B"), answer(2, "c", "C")], "{told}");
+    assert!(told.contains("not said: the other side was past it, or did not make this call"), "{told}");
+    assert!(told.contains("1 missing, 1 not said\n") && status == Some(1), "{told}");
+
+    folder.write(
+        "run.jsonl",
+        log(
+            "world",
+            &[
+                r#"<{"id":1,"tool":"a","args":{"n":1}}"#,
+                r#"<{"id":2,"tool":"a","args":{"n":2}}"#,
+                &format!(">{}", answer(1, "a", "for n1")),
+                &format!(">{}", answer(2, "a", "for n2")),
+            ],
+        ),
+    );
+    let (said, told, status) = ask(&[r#"{"id":1,"tool":"a","args":{"n":2}}"#, r#"{"id":2,"tool":"a","args":{"n":1}}"#]);
+    assert_eq!(said, [answer(2, "a", "for n1"), answer(1, "a", "for n2")], "{told}");
+    assert_eq!(status, Some(1), "the order differs");
+}

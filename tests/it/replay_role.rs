@@ -668,17 +668,18 @@ fn the_readers_end_is_a_quiet_end_of_a_side() {
 #[test]
 fn a_side_that_does_not_flush_is_told_how_once() {
     // What sed prints into a pipe it flushes at the end of its input, which is closed after the last turn's time.
-    let told = |part: &'static str, child: &'static str| {
+    let told = |part: &'static str, child: &'static str, lines: &'static [&'static str], script: &'static str| {
         let folder = Folder::new();
-        folder.write("run.jsonl", log(child, &["<1", ">a1"]) + &end(3, 0));
-        let script = "sed s/^/a/";
+        folder.write("run.jsonl", log(child, lines) + &end(lines.len() as u64 + 1, 0));
         let played = play(&folder, &format!("--as {part} --timeout 10500ms"), script);
         assert_eq!(played.status, Some(0), "{}", played.stderr);
         assert_eq!(played.stderr.matches("no answer for 10 s").count(), 1, "{}", played.stderr);
         assert!(played.stderr.contains("stdbuf -oL"), "{}", played.stderr);
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| told("world", "agent"));
-        scope.spawn(|| told("agent", "world"));
+        scope.spawn(|| told("world", "agent", &["<1", ">a1"], "sed s/^/a/"));
+        scope.spawn(|| told("agent", "world", &["<1", ">a1"], "sed s/^/a/"));
+        // One that speaks first.
+        scope.spawn(|| told("world", "agent", &[">a1"], "sleep 10.2; echo a1"));
     });
 }

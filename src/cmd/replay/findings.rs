@@ -94,8 +94,8 @@ impl Findings {
         self.ids.pair(said, heard.body());
     }
 
-    /// A recorded line of our own, with the ids that its calls have now.
-    pub fn with_ids<'l>(&mut self, raw: &'l [u8]) -> Cow<'l, [u8]> {
+    /// A recorded line of our own, with the ids that its calls have now; `None` where it must not be said, as in [`Ids::answer`].
+    pub fn with_ids<'l>(&mut self, raw: &'l [u8]) -> Option<Cow<'l, [u8]>> {
         self.ids.answer(raw)
     }
 
@@ -103,6 +103,10 @@ impl Findings {
     pub fn take(&mut self, turn: u64, finding: Finding, conversation: &Conversation) {
         if let Finding::Same(said, heard) | Finding::Differs(said, heard) = &finding {
             self.pair(said, heard);
+        }
+        if let Finding::Extra(heard) = &finding {
+            let Findings { ids, comparison, .. } = self;
+            ids.pair_extra(heard.body(), |recorded, now| comparison.differences(recorded, now).is_empty());
         }
         let (kind, said, heard) = match &finding {
             Finding::Same(..) => {
@@ -166,7 +170,7 @@ impl Findings {
             "differs" => "another answer than was recorded",
             "missing" => "this was recorded and did not come",
             "extra" => "this came and was not recorded",
-            _ => "not said, the other side was past it",
+            _ => "not said: the other side was past it, or did not make this call",
         };
         let mut details = Vec::new();
         if let [Difference { path, .. }, ..] = differences

@@ -10,7 +10,7 @@ use crate::io::lines::{Limits, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
-use crate::replay::alignment::{Alignment, Heard, Need};
+use crate::replay::alignment::{Alignment, Finding, Heard, Need};
 use crate::replay::compare::{Comparison, Normalise};
 use crate::replay::schedule::{Speed, scaled};
 use crate::replay::turns::Turn;
@@ -50,7 +50,7 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
         part,
         peer: if wraps { Side::Far } else { Side::Near },
         conversation,
-        alignment: Alignment::default(),
+        alignment: Alignment::new(part == Part::World),
         findings,
         pace: match speed {
             Some(Speed::Times(times)) => Some((times, idle_limit)),
@@ -181,7 +181,10 @@ impl Role {
         }
         self.begun = true;
         for said in &self.turn.ours {
-            out.to(self.peer).extend_from_slice(&self.findings.with_ids(&said.bytes));
+            match self.findings.with_ids(&said.bytes) {
+                Some(line) => out.to(self.peer).extend_from_slice(&line),
+                None => self.findings.take(self.turn.number, Finding::Unsaid(said.clone()), &self.conversation),
+            }
         }
         self.findings.expect(&self.turn.theirs);
         self.sent_at = Instant::now();
@@ -215,7 +218,7 @@ impl Role {
             (Need::Line, _) => {
                 let patience = if self.alignment.is_behind() { self.settle * BEHIND } else { self.timeout };
                 self.state = State::Waiting(now + patience);
-                if self.peer == Side::Far && !self.turn.ours.is_empty() {
+                if self.peer == Side::Far {
                     self.silence.asked();
                 }
                 Ok(())
@@ -321,6 +324,11 @@ impl Stage for Role {
         if is_news && self.turn.number == 0 && matches!(self.state, State::Sending(_)) {
             // Whoever started us has spoken before we could.
             self.go_on(out)?;
+        }
+        if matches!(event, Event::Closed(side) if side == self.peer) && self.alignment.waits_for_passed_only() {
+            // They will not come any more; what was made is answered.
+            let need = self.alignment.settle();
+            self.follow(need, out)?;
         }
         match event {
             Event::Started => self.go_on(out),
