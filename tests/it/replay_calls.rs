@@ -328,7 +328,7 @@ fn no_call_gets_the_answer_to_another_where_calls_are_missing_or_in_another_orde
     folder.write("run.jsonl", log("world", &recorded));
     let (said, told, status) = ask(&[r#"{"id":1,"tool":"b"}"#, r#"{"id":2,"tool":"c"}"#]);
     assert_eq!(said, [answer(1, "b", "B"), answer(2, "c", "C")], "{told}");
-    assert!(told.contains("not said: the other side was past it, or did not make this call"), "{told}");
+    assert!(told.contains("not said: the call was not made, and another call has its id now"), "{told}");
     assert!(told.contains("1 missing, 1 not said\n") && status == Some(1), "{told}");
 
     folder.write(

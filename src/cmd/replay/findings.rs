@@ -170,7 +170,8 @@ impl Findings {
             "differs" => "another answer than was recorded",
             "missing" => "this was recorded and did not come",
             "extra" => "this came and was not recorded",
-            _ => "not said: the other side was past it, or did not make this call",
+            _ if self.comparison.ignores_ids => "not said: the call was not made, and another call has its id now",
+            _ => "not said, the other side was past it",
         };
         let mut details = Vec::new();
         if let [Difference { path, .. }, ..] = differences
