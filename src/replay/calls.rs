@@ -126,11 +126,13 @@ fn answered(fields: &Fields<'_>, kind_key: &str) -> News {
     // Where a gate is behind mcp-pipe, what the gate said is in `data`.
     let refused = kind.is_some_and(|kind| is_refusal(&kind))
         || fields.get("data").is_some_and(|data| fields.get("error").is_some() && is_refusal_in(data.get()));
-    News::Answered { refused }
+    // What mcp-pipe gave up after it was sent was not refused.
+    News::Answered { refused: refused && fields.get("maybe_executed").is_none() }
 }
 
 fn is_refusal_in(data: &str) -> bool {
-    Fields::read(data).ok().and_then(|data| plain(data.get("kind")?)).is_some_and(|kind| is_refusal(&kind))
+    let Ok(data) = Fields::read(data) else { return false };
+    data.get("maybe_executed").is_none() && data.get("kind").and_then(plain).is_some_and(|kind| is_refusal(&kind))
 }
 
 fn is_refusal(kind: &str) -> bool {

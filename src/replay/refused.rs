@@ -122,6 +122,16 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_may_have_been_executed_was_not_refused() {
+        for kind in ["cancelled", "too_large"] {
+            let answer =
+                format!(r#"<{{"id":1,"tool":"a","status":"error","error":"x","kind":"{kind}","maybe_executed":true}}"#);
+            let lines = [r#">{"id":1,"tool":"a"}"#, r#">{"type":"cancel","call_id":1}"#, &answer];
+            assert_eq!(found(&lines), [0; 0], "{kind}");
+        }
+    }
+
+    #[test]
     fn a_refused_call_is_found_in_every_form_by_its_id() {
         for (calls, answers) in [
             (
