@@ -62,9 +62,9 @@ pub type Trouble = Arc<Mutex<Option<String>>>;
 pub enum Then {
     /// It is started again, soon.
     Restart,
-    /// It was never up: that is told, with what the other era's greeting led to.
+    /// It was never up: what to report, with how the other era's greeting ended.
     NotStarted(String),
-    /// It was lost too often: that is told.
+    /// It was lost too often: what to report.
     GiveUp(String),
 }
 
