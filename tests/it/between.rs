@@ -268,10 +268,14 @@ fn hear_until(talk: &mut Talk, last: &str) -> Vec<String> {
 #[test]
 fn two_children_flood_each_other_while_one_dies() {
     // Each sends the other more than any pipe holds, and reads only after that; the first then dies of a signal.
-    let flood = "yes '>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' | head -n 100000";
+    let flood = "read -r go; yes '>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' | head -n 100000";
     let first = format!("{flood}; echo $(head -n 100000 | wc -l) lines; kill -9 $$");
     let second = format!("{flood}; echo $(head -n 100000 | wc -l) lines; head -n 1");
     let mut talk = Talk::start(&mut two(&first, &second));
+    // What is sent to a child that has not been started yet is lost.
+    hear_until(&mut talk, "1 start");
+    talk.say("0 go");
+    talk.say("1 go");
     let mut lines = hear_until(&mut talk, "0 end 137");
     while !lines.iter().any(|line| line == "1 100000 lines") {
         lines.push(talk.hear());

@@ -39,7 +39,8 @@ use std::sync::Arc;
 /// What a stage stands between, beside our own stdin and stdout.
 #[derive(Debug, Default)]
 pub struct Ends {
-    /// The far sides. With several, the near side never waits for one that reads nothing: the stage holds it
+    /// The far sides, started in this order; what is sent to one that has not been started yet is lost. With several, the near side
+    /// never waits for one that reads nothing: the stage holds it
     /// ([`Out::hold_near`](super::stage::Out::hold_near)).
     pub far: Vec<Way>,
     /// Whether the stage hears a child's stderr ([`Side::FarError`]); else it is our own. With a [`Way::Link`] it does: what the
