@@ -245,7 +245,7 @@ impl Stage for Recorder {
             Event::Signal(signal) => self.end(&signal.to_string(), None),
             Event::Due => self.log.sync_aside(),
             Event::Reopen => self.log.reopen(),
-            // As a pipe would: whoever goes on writing finds it closed.
+            // As with a pipe: the next write to our stdin fails.
             Event::Broken(Side::Far, _) => out.close_near(),
             Event::Started | Event::Closed(_) | Event::Broken(..) => {}
         }

@@ -230,7 +230,7 @@ impl Stage for Gate {
             Event::Reopen => self.reload(),
             Event::Broken(Side::Far, error) => {
                 self.broken = Some(format!("the other side takes nothing any more ({error})"));
-                // As a pipe would: whoever goes on writing finds it closed.
+                // As with a pipe: the next write to our stdin fails.
                 out.close_near();
             }
             _ => {}

@@ -65,7 +65,7 @@ pub struct Conversation {
 
 /// What the logs are read for.
 enum Pass {
-    /// To find calls that were refused; nothing is told about the logs.
+    /// To find the calls that were refused; faults of the logs are not reported.
     Look(Refusals),
     /// To be played, but for these of the lines.
     Play(HashMap<u64, Line>),
