@@ -23,12 +23,14 @@ mod answer;
 mod approval;
 mod cancel;
 mod input;
+mod tools;
 mod unreadable;
 
 pub use answer::{Outcome, looks_like_json_rpc};
 pub use approval::{Action, HitlResponse};
 pub use cancel::{cancelled_id, is_same_id};
 pub use input::{InputRequest, InputResponse};
+pub use tools::{ListTools, OwnedTool, Tool, ToolList};
 pub use unreadable::Unreadable;
 pub(crate) use unreadable::unreadable;
 

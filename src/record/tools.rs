@@ -1,0 +1,161 @@
+//! Tool discovery: `list_tools` asks a world which tools it has, `tool_list` is its answer. Neither is a call, so gates and recorders
+//! pass both unchanged.
+
+use super::{Fields, Unreadable, unreadable};
+use crate::json::{Object, one_line};
+use serde_json::value::RawValue;
+
+/// `{"type":"list_tools","request_id"?}`.
+#[derive(Debug, Clone, Copy)]
+pub struct ListTools<'a> {
+    /// JSON text of any type; comes back in the answer.
+    pub request_id: Option<&'a RawValue>,
+}
+
+impl<'a> ListTools<'a> {
+    /// Reads a line; `None` is another record.
+    ///
+    /// # Errors
+    /// Text that is not a JSON object, or has a key twice.
+    pub fn read(line: &'a str) -> Result<Option<ListTools<'a>>, Unreadable> {
+        // Most lines are something else: they need not be parsed a second time.
+        if !line.contains("list_tools") {
+            return Ok(None);
+        }
+        let fields = Fields::read(line)?;
+        let is_it = fields.get("type").is_some_and(|value| value.get() == "\"list_tools\"");
+        Ok(is_it.then(|| ListTools { request_id: fields.get("request_id") }))
+    }
+
+    /// The record, JSON text without a line feed.
+    pub fn record(&self) -> String {
+        Object::default().text("type", "list_tools").put_some("request_id", self.request_id).end()
+    }
+
+    /// The answer, JSON text without a line feed. `world` is the name of the world, `tools` each tool as [`Tool::json`] gives it.
+    pub fn answer(&self, world: &str, tools: impl IntoIterator<Item = String>) -> String {
+        let tools = Vec::from_iter(tools).join(",");
+        let record = Object::default().text("type", "tool_list").put_some("request_id", self.request_id);
+        record.text("world", world).put("tools", format_args!("[{tools}]")).end()
+    }
+}
+
+/// One tool of a [`ToolList`].
+#[derive(Debug, Clone, Copy)]
+pub struct Tool<'a> {
+    /// What calls name it.
+    pub name: &'a str,
+    /// For people and models.
+    pub description: &'a str,
+    /// JSON text: the JSON Schema of its arguments, an object.
+    pub input_schema: &'a str,
+    /// JSON text: MCP's `ToolAnnotations` (`readOnlyHint` and so on), an object.
+    pub annotations: Option<&'a str>,
+}
+
+impl Tool<'_> {
+    /// `{"name","description","input_schema","annotations"?}`, one line of JSON text.
+    pub fn json(&self) -> String {
+        let tool = Object::default().text("name", self.name).text("description", self.description);
+        let tool = tool.put("input_schema", one_line(self.input_schema));
+        tool.put_some("annotations", self.annotations.map(one_line)).end()
+    }
+}
+
+/// `{"type":"tool_list","request_id"?,"world","tools":[{"name","description","input_schema","annotations"?}]}`.
+#[derive(Debug, Clone)]
+pub struct ToolList<'a> {
+    /// That of the request, as JSON text.
+    pub request_id: Option<&'a RawValue>,
+    /// The name of the world, where it gives one.
+    pub world: String,
+    /// In the order of the list.
+    pub tools: Vec<OwnedTool>,
+}
+
+/// A tool that was read from a [`ToolList`]; the fields are those of [`Tool`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Tool has them
+pub struct OwnedTool {
+    pub name: String,
+    pub description: String,
+    pub input_schema: String,
+    pub annotations: Option<String>,
+}
+
+impl<'a> ToolList<'a> {
+    /// Reads a line; `None` is another record.
+    ///
+    /// # Errors
+    /// What is wrong with it: text that is not a JSON object, or tools that are not a list of named objects.
+    pub fn read(line: &'a str) -> Result<Option<ToolList<'a>>, Unreadable> {
+        if !line.contains("tool_list") {
+            return Ok(None);
+        }
+        let fields = Fields::read(line)?;
+        if fields.get("type").is_none_or(|value| value.get() != "\"tool_list\"") {
+            return Ok(None);
+        }
+        let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
+        let list = fields.get("tools").and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
+        let Some(list) = list else {
+            return unreadable("a tool_list whose \"tools\" is not a list");
+        };
+        let mut tools = Vec::new();
+        for tool in list {
+            let tool = Fields::read(tool.get())?;
+            let Some(name) = tool.get("name").and_then(text) else {
+                return unreadable("a tool_list with a tool that has no name");
+            };
+            let object =
+                |key| tool.get(key).map(RawValue::get).filter(|value| value.starts_with('{')).map(str::to_owned);
+            tools.push(OwnedTool {
+                name,
+                description: tool.get("description").and_then(text).unwrap_or_default(),
+                input_schema: object("input_schema").unwrap_or_else(|| r#"{"type":"object"}"#.to_owned()),
+                annotations: object("annotations"),
+            });
+        }
+        let world = fields.get("world").and_then(text).unwrap_or_default();
+        Ok(Some(ToolList { request_id: fields.get("request_id"), world, tools }))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_and_its_answer_keep_the_id_as_it_was_written() {
+        let line = r#"{"type":"list_tools","request_id":7.10}"#;
+        let request = ListTools::read(line).unwrap().unwrap();
+        assert_eq!(request.record(), line);
+        let schema = "{\n\"type\": \"object\"}";
+        let tool = Tool { name: "a", description: "b\"", input_schema: schema, annotations: None };
+        let answer = request.answer("game", [tool.json()]);
+        assert_eq!(
+            answer,
+            r#"{"type":"tool_list","request_id":7.10,"world":"game","tools":[{"name":"a","description":"b\"","input_schema":{ "type": "object"}}]}"#
+        );
+        let list = ToolList::read(&answer).unwrap().unwrap();
+        assert_eq!((list.request_id.unwrap().get(), &*list.world), ("7.10", "game"));
+        assert_eq!((&*list.tools[0].name, &*list.tools[0].description), ("a", "b\""));
+    }
+
+    #[test]
+    fn other_records_are_neither() {
+        for line in [r#"{"type":"observation","text":"list_tools tool_list"}"#, r#"{"tool":"list_tools"}"#] {
+            assert!(ListTools::read(line).unwrap().is_none() && ToolList::read(line).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn a_list_without_names_is_an_error() {
+        for line in
+            [r#"{"type":"tool_list"}"#, r#"{"type":"tool_list","tools":[{}]}"#, r#"{"type":"tool_list","tools":[1]}"#]
+        {
+            assert!(ToolList::read(line).is_err(), "{line}");
+        }
+    }
+}
