@@ -23,6 +23,7 @@ mod answer;
 mod approval;
 mod cancel;
 mod input;
+mod owned;
 mod tools;
 mod unreadable;
 
@@ -30,6 +31,7 @@ pub use answer::{Outcome, looks_like_json_rpc};
 pub use approval::{Action, HitlResponse};
 pub use cancel::{cancelled_id, is_same_id};
 pub use input::{InputRequest, InputResponse};
+pub use owned::OwnedCall;
 pub use tools::{ListTools, OwnedTool, Tool, ToolList};
 pub use unreadable::Unreadable;
 pub(crate) use unreadable::unreadable;
@@ -112,6 +114,13 @@ pub struct Call<'a> {
     pub policy: Option<&'a RawValue>,
     /// `session_id`, `agent_id`, `plan_id`, `step_id`, where they are there: they come back in the answer.
     pub context: Vec<(&'static str, &'a RawValue)>,
+}
+
+impl<'a> Call<'a> {
+    /// The arguments as JSON text: an object.
+    pub fn arguments_text(&self) -> &'a str {
+        self.arguments.map_or("{}", RawValue::get)
+    }
 }
 
 /// Fields of a call that all its forms but JSON-RPC have beside it.

@@ -1,8 +1,8 @@
 //! Calls that a gate has let pass, until they are written to the other side.
 
-use crate::io::lines::{Line, Piece, text};
+use crate::io::lines::{Line, Piece};
 use crate::io::stage::{Out, Side};
-use crate::record::{Call, recognise};
+use crate::record::{Call, OwnedCall};
 use std::collections::VecDeque;
 
 /// Keeps what was passed and may not be written yet, so that a gate can say which calls were never delivered.
@@ -12,7 +12,8 @@ pub struct Deliveries(VecDeque<Passed>);
 /// A call as it was passed on.
 #[derive(Debug)]
 pub struct Passed {
-    raw: Vec<u8>,
+    /// The call.
+    pub call: OwnedCall,
     /// The line's number in the gate's input.
     pub number: u64,
     /// Whether it was marked for a person.
@@ -23,11 +24,11 @@ pub struct Passed {
 
 impl Deliveries {
     /// Passes a call's line on: to the other side, or in a pipe to stdout.
-    pub fn pass(&mut self, line: &Line<'_>, marked: bool, out: &mut Out) {
+    pub fn pass(&mut self, line: &Line<'_>, call: &Call<'_>, marked: bool, out: &mut Out) {
         self.forget_written(out);
         out.pass(Side::Far, &Piece::Line(*line));
         let end = out.sent(Side::Far);
-        self.0.push_back(Passed { raw: line.raw().to_vec(), number: line.number(), marked, end });
+        self.0.push_back(Passed { call: call.into(), number: line.number(), marked, end });
     }
 
     /// The calls that are not written and, once a write has failed or the run has ended, will not be.
@@ -40,17 +41,6 @@ impl Deliveries {
         let written = out.written(Side::Far);
         while self.0.front().is_some_and(|passed| passed.end <= written) {
             self.0.pop_front();
-        }
-    }
-}
-
-impl Passed {
-    /// Gives the call to `act`.
-    pub fn with_call(&self, act: impl FnOnce(&Call<'_>)) {
-        let text = text(Line::new(&self.raw, self.number).body());
-        // It was a call when it passed.
-        if let Ok(Some(call)) = recognise(&text) {
-            act(&call);
         }
     }
 }

@@ -10,7 +10,6 @@ pub mod filter;
 pub mod godot_bridge;
 #[cfg(feature = "jq")]
 pub mod hitl_gate;
-mod intake;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
 #[cfg(feature = "jq")]
@@ -21,13 +20,15 @@ pub mod mcp_pipe;
 pub mod options;
 #[cfg(feature = "jq")]
 pub mod policy_check;
-mod queue;
 #[cfg(feature = "jq")]
 pub mod replay;
+#[cfg(feature = "jq")]
+mod rules_file;
 mod silence;
 pub mod spread;
 pub mod sts_proxy;
 pub mod valid_actions;
+mod world;
 
 use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};

@@ -3,8 +3,7 @@
 use super::wire::Response;
 use crate::json::Object;
 use crate::record::{Call, Form, Kind, Outcome};
-use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 /// Why there is no game any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,18 +50,6 @@ fn godots_own(call: &Call<'_>, response: &Response<'_>) -> String {
     let answer = Object::default().put("ok", response.ok).put_some("id", call.id);
     let fields = response.fields().filter(|(key, _)| !matches!(*key, "ok" | "id"));
     fields.fold(answer, |answer, (key, value)| answer.put_any(key, value)).end()
-}
-
-/// The answer to a call that is not carried out, with a code of ours.
-pub fn refuse(call: &Call<'_>, code: &str, message: &str) -> String {
-    call.answer(Outcome::Error { kind: kind_of(code), message, code: Some(code), data: None })
-}
-
-/// The answer to a call that there is no game for any more.
-pub fn answer_gone(call: &Call<'_>, gone: &Gone) -> String {
-    let data = to_raw_value(&json!({"status": gone.status, "stderr": gone.printed})).ok();
-    let (kind, code) = (kind_of(gone.code), Some(gone.code));
-    call.answer(Outcome::Error { kind, message: &gone.message, code, data: data.as_deref() })
 }
 
 /// The one list of kinds that all commands share, for the game's own codes. What isn't known is a failure of the game's.

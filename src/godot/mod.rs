@@ -9,7 +9,7 @@ mod view;
 mod wire;
 
 pub use addon::{ADDON, Asset, EXAMPLE};
-pub use answer::{Gone, answer, answer_gone, kind_of, refuse};
+pub use answer::{Gone, answer, kind_of};
 pub use engine::{Engine, Printed};
 pub use project::{AUTOLOAD, Change, has_autoload, install, remove};
 pub use view::tree;

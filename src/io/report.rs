@@ -102,6 +102,11 @@ impl Report {
         }
     }
 
+    /// The name of the command.
+    pub fn command(&self) -> &'static str {
+        self.command
+    }
+
     /// Something was refused, lost or failed, and the run goes on: told, and the exit status will tell.
     /// `place` is where: `stdin:42`, `agent:7`, a file.
     pub fn fault(&self, place: impl Display, message: impl Display) {

@@ -1,6 +1,7 @@
 //! The tools that a server lists, and which of them may be called.
 
 use crate::glob;
+use crate::record;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -43,6 +44,25 @@ impl Tool {
             schema: listed.input_schema.map(|schema| schema.get().to_owned()),
             is_repeatable: hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true),
         })
+    }
+}
+
+impl Tool {
+    /// The tool as an entry of `tool_list`, under this name: one line of JSON text.
+    pub fn listed_as(&self, name: &str) -> String {
+        #[derive(serde::Deserialize)]
+        struct Listed<'a> {
+            #[serde(borrow)]
+            description: Option<&'a RawValue>,
+            #[serde(borrow)]
+            annotations: Option<&'a RawValue>,
+        }
+        let listed = serde_json::from_str::<Listed<'_>>(&self.raw).ok();
+        let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
+        let description = listed.as_ref().and_then(|listed| text(listed.description?)).unwrap_or_default();
+        let annotations = listed.as_ref().and_then(|listed| listed.annotations).map(RawValue::get);
+        let input_schema = self.schema.as_deref().unwrap_or(r#"{"type":"object"}"#);
+        record::Tool { name, description: &description, input_schema, annotations }.json()
     }
 }
 

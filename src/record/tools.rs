@@ -33,8 +33,8 @@ impl<'a> ListTools<'a> {
     }
 
     /// The answer, JSON text without a line feed. `world` is the name of the world, `tools` each tool as [`Tool::json`] gives it.
-    pub fn answer(&self, world: &str, tools: impl IntoIterator<Item = String>) -> String {
-        let tools = Vec::from_iter(tools).join(",");
+    pub fn answer(&self, world: &str, tools: &[String]) -> String {
+        let tools = tools.join(",");
         let record = Object::default().text("type", "tool_list").put_some("request_id", self.request_id);
         record.text("world", world).put("tools", format_args!("[{tools}]")).end()
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(request.record(), line);
         let schema = "{\n\"type\": \"object\"}";
         let tool = Tool { name: "a", description: "b\"", input_schema: schema, annotations: None };
-        let answer = request.answer("game", [tool.json()]);
+        let answer = request.answer("game", &[tool.json()]);
         assert_eq!(
             answer,
             r#"{"type":"tool_list","request_id":7.10,"world":"game","tools":[{"name":"a","description":"b\"","input_schema":{ "type": "object"}}]}"#

@@ -9,6 +9,7 @@ mod script;
 mod tree;
 
 use super::options::LimitOptions;
+use super::world::{Runtime, Settings};
 use super::{Command, Contract, needs_input};
 use crate::cmd::events::Events;
 use crate::io::between::{Ends, Way, between};
@@ -170,7 +171,17 @@ fn bridge(arguments: Arguments) -> Result<Status, Failure> {
         Arc::clone(&report),
     );
     let launched = matches!(reached.way, Way::Link(_, Some(_)));
-    let bridge = Bridge::new(game, events, limits.max_depth, launched, Arc::clone(&report));
+    let settings = Settings {
+        // The game has the timeouts of its commands.
+        timeout: None,
+        deadline: None,
+        in_flight: usize::MAX,
+        unordered: false,
+        max_depth: limits.max_depth,
+        without_near: false,
+    };
+    let bridge = Bridge::new(game, events, launched, Arc::clone(&report));
+    let bridge = Runtime::new(bridge, [None], settings, Arc::clone(&report));
     let ends = Ends { far: vec![reached.way], limits, ..Ends::default() };
     let ended = between(Box::new(bridge), ends, &report);
     drop(reached.kept);

@@ -1,14 +1,14 @@
 //! What is said about the call that waits: whether it answers the question that is open, and what follows.
 
+use super::decide::Agreed;
 use super::gate::Gate;
-use super::waiting::arguments;
 use crate::io::lines::{Piece, TOO_DEEP, TOO_LONG, deeper_than};
 use crate::io::stage::Out;
 use crate::policy::arguments::edited_arguments;
 use crate::policy::audit::sha256;
 use crate::policy::audit::{By, Settlement};
 use crate::policy::marks::{settle, with_arguments};
-use crate::record::{Action, HitlResponse, Unreadable, is_same_id, recognise};
+use crate::record::{Action, Call, HitlResponse, Unreadable, is_same_id, recognise};
 use serde_json::value::RawValue;
 
 impl Gate {
@@ -63,9 +63,7 @@ impl Gate {
             "" => return Err("it has no nonce: that of the question belongs into it"),
             _ => return Err("its nonce isn't that of the question that is open"),
         };
-        let text = first.text();
-        let id = recognise(&text).ok().flatten().and_then(|call| call.id.map(RawValue::get));
-        if !is_same_id(answer.call_id.map(RawValue::get), id) {
+        if !is_same_id(answer.call_id.map(RawValue::get), first.call.call().id.map(RawValue::get)) {
             return Err("its call_id isn't that of the call that waits");
         }
         if answer.arguments_sha256.as_ref().is_some_and(|sha256| *sha256 != pending.sha256) {
@@ -79,8 +77,8 @@ impl Gate {
         if answer.action == Action::Reject {
             return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(by, feedback), out);
         }
-        let Some(text) = self.calls.first().map(|held| held.text().into_owned()) else { return };
-        let agreed = match self.agreed(&text, answer) {
+        let Some(first) = self.calls.first() else { return };
+        let agreed = match self.agreed(&first.text(), &first.call.call(), answer) {
             Ok(agreed) => agreed,
             Err(why) => match (&mut self.asker, by) {
                 // They may edit again.
@@ -96,31 +94,33 @@ impl Gate {
     }
 
     /// The text of a call as somebody has agreed to it, without the mark that held it.
-    fn agreed(&self, text: &str, answer: &HitlResponse<'_>) -> Result<String, String> {
+    fn agreed(&self, text: &str, call: &Call<'_>, answer: &HitlResponse<'_>) -> Result<Agreed, String> {
         let failed = |error: &dyn std::fmt::Display| format!("the call can't be changed: {error}");
-        let read = |text| match recognise(text) {
-            Ok(Some(call)) => Ok(call),
-            Ok(None) => Err("it would be no call any more".to_owned()),
-            Err(error) => Err(error.to_string()),
+        let agreed = |call: &Call<'_>, text: &str| {
+            let text = settle(call, text).map_err(|error| failed(&error))?;
+            Ok(Agreed { text, call: call.into() })
         };
-        let call = read(text)?;
         // What was shown is what passes.
-        let shown = sha256(arguments(&call).as_bytes());
+        let shown = sha256(call.arguments_text().as_bytes());
         if self.pending.as_ref().is_none_or(|pending| pending.sha256 != shown) {
             return Err("the arguments aren't those that were shown".to_owned());
         }
         let Some(edited) = answer.edited_arguments else {
-            return settle(&call, text).map_err(|error| failed(&error));
+            return agreed(call, text);
         };
-        let arguments = edited_arguments(arguments(&call), edited, answer.replace)?;
-        let edited = with_arguments(&call, text, &arguments).map_err(|error| failed(&error))?;
+        let arguments = edited_arguments(call.arguments_text(), edited, answer.replace)?;
+        let edited = with_arguments(call, text, &arguments).map_err(|error| failed(&error))?;
         let limits = self.settings.limits;
         if edited.len() > limits.max_line || deeper_than(edited.as_bytes(), limits.max_depth) {
             return Err("it would be longer than --max-line, or deeper than --max-depth".to_owned());
         }
-        let call = read(&edited)?;
-        self.judge_edited(&edited)?;
-        settle(&call, &edited).map_err(|error| failed(&error))
+        let call = match recognise(&edited) {
+            Ok(Some(call)) => call,
+            Ok(None) => return Err("it would be no call any more".to_owned()),
+            Err(error) => return Err(error.to_string()),
+        };
+        self.judge_edited(&call)?;
+        agreed(&call, &edited)
     }
 }
 

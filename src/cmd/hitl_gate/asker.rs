@@ -6,6 +6,7 @@ use crate::io::asking::{Asking, Heard};
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::terminal::{Terminal, printable};
+use crate::record::OwnedCall;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -18,8 +19,7 @@ pub struct Question {
     pub nonce: String,
     /// Of its arguments.
     pub sha256: String,
-    /// Its line's text.
-    pub call: String,
+    pub call: OwnedCall,
     /// When it is rejected.
     pub timeout: Option<Duration>,
 }

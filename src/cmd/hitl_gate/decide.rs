@@ -4,14 +4,19 @@ use super::asker::Question;
 use super::gate::{Gate, Pending, unnoted};
 use super::noted::Noted;
 use super::records;
-use super::waiting::{Held, arguments};
 use crate::io::lines::Line;
 use crate::io::report::{Failure, Status};
 use crate::io::session::token;
 use crate::io::stage::Out;
 use crate::policy::audit::{By, Settlement, sha256};
-use crate::record::{Call, Form, Kind, recognise};
+use crate::record::{Call, Form, Kind, OwnedCall};
 use std::time::Instant;
+
+/// A call as a person has agreed to it, and its text without the mark that held it.
+pub(super) struct Agreed {
+    pub(super) text: String,
+    pub(super) call: OwnedCall,
+}
 
 impl Gate {
     /// Lets pass what has its turn, and asks about the first call that needs it.
@@ -22,7 +27,7 @@ impl Gate {
             if first.marked {
                 self.ask(out);
             } else if let Some(held) = self.calls.pop() {
-                with_call(&held, |call, line| self.pass_call(call, line, out));
+                self.pass_call(&held.call.call(), &held.line(), out);
             }
         }
     }
@@ -33,11 +38,10 @@ impl Gate {
             return self.reject_first(By::Nobody, &self.nobody(), out);
         }
         let Some(held) = self.calls.first() else { return };
-        let text = held.text().into_owned();
-        // It was a call when it came.
-        let Ok(Some(call)) = recognise(&text) else { return drop(self.calls.pop()) };
+        let held_call = held.call.clone();
+        let call = held_call.call();
         let question = token().and_then(|nonce| Ok((nonce, token()?)));
-        let sha256 = sha256(arguments(&call).as_bytes());
+        let sha256 = sha256(call.arguments_text().as_bytes());
         let asked = match &question {
             Ok((nonce, _)) => self.note(Noted::Asked { call: &call, nonce }),
             Err(error) => Err(Failure::new(Status::Fault, format_args!("/dev/urandom: {error}"))),
@@ -49,7 +53,7 @@ impl Gate {
         self.tell(&records::waiting(&call, &nonce, &sha256), out);
         if let Some(asker) = &mut self.asker {
             let (nonce, sha256) = (terminal_nonce.clone(), sha256.clone());
-            asker.ask(Question { nonce, sha256, call: text.clone(), timeout: self.settings.timeout });
+            asker.ask(Question { nonce, sha256, call: held_call.clone(), timeout: self.settings.timeout });
         }
         let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
         self.pending = Some(Pending { nonce, terminal_nonce, sha256, until });
@@ -68,28 +72,24 @@ impl Gate {
         verdict: Settlement,
         by: By,
         feedback: Option<&str>,
-        agreed: Option<&str>,
+        agreed: Option<&Agreed>,
         why: &str,
         out: &mut Out,
     ) {
         let Some(held) = self.calls.pop() else { return };
         self.withdraw(verdict, by, why);
-        with_call(&held, |call, line| {
-            let (verdict, agreed) = match self.settled(call, verdict, by, feedback, agreed, out) {
-                Ok(()) => (verdict, agreed),
-                Err(failure) => {
-                    self.report.fault(format_args!("stdin:{}", line.number()), &failure);
-                    return self.answer(call, Kind::Denied, &unnoted(&failure), out);
-                }
-            };
-            match agreed.filter(|_| verdict != Settlement::Rejected) {
-                Some(agreed) => {
-                    let agreed = [line.before(), agreed.as_bytes(), line.after()].concat();
-                    self.deliveries.pass(&Line::new(&agreed, line.number()), false, out);
-                }
-                None => self.answer(call, Kind::Rejected, why, out),
+        let (call, line) = (held.call.call(), held.line());
+        if let Err(failure) = self.settled(&call, verdict, by, feedback, agreed, out) {
+            self.report.fault(format_args!("stdin:{}", line.number()), &failure);
+            return self.answer(&call, Kind::Denied, &unnoted(&failure), out);
+        }
+        match agreed.filter(|_| verdict != Settlement::Rejected) {
+            Some(agreed) => {
+                let passed = [line.before(), agreed.text.as_bytes(), line.after()].concat();
+                self.deliveries.pass(&Line::new(&passed, line.number()), &agreed.call.call(), false, out);
             }
-        });
+            None => self.answer(&call, Kind::Rejected, why, out),
+        }
     }
 
     /// Notes, and tells, how it ended for a call that was held for a person.
@@ -99,11 +99,11 @@ impl Gate {
         verdict: Settlement,
         by: By,
         feedback: Option<&str>,
-        agreed: Option<&str>,
+        agreed: Option<&Agreed>,
         out: &mut Out,
     ) -> Result<(), Failure> {
-        let edited = agreed.and_then(|agreed| recognise(agreed).ok().flatten());
-        let sha256 = sha256(arguments(edited.as_ref().unwrap_or(call)).as_bytes());
+        let edited = agreed.map(|agreed| agreed.call.call());
+        let sha256 = sha256(edited.as_ref().unwrap_or(call).arguments_text().as_bytes());
         self.note(Noted::Settled { call, verdict, by, sha256: &sha256, feedback })?;
         for record in records::settled(call, verdict, by, &sha256, feedback) {
             self.tell(&record, out);
@@ -123,7 +123,7 @@ impl Gate {
     fn drop_first(&mut self, kind: Kind, why: &str, out: &mut Out) {
         if let Some(held) = self.calls.pop() {
             self.report.fault(format_args!("stdin:{}", held.line().number()), why);
-            with_call(&held, |call, _| self.answer(call, kind, why, out));
+            self.answer(&held.call.call(), kind, why, out);
         }
     }
 
@@ -148,34 +148,32 @@ impl Gate {
         if index == 0 && self.pending.is_some() {
             self.withdraw(Settlement::Rejected, By::Caller, "the call was cancelled");
         }
-        with_call(&held, |call, line| {
-            if held.marked
-                && let Err(failure) = self.settled(call, Settlement::Rejected, By::Caller, None, None, out)
-            {
-                self.report.fault(format_args!("stdin:{}", line.number()), &failure);
-            }
-            if call.form == Form::JsonRpc {
-                self.report.fail();
-            } else {
-                self.answer(call, Kind::Cancelled, "it was cancelled", out);
-            }
-        });
+        let call = held.call.call();
+        if held.marked
+            && let Err(failure) = self.settled(&call, Settlement::Rejected, By::Caller, None, None, out)
+        {
+            self.report.fault(format_args!("stdin:{}", held.line().number()), &failure);
+        }
+        if call.form == Form::JsonRpc {
+            self.report.fail();
+        } else {
+            self.answer(&call, Kind::Cancelled, "it was cancelled", out);
+        }
     }
 
     /// Nothing that waits will pass any more.
     pub(super) fn refuse_all(&mut self, kind: Kind, why: &str, out: &mut Out) {
         while let Some(held) = self.calls.pop() {
             self.withdraw(Settlement::Rejected, By::End, why);
-            with_call(&held, |call, line| {
-                if held.marked
-                    && let Err(failure) = self.settled(call, Settlement::Rejected, By::End, None, None, out)
-                {
-                    self.report.fault(format_args!("stdin:{}", line.number()), &failure);
-                }
-                // What nobody had to be asked about isn't rejected.
-                let kind = if held.marked || kind == Kind::Lost { kind } else { Kind::Cancelled };
-                self.answer(call, kind, why, out);
-            });
+            let call = held.call.call();
+            if held.marked
+                && let Err(failure) = self.settled(&call, Settlement::Rejected, By::End, None, None, out)
+            {
+                self.report.fault(format_args!("stdin:{}", held.line().number()), &failure);
+            }
+            // What nobody had to be asked about isn't rejected.
+            let kind = if held.marked || kind == Kind::Lost { kind } else { Kind::Cancelled };
+            self.answer(&call, kind, why, out);
         }
     }
 
@@ -212,13 +210,5 @@ impl Gate {
         if self.pending.is_some() && self.asker.is_none() && !self.settings.near_answers {
             self.reject_first(By::Nobody, &self.nobody(), out);
         }
-    }
-}
-
-/// What waits was a call when it came, and is one still.
-fn with_call(held: &Held, act: impl FnOnce(&Call<'_>, &Line<'_>)) {
-    let text = held.text();
-    if let Ok(Some(call)) = recognise(&text) {
-        act(&call, &held.line());
     }
 }

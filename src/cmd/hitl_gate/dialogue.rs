@@ -3,12 +3,10 @@
 use super::asker::Question;
 use super::editor::{self, Edited};
 use super::screen::Screen;
-use super::waiting::arguments;
 use crate::io::asking::Asking;
 use crate::io::lines::{Limits, TOO_LONG};
 use crate::json::Object;
 use crate::policy::arguments::{self as policy, differences, with_value};
-use crate::record::recognise;
 
 /// What is to happen next.
 pub enum Next {
@@ -46,10 +44,7 @@ const HELP: &str = "\
 
 impl Dialogue {
     pub fn new(question: Question, color: bool, width: usize, limits: Limits) -> Dialogue {
-        let original = match recognise(&question.call) {
-            Ok(Some(call)) => arguments(&call).to_owned(),
-            _ => "{}".to_owned(), // it was a call when it came
-        };
+        let original = question.call.call().arguments_text().to_owned();
         Dialogue { question, screen: Screen::new(color, width), limits, original, edited: None, draft: None }
     }
 
@@ -58,8 +53,7 @@ impl Dialogue {
     }
 
     pub fn begin(&self) -> Next {
-        let Ok(Some(call)) = recognise(&self.question.call) else { return Next::AskAnew(String::new()) };
-        let mut shown = self.screen.question(&call);
+        let mut shown = self.screen.question(&self.question.call.call());
         if let Some(timeout) = self.question.timeout {
             shown += &format!("without an answer it is rejected in {} s\n", timeout.as_secs_f64());
         }
@@ -87,8 +81,7 @@ impl Dialogue {
                 None => self.again("e NAME=VALUE sets an argument, e alone opens your editor\n"),
             },
             "v" if rest.is_empty() => {
-                let Ok(Some(call)) = recognise(&self.question.call) else { return self.again("") };
-                self.again(&self.screen.everything(&call, self.edited.as_deref()))
+                self.again(&self.screen.everything(&self.question.call.call(), self.edited.as_deref()))
             }
             "?" | "h" | "help" => self.again(HELP),
             "" => self.again(""),
@@ -155,10 +148,9 @@ impl Dialogue {
     }
 
     fn answer(&self, action: &str, edited: Option<&str>, feedback: &str) -> Next {
-        let call = recognise(&self.question.call).ok().flatten();
         let line = Object::default()
             .text("type", "hitl_response")
-            .put_some("call_id", call.and_then(|call| call.id))
+            .put_some("call_id", self.question.call.call().id)
             .text("nonce", &self.question.nonce)
             .text("action", action)
             .text("arguments_sha256", &self.question.sha256)

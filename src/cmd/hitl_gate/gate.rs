@@ -1,14 +1,15 @@
 //! The stage: what isn't a call passes at once, a call when its turn comes, and one that is marked when somebody agrees.
 
 use super::asker::Asker;
+use super::held::Held;
 use super::noted::Noted;
 use super::records::wants_answer;
-use super::waiting::{Held, Waiting};
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
-use crate::cmd::intake;
+use crate::cmd::world::intake::{Intake, Read};
+use crate::cmd::world::queue::Queue;
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
+use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
@@ -26,8 +27,8 @@ pub struct Settings {
     pub near_answers: bool,
 }
 
-/// Says no to a call whose arguments were edited: its text, as it would be judged.
-pub type Judge = Box<dyn Fn(&str) -> Result<(), String> + Send>;
+/// Refuses a call whose arguments were edited, with the reason.
+pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<(), String> + Send>;
 /// Is told what happens, before it does.
 pub type Notebook = Box<dyn FnMut(Noted<'_>) -> Result<(), Failure> + Send>;
 
@@ -53,7 +54,8 @@ pub(super) struct Pending {
 pub struct Gate {
     pub(super) settings: Settings,
     pub(super) report: Arc<Report>,
-    pub(super) calls: Waiting,
+    /// Calls that were held back; the first is the one that is asked about.
+    pub(super) calls: Queue<Held>,
     pub(super) pending: Option<Pending>,
     pub(super) asker: Option<Asker>,
     /// Why there is no terminal to ask at.
@@ -63,8 +65,7 @@ pub struct Gate {
     records: Records,
     judge: Judge,
     notebook: Notebook,
-    /// Whether the beginning of an over-long line looks like JSON-RPC.
-    overlong_is_json_rpc: bool,
+    intake: Intake,
     near_ended: bool,
     far_closed: bool,
     pub(super) deliveries: Deliveries,
@@ -86,9 +87,10 @@ impl Gate {
             Err(why) => (None, why),
         };
         Gate {
+            intake: Intake::new(settings.limits.max_depth),
             settings,
             report,
-            calls: Waiting::default(),
+            calls: Queue::default(),
             pending: None,
             asker,
             no_terminal,
@@ -96,7 +98,6 @@ impl Gate {
             records,
             judge,
             notebook,
-            overlong_is_json_rpc: false,
             near_ended: false,
             far_closed: false,
             deliveries: Deliveries::default(),
@@ -124,27 +125,29 @@ impl Gate {
     }
 
     /// Whether the rules let a call pass whose arguments a person has edited.
-    pub(super) fn judge_edited(&self, call_text: &str) -> Result<(), String> {
-        (self.judge)(call_text)
+    pub(super) fn judge_edited(&self, call: &Call<'_>) -> Result<(), String> {
+        (self.judge)(call)
     }
 
     /// Takes a line of the near side's.
-    fn take(&mut self, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return self.pass(line, out);
-        }
-        match intake::read(line, self.settings.limits.max_depth) {
-            Err(error) => self.refuse_line(line.number(), Kind::BadInput, &error, out),
-            Ok((body, None)) => self.take_other(body, line, out),
-            Ok((_, Some(call))) if self.calls.is_empty() && !call.requires_approval => self.pass_call(&call, line, out),
-            Ok((_, Some(call))) => self.calls.push(Held::new(line, call.requires_approval)),
+    fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        match (self.intake.read(piece), piece) {
+            (Read::Refused(kind, error), _) => self.refuse_line(piece.number(), kind, &error, out),
+            (Read::Record(text), Piece::Line(line)) => self.take_other(text, line, out),
+            (Read::Call(_, call), Piece::Line(line)) if self.calls.is_empty() && !call.requires_approval => {
+                self.pass_call(&call, line, out);
+            }
+            (Read::Call(_, call), Piece::Line(line)) => self.calls.push(Held::new(line, &call)),
+            (Read::Blank, _) => out.pass(Side::Far, piece),
+            // A call or a record is a line.
+            (Read::Call(..) | Read::Record(_) | Read::Skipped, _) => {}
         }
     }
 
     /// Lets a call pass that nobody has to be asked about.
     pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
         match self.note(Noted::Passed { call }) {
-            Ok(()) => self.deliveries.pass(line, false, out),
+            Ok(()) => self.deliveries.pass(line, call, false, out),
             Err(failure) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
                 self.answer(call, Kind::Denied, &unnoted(&failure), out);
@@ -188,14 +191,6 @@ impl Gate {
         }
     }
 
-    fn overlong(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
-        self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
-        if last {
-            let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
-            self.refuse_line(number, Kind::TooLarge, &Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc), out);
-        }
-    }
-
     /// No more calls come. What is held may still be answered, as it may be in a pipe, but for two: an MCP client that closes
     /// this side has hung up, and what was to be answered from here isn't any more.
     fn near_closed(&mut self, out: &mut Out) {
@@ -214,11 +209,10 @@ impl Gate {
         self.refuse_all(Kind::Lost, &why, out);
         let why = format!("it was not delivered: {why}");
         for passed in self.deliveries.take_undelivered(out) {
-            passed.with_call(|call| {
-                self.note_undelivered(call);
-                self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
-                self.answer(call, Kind::Lost, &why, out);
-            });
+            let call = passed.call.call();
+            self.note_undelivered(&call);
+            self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
+            self.answer(&call, Kind::Lost, &why, out);
         }
     }
 
@@ -256,8 +250,7 @@ pub(super) fn unnoted(failure: &Failure) -> String {
 impl Stage for Gate {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
-            Event::Piece(Side::Near, Piece::Part { bytes, number, last }) => self.overlong(bytes, number, last, out),
+            Event::Piece(Side::Near, piece) => self.take(&piece, out),
             Event::Piece(Side::Answers, piece) => self.take_answer_line(&piece, out),
             Event::Piece(_, piece) => out.pass(Side::Near, &piece),
             Event::Closed(Side::Near) => self.near_closed(out),
@@ -289,7 +282,7 @@ impl Stage for Gate {
 
     fn end(&mut self, out: &Out) {
         for passed in self.deliveries.take_undelivered(out) {
-            passed.with_call(|call| self.note_undelivered(call));
+            self.note_undelivered(&passed.call.call());
         }
     }
 

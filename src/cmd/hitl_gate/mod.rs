@@ -7,18 +7,18 @@ mod decide;
 mod dialogue;
 mod editor;
 mod gate;
+mod held;
 mod noted;
 mod records;
 mod screen;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
-mod waiting;
 
 use super::audit::Audit;
 use super::events::Events;
 use super::options::{LimitOptions, duration};
-use super::policy_check::policy::{Judged, RulesFile, judge};
+use super::rules_file::{Judged, RulesFile, judge};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
@@ -27,7 +27,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::terminal::{Color, Terminal, expect_to_borrow};
 use crate::policy::Verdict;
 use crate::policy::builtin::Builtin;
-use crate::record::recognise;
+use crate::record::Call;
 use asker::Asker;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use gate::{Gate, Records, Settings};
@@ -182,9 +182,8 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
 }
 
 /// What a person has made of a call is still held against the rules: what they deny nobody can approve.
-fn judge_edited(call: &str, rules: Option<&RulesFile>) -> Result<(), String> {
-    let Ok(Some(call)) = recognise(call) else { return Err("it can't be read for certain any more".to_owned()) };
-    let Judged { decision, .. } = judge(&call, &Builtin::default(), rules, false);
+fn judge_edited(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<(), String> {
+    let Judged { decision, .. } = judge(call, &Builtin::default(), rules, false);
     match decision.verdict {
         Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),
         Verdict::Allow | Verdict::Confirm => Ok(()),

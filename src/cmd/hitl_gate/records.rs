@@ -1,6 +1,5 @@
 //! What is told about a call that is held: `status` and `policy_result`.
 
-use super::waiting::arguments;
 use crate::json::Object;
 use crate::policy::audit::{By, Settlement};
 use crate::record::{Call, Form};
@@ -11,7 +10,7 @@ pub fn waiting(call: &Call<'_>, nonce: &str, sha256: &str) -> String {
     call.identify(record)
         .text("nonce", nonce)
         .text("tool_name", &call.tool)
-        .put("arguments", arguments(call))
+        .put("arguments", call.arguments_text())
         .put_some("target", call.target)
         .put_some("policy", call.policy)
         .text("arguments_sha256", sha256)

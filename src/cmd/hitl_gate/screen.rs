@@ -1,6 +1,5 @@
 //! What a person sees of a call. Everything foreign is made printable, and none of it begins a line.
 
-use super::waiting::arguments;
 use crate::io::lines::plain_text;
 use crate::io::terminal::printable;
 use crate::json::quoted;
@@ -49,7 +48,7 @@ impl Screen {
         if let Some(policy) = call.policy {
             self.policy(&mut screen, policy);
         }
-        let rows = rows(arguments(call));
+        let rows = rows(call.arguments_text());
         let _ = writeln!(screen, "{}", if rows.is_empty() { "no arguments" } else { "arguments" });
         self.table(&mut screen, rows.iter().map(|row| ("  ", PLAIN, row)), rows.len());
         screen
@@ -116,7 +115,7 @@ impl Screen {
             ("id", Some(id)),
             ("target", call.target.map(RawValue::get)),
             ("policy", call.policy.map(RawValue::get)),
-            ("arguments", Some(arguments(call))),
+            ("arguments", Some(call.arguments_text())),
             ("edited", edited),
         ] {
             let Some(json) = json else { continue };

@@ -1,9 +1,9 @@
 //! Whether a server that says nothing is still there. Its end is noticed without: this is for one that hangs, while it has
 //! nothing to do (`--probe`), or after a call that timed out (`--restart-after-timeouts`).
 
-use super::pipe::Pipe;
 use super::server::Cause;
-use crate::io::report::Failure;
+use super::world::Servers;
+use crate::cmd::world::Calls;
 use crate::io::stage::{Out, Side};
 use std::time::{Duration, Instant};
 
@@ -44,23 +44,28 @@ impl Health {
     }
 }
 
-impl Pipe {
+impl Servers {
     /// A call timed out: no other is sent until the server has answered a ping.
-    pub(super) fn suspect(&mut self, at: usize, out: &mut Out) -> Result<(), Failure> {
+    pub(super) fn suspect(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
         if self.connections[at].health.limit == 0
             || self.connections[at].health.is_suspect()
             || !self.connections[at].server.client.is_ready()
         {
-            return Ok(());
+            return;
         }
         self.forget_ping(at);
-        self.count_unanswered(at, out)
+        self.count_unanswered(at, calls, out);
+    }
+
+    /// Whether no call is at the server.
+    fn has_nothing_to_do(&self, at: usize, calls: &Calls) -> bool {
+        calls.in_flight(at) == 0 && self.connections[at].setup_call.is_none()
     }
 
     /// While it works on something, an idle server's clock stands still: a slow call is no illness.
-    pub(super) fn watch(&mut self, at: usize) {
+    pub(super) fn watch(&mut self, at: usize, calls: &Calls) {
         let is_ready = self.connections[at].server.client.is_ready() && self.connections[at].parting.is_none();
-        let idles = is_ready && self.connections[at].flying.is_empty();
+        let idles = is_ready && self.has_nothing_to_do(at, calls);
         if !is_ready || (!idles && !self.connections[at].health.is_suspect()) {
             self.end_suspicion(at);
         } else if self.connections[at].health.at.is_none() {
@@ -69,28 +74,28 @@ impl Pipe {
     }
 
     /// Asks it, or starts it again where it has not answered.
-    pub(super) fn probe(&mut self, at: usize, out: &mut Out) -> Result<(), Failure> {
+    pub(super) fn probe(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
         let now = Instant::now();
         if self.connections[at].health.at.is_none_or(|at| at > now) {
-            return Ok(());
+            return;
         }
         if out.far_waits() {
             // It may have answered: our own reader is slow, so its answer has not been read yet.
             self.connections[at].health.at = Some(now + self.ping_patience(at));
-            return Ok(());
+            return;
         }
         if self.connections[at].health.asked.is_none() {
             self.ping(at, out);
-            return Ok(());
+            return;
         }
         self.forget_ping(at);
         if self.connections[at].health.is_suspect() {
-            return self.count_unanswered(at, out);
+            return self.count_unanswered(at, calls, out);
         }
         self.connections[at].health.rest();
         let loss =
             self.connections[at].server.loss("the server no longer answers (--probe)".to_owned(), Cause::Unusable);
-        self.lose(at, &loss, out)
+        self.lose(at, &loss, calls, out);
     }
 
     /// The server has answered, or isn't to be asked now.
@@ -99,20 +104,21 @@ impl Pipe {
         self.connections[at].health.rest();
     }
 
-    fn count_unanswered(&mut self, at: usize, out: &mut Out) -> Result<(), Failure> {
+    fn count_unanswered(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
+        let is_idle = self.has_nothing_to_do(at, calls);
         let connection = &mut self.connections[at];
         connection.health.unanswered = connection.health.unanswered.saturating_add(1);
         let count = connection.health.unanswered;
         // What it works on may take the time that it was given.
-        if count < connection.health.limit || !connection.flying.is_empty() {
+        if count < connection.health.limit || !is_idle {
             self.ping(at, out);
-            return Ok(());
+            return;
         }
         self.connections[at].health.rest();
         let requests = if count == 1 { "1 request".to_owned() } else { format!("{count} requests in a row") };
         let why = format!("the server hangs: no answer to {requests} (--restart-after-timeouts)");
         let loss = self.connections[at].server.loss(why, Cause::Unusable);
-        self.lose(at, &loss, out)
+        self.lose(at, &loss, calls, out);
     }
 
     fn ping(&mut self, at: usize, out: &mut Out) {

@@ -1,40 +1,40 @@
 //! `mcp-pipe`: tool calls in, results out, over one MCP session that survives its server.
 
-mod calls;
 mod config;
 mod connection;
 mod health;
-mod heard;
 mod media;
 mod overlong;
-mod pipe;
 mod questions;
+mod replies;
 mod results;
 mod schemas;
 mod server;
 mod url;
+mod world;
 
 use super::events::Events;
 use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
+use super::world::{self as runtime, Restarts, Runtime};
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, Program, Way, between};
 use crate::io::child::Surroundings;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
 use crate::mcp::{Era, Names, Wants};
-use crate::record::recognise;
+use crate::record::{OwnedCall, recognise};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use connection::Connection;
 use health::Health;
 use media::Media;
-use pipe::{Listing, Pipe, Settings, era};
-use server::{Patience, Server};
+use server::Server;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use url::Goodbye;
+use world::{Listing, Servers, Settings, era};
 
 /// Call MCP tools: calls in, results out, over one session
 ///
@@ -211,17 +211,21 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     }
     let limits = Limits::from(arguments.limits);
     let some = |time: Duration| Some(time).filter(|time| !time.is_zero());
-    let settings = Settings {
+    let pace = runtime::Settings {
         timeout: some(arguments.timeout),
         deadline: arguments.deadline.map(|deadline| Instant::now() + deadline),
         in_flight: arguments.jobs,
         unordered: arguments.unordered,
+        max_depth: limits.max_depth,
+        without_near: list.is_some(),
+    };
+    let settings = Settings {
+        timeout: pace.timeout,
         check: !arguments.no_check,
         status_from: Filter::compile_some("--status-from", arguments.status_from.as_ref())?,
         names: Names { allow: arguments.allow, deny: arguments.deny },
         list,
         verbose: arguments.verbose,
-        max_depth: limits.max_depth,
         interactive: arguments.interactive.then_some(some(arguments.answer_timeout)),
     };
     let media = arguments.save_media.as_deref().map(|folder| {
@@ -229,7 +233,6 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     });
     let media = media.transpose()?;
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
-    let patience = Patience { start: arguments.start_timeout, restarts: arguments.restart };
     let wants = Wants { questions: arguments.interactive, progress: events.is_some() };
     let (mut connections, mut far, mut goodbyes) = (Vec::new(), Vec::new(), Vec::new());
     for (name, server) in servers {
@@ -244,14 +247,16 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         far.push(way);
         goodbyes.extend(goodbye);
         let name = name.as_deref();
-        let server = Server::new(patience, arguments.protocol, wants, Arc::clone(&report));
+        let server = Server::new(arguments.start_timeout, arguments.protocol, wants, Arc::clone(&report));
         let health = Health::new(arguments.probe.and_then(some), arguments.restart_after_timeouts);
         connections.push(Connection::new(name, server.with_name(name).with_trouble(trouble), health));
     }
     if let Some(path) = &arguments.setup {
         read_setup(path, &mut connections)?;
     }
-    let pipe = Pipe::new(connections, settings, media, events, Arc::clone(&report));
+    let restarts = connections.iter().map(|_| Some(Restarts::new(arguments.restart))).collect::<Vec<_>>();
+    let servers = Servers::new(connections, settings, media, events, Arc::clone(&report));
+    let stage = Runtime::new(servers, restarts, pace, Arc::clone(&report));
     let ends = Ends {
         far,
         hears_errors: true,
@@ -260,7 +265,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
         ..Ends::default()
     };
-    let ended = between(Box::new(pipe), ends, &report);
+    let ended = between(Box::new(stage), ends, &report);
     goodbyes.iter().for_each(Goodbye::wait);
     ended
 }
@@ -316,7 +321,7 @@ fn read_setup(path: &Path, connections: &mut [Connection]) -> Result<(), Failure
             return Err(refused(&"it still requires approval"));
         }
         let (at, _) = connection::route(connections, &call.tool).map_err(|why| refused(&why))?;
-        connections[at].setup.push(line.to_owned());
+        connections[at].setup.push(OwnedCall::from(&call));
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! A line of the server's that is too long to be kept: whether it answers a call, and which.
 
-use super::pipe::Pipe;
-use super::results::unanswered;
 use super::server::Cause;
-use crate::io::report::Failure;
+use super::world::Servers;
+use crate::cmd::world::{Calls, Refusal};
 use crate::io::stage::Out;
 use crate::record::Kind;
 use serde_json::json;
@@ -47,37 +46,33 @@ fn number(text: &str) -> Option<(u64, &str)> {
     Some((behind[..end].parse().ok()?, behind[end..].trim()))
 }
 
-impl Pipe {
+impl Servers {
     /// Where neither its beginning nor its end tells which result it is, it is that of the only call.
-    pub(super) fn hear_part(&mut self, at: usize, bytes: &[u8], last: bool, out: &mut Out) -> Result<(), Failure> {
+    pub(super) fn take_part(&mut self, at: usize, bytes: &[u8], last: bool, calls: &mut Calls, out: &mut Out) {
         self.connections[at].overlong.take(bytes);
         if !last {
-            return Ok(());
+            return;
         }
         let answers = std::mem::take(&mut self.connections[at].overlong).answers();
         let why = "the server's line is longer than --max-result";
         self.show(at, "noise", &json!(why).to_string(), out);
-        let Some(named) = answers else { return Ok(()) };
+        let Some(named) = answers else { return };
         if !self.connections[at].server.client.is_ready() {
             let loss = self.connections[at].server.loss(why.to_owned(), Cause::Unusable);
-            return self.lose(at, &loss, out);
+            return self.lose(at, &loss, calls, out);
         }
-        let only = if self.connections[at].flying.len() == 1 {
-            self.connections[at].flying.keys().next().copied()
-        } else {
-            None
+        let setup = self.connections[at].setup_call.as_ref().map(|call| call.id);
+        let only = match calls.in_flight(at) {
+            0 => setup,
+            _ => calls.only_flight(at).filter(|_| setup.is_none()),
         };
-        let Some(id) = named.or(only) else { return Ok(()) };
-        let Some(flying) = self.connections[at].flying.remove(&id) else { return Ok(()) };
-        self.connections[at].server.client.forget(id);
-        if flying.is_setup {
+        let Some(id) = named.or(only) else { return };
+        if self.connections[at].setup_call.take_if(|call| call.id == id).is_some() {
             self.fail_setup(at, why);
-            return Ok(());
+        } else if !calls.refuse((at, id), &Refusal::new(Kind::TooLarge, why)) {
+            return;
         }
-        self.report.fail();
-        let epoch = self.connections[at].server.epoch;
-        self.queue.answer((at, id), |call| unanswered(call, Kind::TooLarge, why, None, epoch));
-        Ok(())
+        self.connections[at].server.client.forget(id);
     }
 }
 

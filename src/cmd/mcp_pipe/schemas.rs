@@ -1,5 +1,6 @@
 //! Calls held against the server's own list of tools, before they are sent.
 
+use super::connection::Prefix;
 use crate::mcp::{Client, READ_RESOURCE};
 use crate::record::{Fields, Kind};
 use pipewright_mcp::Schema;
@@ -24,39 +25,45 @@ impl Schemas {
     ///
     /// # Errors
     /// What is wrong, with its path in the arguments.
-    pub fn check(&mut self, client: &Client, prefix: &str, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
+    pub fn check(
+        &mut self,
+        client: &Client,
+        prefix: &Prefix,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<(), (Kind, String)> {
         let Some(listed) = client.tool(tool) else { return check_unlisted(client, prefix, tool, arguments) };
         let Some(schema) = &listed.schema else { return Ok(()) };
         let compiled = self.0.entry(tool.to_owned()).or_insert_with(|| Schema::compile(schema));
         match compiled {
-            Ok(schema) => {
-                schema.check(arguments).map_err(|wrong| (Kind::InvalidArgs, format!("{prefix}{tool}: {wrong}")))
-            }
+            Ok(schema) => schema
+                .check(arguments)
+                .map_err(|wrong| (Kind::InvalidArgs, format!("{}: {wrong}", prefix.full_name(tool)))),
             // A schema that can't be read is the server's affair, and so are arguments then.
             Err(_) => Ok(()),
         }
     }
 }
 
-fn check_unlisted(client: &Client, prefix: &str, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
+fn check_unlisted(client: &Client, prefix: &Prefix, tool: &str, arguments: &str) -> Result<(), (Kind, String)> {
     if tool != READ_RESOURCE {
-        let why = format!("the server has no tool \"{prefix}{tool}\"; {}", instead(client, prefix, tool));
+        let why = format!("the server has no tool {:?}; {}", prefix.full_name(tool), instead(client, prefix, tool));
         return Err((Kind::UnknownTool, why));
     }
     let has_uri = |fields: Fields<'_>| fields.get("uri").is_some_and(|uri| uri.get().starts_with('"'));
     if Fields::read(arguments).is_ok_and(has_uri) {
         return Ok(());
     }
-    Err((Kind::InvalidArgs, format!("{prefix}{READ_RESOURCE}: it takes {{\"uri\":\"...\"}}")))
+    Err((Kind::InvalidArgs, format!("{}: it takes {{\"uri\":\"...\"}}", prefix.full_name(READ_RESOURCE))))
 }
 
 /// The tools whose names are most like this one.
-fn instead(client: &Client, prefix: &str, tool: &str) -> String {
+fn instead(client: &Client, prefix: &Prefix, tool: &str) -> String {
     let similarity = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
     let named = client.tools().map(|tool| (similarity(&tool.name), tool.name.as_str()));
     let mut nearest: Vec<(f64, &str)> = named.filter(|(similarity, _)| *similarity >= SIMILAR).collect();
     nearest.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let names = Vec::from_iter(nearest.iter().take(NEAREST).map(|(_, name)| format!("{prefix}{name}"))).join(", ");
+    let names = Vec::from_iter(nearest.iter().take(NEAREST).map(|(_, name)| prefix.full_name(name))).join(", ");
     match client.tools().count() {
         0 => "it has none".to_owned(),
         count if names.is_empty() => format!("--list prints the {count} that it has"),

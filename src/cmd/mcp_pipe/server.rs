@@ -1,31 +1,21 @@
 //! The server at the other end: which era it speaks, when it is started again, and why it is gone.
 
+use crate::cmd::world::{Refusal, Restarts};
 use crate::io::child::{describe, exit_code};
 use crate::io::lock;
 use crate::io::report::Report;
 use crate::io::tail::Tail;
 use crate::mcp::{Client, Era, Wants};
+use crate::record::Kind;
 use nix::sys::signal::Signal;
+use serde_json::json;
+use serde_json::value::to_raw_value;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A server that has been up for so long has earned its restarts back.
-const SUSTAINED: Duration = Duration::from_secs(60);
-/// Before the first of several restarts in a row; each next one waits twice as long.
-const BACKOFF: Duration = Duration::from_millis(100);
-const LONGEST_BACKOFF: Duration = Duration::from_secs(10);
 /// A server that has closed its stdout ends within this, or is ended.
 const CLOSING: Duration = Duration::from_secs(1);
-
-/// How long is waited, and how often begun anew.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// For the greeting and the list of tools.
-    pub start: Duration,
-    /// How often a server that is lost is started again.
-    pub restarts: u32,
-}
 
 /// Why there is no server.
 #[derive(Debug, Clone)]
@@ -37,6 +27,14 @@ pub struct Loss {
     cause: Cause,
     /// The end of what it said on stderr.
     pub stderr: String,
+}
+
+impl Loss {
+    /// What answers the calls that it leaves without a result.
+    pub fn refusal(&self, kind: Kind) -> Refusal {
+        let data = to_raw_value(&json!({"status": self.status, "stderr": self.stderr})).ok();
+        Refusal { data, ..Refusal::new(kind, &self.message) }
+    }
 }
 
 /// What a loss says about the protocol, where the server has not greeted yet.
@@ -73,26 +71,19 @@ pub struct Server {
     pub client: Client,
     /// Its name, where it is one of several.
     name: Option<String>,
-    patience: Patience,
+    /// How long it may take to greet and to list its tools.
+    start_timeout: Duration,
     forced: Option<Era>,
     /// How the first greeting ended, in the era that is tried first.
     first_end: Option<(String, Cause)>,
     /// It has greeted and listed its tools, at least once.
     was_up: bool,
-    /// How often it was started again after it had greeted.
-    pub epoch: u64,
-    left: u32,
-    in_a_row: u32,
-    up_since: Option<Instant>,
     /// By when it must have greeted.
     start_by: Option<Instant>,
     /// By when it must have ended.
     end_by: Option<Instant>,
-    restart_at: Option<Instant>,
     /// It was lost, and hasn't been started again: whatever else is noticed about its end is the same loss.
     is_down: bool,
-    /// What is told when it is started again.
-    restart_note: Option<String>,
     tail: Tail,
     /// Where it says why it has ended, if it is no child.
     trouble: Option<Trouble>,
@@ -101,23 +92,17 @@ pub struct Server {
 
 impl Server {
     /// A server that speaks the era that is `forced`.
-    pub fn new(patience: Patience, forced: Option<Era>, wants: Wants, report: Arc<Report>) -> Server {
+    pub fn new(start_timeout: Duration, forced: Option<Era>, wants: Wants, report: Arc<Report>) -> Server {
         Server {
             name: None,
             client: Client::new(forced.unwrap_or(Era::Legacy), wants),
-            patience,
+            start_timeout,
             forced,
             first_end: None,
             was_up: false,
-            epoch: 0,
-            left: patience.restarts,
-            in_a_row: 0,
-            up_since: None,
             start_by: None,
             end_by: None,
-            restart_at: None,
             is_down: false,
-            restart_note: None,
             tail: Tail::default(),
             trouble: None,
             report,
@@ -142,26 +127,20 @@ impl Server {
     /// It was started: a new connection, on which nothing is known.
     pub fn greet(&mut self, out: &mut Vec<u8>) {
         self.client = self.client.anew(self.client.era());
-        self.start_by = Some(Instant::now() + self.patience.start);
-        (self.end_by, self.restart_at, self.is_down) = (None, None, false);
+        self.start_by = Some(Instant::now() + self.start_timeout);
+        (self.end_by, self.is_down) = (None, false);
         self.client.greet(out);
     }
 
     /// It has greeted.
-    pub fn is_up(&mut self) {
+    pub fn greeted(&mut self) {
         self.start_by = None;
         self.was_up = true;
-        self.up_since = Some(Instant::now());
     }
 
     /// How long it may take to list something.
     pub fn list_timeout(&self) -> Duration {
-        self.patience.start
-    }
-
-    /// It has answered a call: however often it was lost, it works, and the next wait is short again.
-    pub fn has_answered(&mut self) {
-        self.in_a_row = 0;
+        self.start_timeout
     }
 
     /// It was lost, and hasn't been started again.
@@ -176,7 +155,7 @@ impl Server {
 
     /// What it says can't be heard at the moment: it isn't its fault.
     pub fn wait_anew(&mut self) {
-        self.start_by = self.start_by.map(|_| Instant::now() + self.patience.start);
+        self.start_by = self.start_by.map(|_| Instant::now() + self.start_timeout);
     }
 
     /// It said something on stderr.
@@ -192,23 +171,14 @@ impl Server {
 
     /// When something must have happened, or is to be done.
     pub fn deadline(&self) -> Option<Instant> {
-        self.start_by.into_iter().chain(self.end_by).chain(self.restart_at).min()
-    }
-
-    /// Whether the moment to start it again has come.
-    pub fn is_to_restart(&mut self) -> bool {
-        let is_due = self.restart_at.take_if(|at| *at <= Instant::now()).is_some();
-        if let Some(note) = self.restart_note.take_if(|_| is_due) {
-            self.report.note(note);
-        }
-        is_due
+        self.start_by.into_iter().chain(self.end_by).min()
     }
 
     /// What it failed to do in time.
     pub fn overdue(&mut self) -> Option<Loss> {
         let now = Instant::now();
         if self.start_by.is_some_and(|at| at <= now) {
-            let seconds = self.patience.start.as_secs_f64();
+            let seconds = self.start_timeout.as_secs_f64();
             let message = format!("the server has not greeted within {seconds} s (--start-timeout)");
             return Some(self.loss(message, Cause::Unusable));
         }
@@ -239,8 +209,8 @@ impl Server {
         Loss { message, status: None, cause, stderr: self.tail.text() }
     }
 
-    /// Takes note of a loss, and says what follows.
-    pub fn lose(&mut self, loss: &Loss) -> Then {
+    /// Takes note of a loss, and gives what follows.
+    pub fn lose(&mut self, loss: &Loss, restarts: &mut Restarts) -> Then {
         (self.start_by, self.end_by, self.is_down) = (None, None, true);
         let has_greeted = self.client.has_greeted();
         // Nothing can be sent to it, and what it still says is nobody's.
@@ -248,26 +218,16 @@ impl Server {
         if !self.was_up
             && let Some(then) = self.lose_before_up(loss, has_greeted)
         {
+            if then == Then::Restart {
+                restarts.at_once();
+            }
             return then;
         }
-        if self.up_since.take().is_some_and(|since| since.elapsed() > SUSTAINED) {
-            (self.left, self.in_a_row) = (self.patience.restarts, 0);
+        if restarts.lost(&loss.message, self.was_up) {
+            return Then::Restart;
         }
-        if self.left == 0 {
-            let why = format!("{}; it was started too often (--restart)", loss.message);
-            return if self.was_up { Then::GiveUp(why) } else { Then::NotStarted(why) };
-        }
-        let wait = BACKOFF.saturating_mul(1 << self.in_a_row.min(10)).min(LONGEST_BACKOFF);
-        self.left -= 1;
-        self.in_a_row += 1;
-        self.restart_at = Some(Instant::now() + wait);
-        let mut note = format!("{}; starting it again", loss.message);
-        if self.was_up {
-            self.epoch += 1;
-            note = format!("{note} (epoch {})", self.epoch);
-        }
-        self.restart_note = Some(note);
-        Then::Restart
+        let why = format!("{}; it was started too often (--restart)", loss.message);
+        if self.was_up { Then::GiveUp(why) } else { Then::NotStarted(why) }
     }
 
     /// What follows from the loss of a server that was never up: it may speak the other era, or it can't be used. None where
@@ -280,7 +240,6 @@ impl Server {
             Cause::Refused | Cause::Ended if self.forced.is_none() && self.first_end.is_none() => {
                 self.first_end = Some((loss.message.clone(), loss.cause));
                 self.client = self.client.anew(Era::Modern);
-                self.restart_at = Some(Instant::now());
                 return Some(Then::Restart);
             }
             // It speaks, but not this era: at the first greeting it had just died.

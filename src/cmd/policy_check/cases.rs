@@ -1,7 +1,7 @@
 //! `policy-check test RULES CASES`: whether rules say what they are meant to, and which of them nothing was said about.
 
-use super::policy::{Judged, RulesFile, judge};
 use crate::cmd::needs_input;
+use crate::cmd::rules_file::{Judged, RulesFile, judge};
 use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
 use crate::json::why_none;

@@ -1,13 +1,13 @@
 //! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
 
-use super::policy::{Judged, RulesFile, judge};
 use super::told::answer;
 use crate::cmd::audit::Audit;
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
-use crate::cmd::intake;
+use crate::cmd::rules_file::{Judged, RulesFile, judge};
+use crate::cmd::world::intake::{Intake, Read};
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Line, Piece, TOO_LONG};
+use crate::io::lines::{Line, Piece};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::annotations::Annotations;
@@ -16,7 +16,7 @@ use crate::policy::builtin::Builtin;
 use crate::policy::marks::{Marks, mark};
 use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, Kind, Unreadable, looks_like_json_rpc};
+use crate::record::{Call, Form, Kind, Unreadable};
 use std::sync::Arc;
 
 /// What becomes of a call that a person is to be asked about.
@@ -44,7 +44,6 @@ pub struct Settings {
     pub explain: bool,
     /// Whether there is another side.
     pub wraps: bool,
-    pub max_depth: usize,
 }
 
 pub struct Gate {
@@ -55,8 +54,7 @@ pub struct Gate {
     pub audit: Option<Audit>,
     pub events: Option<Events>,
     pub report: Arc<Report>,
-    /// Whether the beginning of an over-long line of the near side looks like JSON-RPC.
-    pub overlong_is_json_rpc: bool,
+    pub intake: Intake,
     pub deliveries: Deliveries,
     /// Why the other side takes nothing any more.
     pub broken: Option<String>,
@@ -71,26 +69,24 @@ pub(super) enum Did {
 }
 
 impl Gate {
-    fn take(&mut self, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return self.pass(line, out);
-        }
-        match intake::read(line, self.settings.max_depth) {
-            Err(error) => self.refuse_line(line, Kind::BadInput, &error, out),
-            Ok((body, None)) if is_answer_of_a_person(body) => {
+    fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        match (self.intake.read(piece), piece) {
+            // The parts of an over-long line may be a call, so none of them passes.
+            (_, Piece::Part { .. }) if self.settings.mode == Mode::Observe => out.pass(Side::Far, piece),
+            (Read::Refused(kind, error), _) => self.refuse_line(piece, kind, &error, out),
+            (Read::Record(body), _) if is_answer_of_a_person(body) => {
                 let why = "who calls can't approve: answers go to hitl-gate's own channel";
-                self.refuse_line(line, Kind::Denied, &Unreadable::new(why).in_form_of(line.body()), out);
+                self.refuse_line(piece, Kind::Denied, &Unreadable::new(why).in_form_of(body.as_bytes()), out);
             }
-            Ok((body, None)) => {
+            (Read::Record(body), _) => {
                 self.annotations.asked(body);
-                self.pass(line, out);
+                out.pass(Side::Far, piece);
             }
-            Ok((body, Some(call))) => self.judge(&call, line, body, out),
+            (Read::Call(body, call), Piece::Line(line)) => self.judge(&call, line, body, out),
+            (Read::Blank, _) => out.pass(Side::Far, piece),
+            // A call is a line.
+            (Read::Call(..) | Read::Skipped, _) => {}
         }
-    }
-
-    pub(super) fn pass(&self, line: &Line<'_>, out: &mut Out) {
-        out.pass(Side::Far, &Piece::Line(*line));
     }
 
     fn judge(&mut self, call: &Call<'_>, line: &Line<'_>, body: &str, out: &mut Out) {
@@ -143,7 +139,7 @@ impl Gate {
     ) {
         let is_marked = call.policy.is_some() || call.requires_approval || call.target.is_some();
         if self.settings.mode == Mode::Observe || (did == Did::Pass && call.form == Form::JsonRpc && !is_marked) {
-            return self.deliveries.pass(line, false, out);
+            return self.deliveries.pass(line, call, false, out);
         }
         let (policy, target) = (decision.json(), target.map(Target::json));
         let is_foreign = did == Did::Pass && call.form == Form::JsonRpc;
@@ -155,23 +151,13 @@ impl Gate {
         match mark(call, body, &marks) {
             Ok(marked) => {
                 let marked = [line.before(), marked.as_bytes(), line.after()].concat();
-                self.deliveries.pass(&Line::new(&marked, line.number()), did == Did::Mark, out);
+                self.deliveries.pass(&Line::new(&marked, line.number()), call, did == Did::Mark, out);
             }
             // What was recognised is an object; were it none, it wouldn't pass.
-            Err(error) => self.refuse_line(line, Kind::BadInput, &Unreadable::new(error).in_form_of(line.body()), out),
-        }
-    }
-
-    /// An over-long line: its parts may be no call, so none of them passes.
-    fn take_part(&mut self, bytes: &[u8], number: u64, last: bool, out: &mut Out) {
-        if self.settings.mode == Mode::Observe {
-            return out.pass(Side::Far, &Piece::Part { bytes, number, last });
-        }
-        self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
-        if last {
-            let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
-            let error = Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc);
-            self.refuse_unreadable(bytes, number, Kind::TooLarge, &error, out);
+            Err(error) => {
+                let error = Unreadable::new(error).in_form_of(line.body());
+                self.refuse_line(&Piece::Line(*line), Kind::BadInput, &error, out);
+            }
         }
     }
 
@@ -192,11 +178,10 @@ impl Gate {
         let Some(why) = self.broken.clone() else { return };
         let why = format!("it was not delivered: {why}");
         for passed in self.deliveries.take_undelivered(out) {
-            passed.with_call(|call| {
-                self.note_undelivered(call, passed.marked);
-                self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
-                answer(call, Kind::Lost, &why, None, out);
-            });
+            let call = passed.call.call();
+            self.note_undelivered(&call, passed.marked);
+            self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
+            answer(&call, Kind::Lost, &why, None, out);
         }
     }
 
@@ -219,8 +204,7 @@ fn is_answer_of_a_person(body: &str) -> bool {
 impl Stage for Gate {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line, out),
-            Event::Piece(Side::Near, Piece::Part { bytes, number, last }) => self.take_part(bytes, number, last, out),
+            Event::Piece(Side::Near, piece) => self.take(&piece, out),
             Event::Piece(Side::Far, piece) => self.hear(&piece, out),
             Event::Closed(Side::Near) if self.settings.wraps => out.close_far(),
             Event::Exited(status) => {
@@ -241,7 +225,7 @@ impl Stage for Gate {
 
     fn end(&mut self, out: &Out) {
         for passed in self.deliveries.take_undelivered(out) {
-            passed.with_call(|call| self.note_undelivered(call, passed.marked));
+            self.note_undelivered(&passed.call.call(), passed.marked);
         }
         if let Some(Err(error)) = self.audit.take().map(Audit::end) {
             self.report.fault("--audit", error);

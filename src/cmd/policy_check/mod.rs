@@ -3,14 +3,15 @@
 mod cases;
 mod classify;
 mod gate;
-pub(super) mod policy;
-mod told;
+pub(super) mod told;
 mod verify;
 
 use super::audit::Audit;
 use super::deliveries::Deliveries;
 use super::events::Events;
 use super::options::LimitOptions;
+use super::rules_file::RulesFile;
+use super::world::intake::Intake;
 use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
@@ -19,7 +20,6 @@ use crate::policy::annotations::Annotations;
 use crate::policy::builtin::Builtin;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use gate::{Confirm, Gate, Mode, Settings};
-use policy::RulesFile;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -133,13 +133,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let limits = Limits::from(arguments.limits);
     let rules = arguments.rules.as_deref().map(|path| RulesFile::open(path, &report)).transpose()?;
     let reopens = rules.is_some();
-    let settings = Settings {
-        confirm: arguments.confirm,
-        mode: arguments.mode,
-        explain: arguments.explain,
-        wraps,
-        max_depth: limits.max_depth,
-    };
+    let settings = Settings { confirm: arguments.confirm, mode: arguments.mode, explain: arguments.explain, wraps };
     let gate = Gate {
         settings,
         builtin: Builtin::new(wraps),
@@ -148,7 +142,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
         events: arguments.events.as_deref().map(|to| Events::open_beside(to, &report)).transpose()?,
         report: Arc::clone(&report),
-        overlong_is_json_rpc: false,
+        intake: Intake::new(limits.max_depth),
         deliveries: Deliveries::default(),
         broken: None,
     };

@@ -1,7 +1,7 @@
 //! What is told of a verdict: to whoever calls, to whoever follows, and to the audit.
 
 use super::gate::{Did, Gate, Mode};
-use crate::io::lines::Line;
+use crate::io::lines::Piece;
 use crate::io::stage::{Out, Side};
 use crate::io::terminal::printable;
 use crate::policy::audit::{self, Subject};
@@ -78,25 +78,17 @@ impl Gate {
         }
     }
 
-    pub(super) fn refuse_line(&mut self, line: &Line<'_>, kind: Kind, error: &Unreadable, out: &mut Out) {
+    /// Refuses a line, or the last part of one, that cannot be read for certain.
+    pub(super) fn refuse_line(&mut self, piece: &Piece<'_>, kind: Kind, error: &Unreadable, out: &mut Out) {
+        let (number, body) = match piece {
+            Piece::Line(line) => (line.number(), line.body()),
+            Piece::Part { bytes, number, .. } => (*number, *bytes),
+        };
         if self.settings.mode == Mode::Observe {
-            self.report.fault(
-                format_args!("stdin:{}", line.number()),
-                format_args!("{error}; passed, as --mode observe says"),
-            );
-            return self.pass(line, out);
+            let passed = format_args!("{error}; passed, as --mode observe says");
+            self.report.fault(format_args!("stdin:{number}"), passed);
+            return out.pass(Side::Far, piece);
         }
-        self.refuse_unreadable(line.body(), line.number(), kind, error, out);
-    }
-
-    pub(super) fn refuse_unreadable(
-        &mut self,
-        body: &[u8],
-        number: u64,
-        kind: Kind,
-        error: &Unreadable,
-        out: &mut Out,
-    ) {
         let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
         let decision = Decision::new(Verdict::Deny, "builtin.unreadable", error.to_string());
         // It is refused in any case.

@@ -128,6 +128,14 @@ impl<'a> Piece<'a> {
             Piece::Part { bytes, .. } => bytes,
         }
     }
+
+    /// The number of the line, from 1.
+    pub fn number(&self) -> u64 {
+        match self {
+            Piece::Line(line) => line.number(),
+            Piece::Part { number, .. } => *number,
+        }
+    }
 }
 
 /// A line's text where its bytes may be no UTF-8 (the Spire mod writes in the platform's charset): each

@@ -1,46 +1,45 @@
-//! What the server says, and what becomes of its calls when it is gone.
+//! The lines that a server sends, and what becomes of its calls when it is lost.
 
-use super::pipe::{Listing, Over, Pipe};
-use super::results::{answered, lost, outcome};
+use super::results::outcome;
 use super::server::{Cause, Loss, Then};
+use super::world::{Listing, Servers};
 use crate::cmd::filter::Change as Made;
+use crate::cmd::world::Calls;
 use crate::io::lines::{Change, Line, change, text};
-use crate::io::report::{Failure, Status};
+use crate::io::report::Status;
 use crate::io::stage::{Out, Side};
 use crate::journal::Direction;
 use crate::json::{Object, one_line, quoted};
 use crate::mcp::{Given, Heard, given};
-use crate::record::{Kind, Outcome, recognise};
+use crate::record::{Kind, Outcome, OwnedCall};
 use crate::rpc::RpcError;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 
-/// Calls that were on their way when the server was lost for good are answered too: as long as the pauses between them are
+/// Calls that were on their way when the server was lost for good are refused one by one, while the pauses between them are
 /// shorter than this,
 const LINGER: Duration = Duration::from_millis(100);
-/// or this where the server was never up, since the caller may be starting as well,
+/// or this where the server was never up, since the caller may be starting as well.
 const FIRST_CALLS: Duration = Duration::from_secs(1);
-/// and for this long in all.
-const LONGEST_LINGER: Duration = Duration::from_secs(5);
 
-impl Pipe {
-    pub(super) fn hear(&mut self, at: usize, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
+impl Servers {
+    pub(super) fn take_line(&mut self, at: usize, line: &Line<'_>, calls: &mut Calls, out: &mut Out) {
         let body = text(line.body());
         match self.connections[at].server.client.hear(&body, out.to(Side::Far)) {
-            Heard::Ready => self.ready(at, out),
-            Heard::Answer(id, result) => self.take_result(at, id, result, out),
+            Heard::Ready => self.ready(at, calls, out),
+            Heard::Answer(id, result) => self.take_result(at, id, result, calls, out),
             Heard::Refused(error) => {
                 let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
                 let loss = self.connections[at].server.loss(message, Cause::Refused);
-                return self.lose(at, &loss, out);
+                self.lose(at, &loss, calls, out);
             }
             Heard::Failed(why) => {
                 // A greeting that can't be read may be of the other era; a list of tools is not.
                 let cause =
                     if self.connections[at].server.client.has_greeted() { Cause::Unusable } else { Cause::Refused };
                 let loss = self.connections[at].server.loss(why, cause);
-                return self.lose(at, &loss, out);
+                self.lose(at, &loss, calls, out);
             }
             Heard::Event(kind, params) => {
                 if kind == "progress" {
@@ -49,7 +48,7 @@ impl Pipe {
                 }
                 self.show(at, &kind, params, out);
             }
-            Heard::Elicits(id, params) => self.elicit(at, id, params, out),
+            Heard::Elicits(id, params) => self.elicit(at, id, params, calls, out),
             Heard::Withdraws(id) => {
                 if !self.withdraw(at, id) {
                     self.show(at, "cancelled", &Object::default().put("requestId", id).end(), out);
@@ -85,14 +84,16 @@ impl Pipe {
             Heard::Alive => self.end_suspicion(at),
             Heard::Nothing => {}
         }
-        Ok(())
     }
 
-    fn ready(&mut self, at: usize, out: &mut Out) {
-        self.connections[at].server.is_up();
+    fn ready(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
+        self.connections[at].server.greeted();
+        if let Some(restarts) = calls.restarts(at) {
+            restarts.up();
+        }
         self.connections[at].set_up = 0;
         self.connections[at].schemas.clear();
-        let (era, epoch) = (self.connections[at].server.client.era(), self.connections[at].server.epoch);
+        let (era, epoch) = (self.connections[at].server.client.era(), calls.epoch(at));
         self.show(at, "started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
         if self.settings.list == Some(Listing::Resources) {
             let connection = &mut self.connections[at];
@@ -102,8 +103,8 @@ impl Pipe {
     }
 
     /// Prints the tools of the servers, in the order of the servers, as far as they are known.
-    pub(super) fn list_tools(&mut self, out: &mut Out) {
-        for connection in self.connections.iter_mut().filter(|connection| !connection.is_over()) {
+    pub(super) fn print_tools(&mut self, out: &mut Out) {
+        for connection in self.connections.iter_mut().filter(|connection| !connection.has_left) {
             if !connection.server.client.is_ready() && !connection.has_listed {
                 return;
             }
@@ -111,7 +112,7 @@ impl Pipe {
                 continue;
             }
             for tool in connection.server.client.tools() {
-                let name = connection.full_name(&tool.name);
+                let name = connection.prefix.full_name(&tool.name);
                 if self.settings.names.permits(&name) {
                     print(&tool.raw, connection.name().map(|_| ("name", name.as_str())), out);
                 }
@@ -154,33 +155,40 @@ impl Pipe {
         }
     }
 
-    fn take_result(&mut self, at: usize, id: u64, result: Result<&RawValue, RpcError>, out: &mut Out) {
+    fn take_result(
+        &mut self,
+        at: usize,
+        id: u64,
+        result: Result<&RawValue, RpcError>,
+        calls: &mut Calls,
+        out: &mut Out,
+    ) {
         if self.settings.interactive.is_some()
             && let Ok(result) = result
             && matches!(given(result), Given::InputRequired(_))
         {
-            match self.ask_for_call(at, id, result, out) {
+            match self.ask_for_call(at, id, result, calls, out) {
                 Ok(()) => return,
                 Err(why) => self.report.fault("input_required", why),
             }
         }
-        self.settle(at, id, result);
+        self.settle(at, id, result, calls);
     }
 
-    fn settle(&mut self, at: usize, id: u64, result: Result<&RawValue, RpcError>) {
-        let Some(flying) = self.connections[at].flying.remove(&id) else { return };
-        self.connections[at].server.has_answered();
+    fn settle(&mut self, at: usize, id: u64, result: Result<&RawValue, RpcError>, calls: &mut Calls) {
+        let is_setup = self.connections[at].setup_call.take_if(|call| call.id == id).is_some();
+        if !is_setup && calls.call((at, id)).is_none() {
+            return;
+        }
+        if let Some(restarts) = calls.restarts(at) {
+            restarts.answered();
+        }
         self.end_suspicion(at);
-        let saved = match (&mut self.media, &result) {
-            (Some(media), Ok(raw)) => media.save(raw).unwrap_or_else(|error| {
-                self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
-                None
-            }),
-            _ => None,
-        };
+        self.questions.forget_call((at, id));
+        let saved = self.save_media(&result);
         let result = saved.as_deref().map_or(result, Ok);
         let status = result.as_ref().ok().and_then(|result| self.status_of(result));
-        if flying.is_setup {
+        if is_setup {
             outcome(&result, status.as_deref(), &mut |outcome| {
                 if let Outcome::Error { message, .. } = outcome {
                     self.fail_setup(at, message);
@@ -189,16 +197,24 @@ impl Pipe {
             });
             return;
         }
-        let (epoch, mut failed) = (self.connections[at].server.epoch, false);
-        self.queue.answer((at, id), |waiting| {
+        let mut failed = false;
+        calls.answer((at, id), |call, times| {
             outcome(&result, status.as_deref(), &mut |outcome| {
                 failed = matches!(outcome, Outcome::Error { .. });
-                waiting.answer(|call| answered(call, outcome, waiting.sent_at, epoch))
+                times.answer(call, outcome)
             })
         });
         if failed {
             self.report.fail();
         }
+    }
+
+    fn save_media(&mut self, result: &Result<&RawValue, RpcError>) -> Option<Box<RawValue>> {
+        let (Some(media), Ok(raw)) = (&mut self.media, result) else { return None };
+        media.save(raw).unwrap_or_else(|error| {
+            self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
+            None
+        })
     }
 
     /// What `--status-from` makes of a result.
@@ -216,65 +232,41 @@ impl Pipe {
         }
     }
 
-    /// Told without the call's arguments: a login has its secrets there.
+    /// Reports it without the call's arguments: a login has its secrets there.
     pub(super) fn fail_setup(&self, at: usize, why: &str) {
-        let call = self.connections[at]
-            .setup
-            .get(self.connections[at].set_up.saturating_sub(1))
-            .and_then(|line| recognise(line).ok().flatten());
-        let tool = call.map(|call| call.tool.into_owned()).unwrap_or_default();
-        self.report.fault("--setup", format_args!("call {}, {tool}: {why}", self.connections[at].set_up));
+        let (setup, number) = (&self.connections[at].setup, self.connections[at].set_up);
+        let tool = setup.get(number.saturating_sub(1)).map(OwnedCall::tool).unwrap_or_default();
+        self.report.fault("--setup", format_args!("call {number}, {tool}: {why}"));
     }
 
     /// The server is gone, or can't be spoken with.
-    pub(super) fn lose(&mut self, at: usize, loss: &Loss, out: &mut Out) -> Result<(), Failure> {
+    pub(super) fn lose(&mut self, at: usize, loss: &Loss, calls: &mut Calls, out: &mut Out) {
         if self.connections[at].parting.is_some() {
             self.connections[at].has_left = true;
-            return Ok(());
+            return;
         }
         if self.connections[at].server.is_down() {
-            return Ok(());
+            return;
         }
         self.questions.clear(at);
-        let then = self.connections[at].server.lose(loss);
-        self.show(
-            at,
-            "lost",
-            &json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr}).to_string(),
-            out,
-        );
-        let epoch = self.connections[at].server.epoch;
-        for (id, flying) in std::mem::take(&mut self.connections[at].flying) {
-            if flying.is_repeatable && then == Then::Restart {
-                self.queue.renumber((at, id), None);
-            } else if !flying.is_setup {
-                self.report.fail();
-                self.queue.answer((at, id), |call| lost(call, Kind::Lost, loss, epoch));
-            }
-        }
-        if then != Then::Restart {
-            self.connections[at].server.say_tail(loss);
-        }
+        self.connections[at].setup_call = None;
+        let Some(restarts) = calls.restarts(at) else { return };
+        let then = self.connections[at].server.lose(loss, restarts);
+        let lost = json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr});
+        self.show(at, "lost", &lost.to_string(), out);
+        calls.lose(at, &loss.refusal(Kind::Lost), then == Then::Restart);
         let (kind, failure, patience) = match then {
             Then::GiveUp(why) => (Kind::Lost, (Status::Lost, why), LINGER),
             Then::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why), FIRST_CALLS),
-            Then::Restart => return Ok(()),
+            Then::Restart => return,
         };
+        self.connections[at].server.say_tail(loss);
         if self.connections.len() > 1 {
             self.report.note(format_args!("{}; calls of its tools fail", failure.1));
         }
-        let now = Instant::now();
-        let over = Over {
-            loss: loss.clone(),
-            kind,
-            failure,
-            patience,
-            until: now + patience,
-            latest: now + LONGEST_LINGER,
-            was_needed: false,
-        };
-        self.connections[at].over = Some(over);
-        Ok(())
+        self.connections[at].has_left = true;
+        self.connections[at].has_listed = true;
+        calls.give_up(at, loss.refusal(kind), failure, patience);
     }
 }
 

@@ -1,0 +1,284 @@
+//! MCP servers as a world: how calls are routed and sent to them, and what the runtime asks of them.
+
+use super::connection::{Connection, route};
+use super::media::Media;
+use super::questions::Questions;
+use super::server::Cause;
+use crate::cmd::events::Events;
+use crate::cmd::filter::Filter;
+use crate::cmd::world::intake::time_limit;
+use crate::cmd::world::{Calls, Number, Refusal, Sending, World};
+use crate::io::lines::{Piece, text};
+use crate::io::report::{Failure, Report};
+use crate::io::stage::{Event, Out, Side};
+use crate::mcp::{Era, Names, READ_RESOURCE};
+use crate::record::{Call, InputResponse, Kind, OwnedCall};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A server that was told that nothing more comes may take so long to end by itself.
+const PARTING: Duration = Duration::from_secs(3);
+pub(super) const LATE: &str = "the server has not answered in time (--timeout)";
+
+/// What is done with calls and results.
+pub struct Settings {
+    /// How long a call may take; none is for ever.
+    pub timeout: Option<Duration>,
+    /// Whether arguments are checked against the tool's schema.
+    pub check: bool,
+    pub names: Names,
+    /// How a server that reports errors in what its tools give does so.
+    pub status_from: Option<Filter>,
+    /// Print that and end.
+    pub list: Option<Listing>,
+    /// What the server says on stderr is shown.
+    pub verbose: bool,
+    /// Whether the server may ask for input, and how long an answer may take; none is for ever.
+    pub interactive: Option<Option<Duration>>,
+}
+
+/// What of the server's can be printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    Tools,
+    Resources,
+}
+
+/// The servers, and what they have asked for.
+pub struct Servers {
+    pub(super) connections: Vec<Connection>,
+    pub(super) settings: Settings,
+    pub(super) media: Option<Media>,
+    pub(super) events: Option<Events>,
+    pub(super) report: Arc<Report>,
+    pub(super) questions: Questions,
+}
+
+impl Servers {
+    pub fn new(
+        connections: Vec<Connection>,
+        settings: Settings,
+        media: Option<Media>,
+        events: Option<Events>,
+        report: Arc<Report>,
+    ) -> Servers {
+        let questions = Questions::new(settings.interactive.flatten());
+        Servers { connections, settings, media, events, report, questions }
+    }
+
+    /// Sends the next call of a set-up, one at a time.
+    fn send_setup(&mut self, at: usize, calls: &Calls, out: &mut Out) {
+        let connection = &mut self.connections[at];
+        if connection.has_left || !connection.may_send() || calls.in_flight(at) > 0 {
+            return;
+        }
+        let Some(call) = connection.setup.get(connection.set_up) else { return };
+        connection.set_up += 1;
+        let timeout = time_limit(&call.call(), self.settings.timeout);
+        let tool = connection.prefix.own_name(call.tool()).unwrap_or(call.tool());
+        out.choose_far(at);
+        let id = connection.server.client.call(tool, call.call().arguments_text(), out.to(Side::Far));
+        connection.setup_call = Some(SetupCall { id, timeout, until: timeout.map(|timeout| Instant::now() + timeout) });
+    }
+
+    /// Gives up the call of a set-up that is late.
+    fn give_up_setup(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
+        let now = Instant::now();
+        let late = self.connections[at].setup_call.take_if(|call| call.until.is_some_and(|until| until <= now));
+        let Some(call) = late else { return };
+        self.connections[at].server.client.cancel(call.id, "timeout", out.to(Side::Far));
+        self.fail_setup(at, LATE);
+        self.suspect(at, calls, out);
+    }
+}
+
+/// A call of a set-up that is at the server: nobody waits for its result.
+pub(super) struct SetupCall {
+    pub(super) id: u64,
+    pub(super) timeout: Option<Duration>,
+    pub(super) until: Option<Instant>,
+}
+
+impl World for Servers {
+    fn name(&self) -> &'static str {
+        "mcp"
+    }
+
+    fn tools(&self) -> Option<Vec<String>> {
+        let mut tools = Vec::new();
+        for connection in self.connections.iter().filter(|connection| !connection.has_left) {
+            if !connection.server.client.is_ready() || connection.server.client.is_relisting() {
+                return None;
+            }
+            for tool in connection.server.client.tools() {
+                let name = connection.prefix.full_name(&tool.name);
+                if self.settings.names.permits(&name) {
+                    tools.push(tool.listed_as(&name));
+                }
+            }
+        }
+        Some(tools)
+    }
+
+    fn route(&self, call: &Call<'_>) -> Result<usize, Refusal> {
+        if !self.settings.names.permits(&call.tool) {
+            let why = format!("{} is not among the tools that --allow and --deny permit", call.tool);
+            return Err(Refusal::new(Kind::Denied, why));
+        }
+        route(&self.connections, &call.tool).map(|(at, _)| at).map_err(|why| Refusal::new(Kind::UnknownTool, why))
+    }
+
+    fn takes_calls(&self, far: usize) -> bool {
+        let connection = &self.connections[far];
+        connection.may_send() && connection.setup_call.is_none() && connection.set_up >= connection.setup.len()
+    }
+
+    fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending {
+        let connection = &mut self.connections[far];
+        let arguments = call.call().arguments_text();
+        let tool = connection.prefix.own_name(call.tool()).unwrap_or(call.tool());
+        let client = &mut connection.server.client;
+        if self.settings.check
+            && let Err((kind, why)) = connection.schemas.check(client, &connection.prefix, tool, arguments)
+        {
+            let is_unknown_yet = kind == Kind::UnknownTool && client.is_relisting();
+            return if is_unknown_yet { Sending::Later } else { Sending::Refused(Refusal::new(kind, why)) };
+        }
+        let is_repeatable = client.tool(tool).map_or(tool == READ_RESOURCE, |tool| tool.is_repeatable);
+        Sending::Sent { id: client.call(tool, arguments, out.to(Side::Far)), timeout, is_repeatable }
+    }
+
+    fn cancel(&mut self, number: Number, reason: &'static str, out: &mut Out) {
+        self.questions.forget_call(number);
+        self.connections[number.0].server.client.cancel(number.1, reason, out.to(Side::Far));
+    }
+
+    fn late(&self, far: usize, sent_at: Option<Instant>) -> String {
+        let came_since = |at: &Instant| sent_at.is_some_and(|sent_at| sent_at <= *at);
+        let reply = self.connections[far].unreadable.as_ref().filter(|(at, _)| came_since(at));
+        let reply = reply.map_or(String::new(), |(_, why)| format!("; it has sent a line that is {why}"));
+        format!("{LATE}{reply}")
+    }
+
+    fn timed_out(&mut self, far: usize, calls: &mut Calls, out: &mut Out) {
+        self.suspect(far, calls, out);
+    }
+
+    fn take_record(&mut self, text: &str, calls: &mut Calls, out: &mut Out) -> Result<bool, String> {
+        if self.settings.interactive.is_none() {
+            return Ok(false);
+        }
+        match InputResponse::read(text) {
+            Ok(None) => Ok(false),
+            Ok(Some(answer)) => self.take_answer(&answer, calls, out).map(|()| true),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn on(&mut self, event: Event<'_>, calls: &mut Calls, out: &mut Out) -> Result<(), Failure> {
+        let at = out.far();
+        match event {
+            Event::Started => self.connections[at].server.greet(out.to(Side::Far)),
+            Event::Piece(Side::Far, Piece::Line(line)) => self.take_line(at, &line, calls, out),
+            Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.take_part(at, bytes, last, calls, out),
+            Event::Piece(Side::FarError, piece) => {
+                self.connections[at].server.print(piece.raw());
+                if self.settings.verbose {
+                    out.pass(Side::FarError, &piece);
+                }
+                self.show(at, "stderr", &json!(text(piece.raw()).trim_end()).to_string(), out);
+            }
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => self.connections[at].server.closed(),
+            Event::Exited(status) => {
+                let loss = self.connections[at].server.exited(status);
+                self.lose(at, &loss, calls, out);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn not_started(&mut self, failure: Failure, calls: &mut Calls, out: &mut Out) -> Result<(), Failure> {
+        let at = out.far();
+        let loss = self.connections[at].server.loss(failure.to_string(), Cause::NoProgram);
+        self.lose(at, &loss, calls, out);
+        Ok(())
+    }
+
+    fn advance(&mut self, calls: &mut Calls, near_ended: bool, out: &mut Out) {
+        if !self.questions.is_empty() {
+            if near_ended {
+                self.cancel_questions("nobody answers: stdin has ended", calls, out);
+            } else if calls.is_full() {
+                // An answer would stand behind what can't be read yet.
+                self.cancel_questions("nobody has answered before a thousand more lines", calls, out);
+            }
+        }
+        if self.settings.list == Some(Listing::Tools) {
+            self.print_tools(out);
+        }
+        for at in 0..self.connections.len() {
+            self.watch_list(at);
+            self.send_setup(at, calls, out);
+            self.watch(at, calls);
+        }
+    }
+
+    fn wait_anew(&mut self, far: usize) {
+        if let Some(call) = &mut self.connections[far].setup_call {
+            call.until = call.timeout.map(|timeout| Instant::now() + timeout);
+        }
+        self.connections[far].server.wait_anew();
+    }
+
+    fn waits_for_near(&self, far: usize) -> bool {
+        self.questions.are_of(far)
+    }
+
+    fn due(&mut self, far: usize, calls: &mut Calls, out: &mut Out) {
+        let now = Instant::now();
+        if self.connections[far].has_left || self.connections[far].parting.is_some_and(|parting| parting <= now) {
+            self.connections[far].has_left = true;
+            return;
+        }
+        self.cancel_late_questions(now, calls, out);
+        out.choose_far(far);
+        self.give_up_list(far, now);
+        self.give_up_setup(far, calls, out);
+        if let Some(loss) = self.connections[far].server.overdue() {
+            self.lose(far, &loss, calls, out);
+        }
+        self.probe(far, calls, out);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.connections.iter().map(Connection::deadline).chain([self.questions.deadline()]).flatten().min()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.connections.iter().any(|it| it.setup_call.is_some() || (self.settings.list.is_some() && !it.has_listed))
+    }
+
+    fn part(&mut self, far: usize, out: &mut Out) -> bool {
+        let is_one_of_several = self.connections.len() > 1;
+        let connection = &mut self.connections[far];
+        let is_ready = connection.server.client.is_ready();
+        // Nobody would ask the next one anything; of several, one that was asked nothing isn't waited for.
+        if connection.server.is_lost() || (is_one_of_several && !is_ready) {
+            connection.has_left = true;
+        } else if connection.parting.is_none() && is_ready {
+            connection.parting = Some(Instant::now() + PARTING);
+            out.close_far();
+        }
+        connection.has_left
+    }
+}
+
+/// The eras by the names that `--protocol` takes.
+pub fn era(text: &str) -> Result<Era, String> {
+    [Era::Legacy, Era::Modern]
+        .into_iter()
+        .find(|era| era.version() == text)
+        .ok_or_else(|| format!("{} or {}", Era::Legacy.version(), Era::Modern.version()))
+}

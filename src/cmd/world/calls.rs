@@ -1,0 +1,503 @@
+//! The calls that a world has not answered yet: in which order their answers leave, which of them are at a far side, and until when.
+
+use super::queue::{Queue, Queued};
+use super::restarts::Restarts;
+use crate::io::report::{Report, Status};
+use crate::record::{Call, Kind, Outcome, OwnedCall};
+use serde_json::value::RawValue;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A far side, by its place among several, and the number of a call there.
+pub type Number = (usize, u64);
+
+/// Why a call gets no result.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    pub kind: Kind,
+    /// The world's own code, where it has one.
+    pub code: Option<&'static str>,
+    /// For people.
+    pub message: String,
+    /// JSON text: what else there is to know.
+    pub data: Option<Box<RawValue>>,
+}
+
+impl Refusal {
+    pub fn new(kind: Kind, message: impl Into<String>) -> Refusal {
+        Refusal { kind, code: None, message: message.into(), data: None }
+    }
+
+    fn outcome(&self) -> Outcome<'_> {
+        Outcome::Error { kind: self.kind, message: &self.message, code: self.code, data: self.data.as_deref() }
+    }
+}
+
+/// What became of a call that was to be sent.
+pub enum Sending {
+    /// It was sent under this number. Without a `timeout` the world itself gives it up.
+    Sent { id: u64, timeout: Option<Duration>, is_repeatable: bool },
+    /// It is not sent.
+    Refused(Refusal),
+    /// It cannot be sent now.
+    Later,
+}
+
+/// When a call was sent, and in which epoch of its far side it is answered.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub sent_at: Option<Instant>,
+    /// None where the far side is never started again.
+    pub epoch: Option<u64>,
+}
+
+impl Times {
+    /// The answer to the call with its times, where the far side has epochs.
+    pub fn answer(&self, call: &Call<'_>, outcome: Outcome<'_>) -> String {
+        self.answer_with(call, outcome, &[])
+    }
+
+    /// The answer to a call that gets no result. One that was sent may have been executed all the same.
+    fn refuse(&self, call: &Call<'_>, refusal: &Refusal) -> String {
+        let maybe: &[_] = if self.sent_at.is_some() { &[("maybe_executed", "true")] } else { &[] };
+        self.answer_with(call, refusal.outcome(), maybe)
+    }
+
+    fn answer_with(&self, call: &Call<'_>, outcome: Outcome<'_>, more: &[(&str, &str)]) -> String {
+        let Some(epoch) = self.epoch.map(|epoch| epoch.to_string()) else { return call.answer_with(outcome, more) };
+        let took = self.sent_at.map(|at| at.elapsed().as_millis().to_string());
+        let took = took.as_deref().map(|took| ("duration_ms", took));
+        let fields = more.iter().copied().chain(took).chain([("epoch", epoch.as_str())]);
+        call.answer_with(outcome, &Vec::from_iter(fields))
+    }
+}
+
+/// A call without an answer.
+pub struct Waiting {
+    pub call: OwnedCall,
+    /// Which far side it is for.
+    pub far: usize,
+    /// Under which number it is there.
+    number: Option<Number>,
+    /// When it was first sent.
+    sent_at: Option<Instant>,
+}
+
+/// A line of the near side's, until what answers it has left.
+enum Line {
+    Call(Waiting),
+    /// What is to leave, with its line feed.
+    Ready(Vec<u8>),
+}
+
+impl Line {
+    fn ready(answer: &str) -> Line {
+        Line::Ready(format!("{answer}\n").into_bytes())
+    }
+}
+
+impl Queued for Line {
+    fn call(&self) -> Option<&OwnedCall> {
+        match self {
+            Line::Call(waiting) => Some(&waiting.call),
+            Line::Ready(_) => None,
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Line::Call(waiting) => waiting.call.size(),
+            Line::Ready(line) => line.len(),
+        }
+    }
+}
+
+/// A call that is at a far side.
+struct Flight {
+    /// How long it may take, and until when.
+    timeout: Option<Duration>,
+    until: Option<Instant>,
+    /// Whether it may be sent again where the far side is lost.
+    is_repeatable: bool,
+}
+
+/// Why a far side is gone for good, and how long calls for it are still refused one by one before the run ends.
+pub struct Over {
+    pub refusal: Refusal,
+    /// What ends the run.
+    pub failure: (Status, String),
+    /// A pause between two calls that is longer than this ends it.
+    patience: Duration,
+    until: Instant,
+    /// When it ends in any case.
+    latest: Instant,
+    /// Calls were made that are refused for this.
+    was_needed: bool,
+}
+
+/// So long are calls refused after the last one, however fast they come.
+const LONGEST_LINGER: Duration = Duration::from_secs(5);
+
+/// One of the far sides.
+struct FarSide {
+    /// None where it is never started again.
+    restarts: Option<Restarts>,
+    over: Option<Over>,
+    /// The calls that are there, by their numbers.
+    flights: HashMap<u64, Flight>,
+    /// When each of them is late that has a time limit.
+    deadlines: BTreeSet<(Instant, u64)>,
+}
+
+impl FarSide {
+    fn new(restarts: Option<Restarts>) -> FarSide {
+        FarSide { restarts, over: None, flights: HashMap::new(), deadlines: BTreeSet::new() }
+    }
+
+    fn insert(&mut self, id: u64, flight: Flight) {
+        self.deadlines.extend(flight.until.map(|until| (until, id)));
+        self.flights.insert(id, flight);
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Flight> {
+        let flight = self.flights.remove(&id)?;
+        flight.until.map(|until| self.deadlines.remove(&(until, id)));
+        Some(flight)
+    }
+}
+
+/// The calls of a world.
+pub struct Calls {
+    lines: Queue<Line>,
+    /// How many lines at the front have no call that is not sent yet.
+    settled: usize,
+    fars: Vec<FarSide>,
+    /// Whether answers leave as they come, not in the order of the calls.
+    unordered: bool,
+    report: Arc<Report>,
+}
+
+impl Calls {
+    /// `fars` has the restarts of each far side; none where it is never started again.
+    pub fn new(fars: impl IntoIterator<Item = Option<Restarts>>, unordered: bool, report: Arc<Report>) -> Calls {
+        let fars = fars.into_iter().map(FarSide::new).collect();
+        Calls { lines: Queue::default(), settled: 0, fars, unordered, report }
+    }
+
+    /// How many far sides there are.
+    pub fn fars(&self) -> usize {
+        self.fars.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.fars.iter().all(|far| far.flights.is_empty())
+    }
+
+    /// Whether no more should be read for now.
+    pub fn is_full(&self) -> bool {
+        self.lines.is_full()
+    }
+
+    pub fn restarts(&mut self, far: usize) -> Option<&mut Restarts> {
+        self.fars[far].restarts.as_mut()
+    }
+
+    /// How often a far side was started again; none where that never happens.
+    pub fn epoch(&self, far: usize) -> Option<u64> {
+        self.fars[far].restarts.as_ref().map(Restarts::epoch)
+    }
+
+    /// How many calls are at a far side.
+    pub fn in_flight(&self, far: usize) -> usize {
+        self.fars[far].flights.len()
+    }
+
+    /// The number of the only call that is at a far side, where there is one.
+    pub fn only_flight(&self, far: usize) -> Option<u64> {
+        let flights = &self.fars[far].flights;
+        flights.keys().next().filter(|_| flights.len() == 1).copied()
+    }
+
+    fn sent(&self, number: Number) -> Option<&Waiting> {
+        self.lines.iter().find_map(|line| match line {
+            Line::Call(waiting) if waiting.number == Some(number) => Some(waiting),
+            _ => None,
+        })
+    }
+
+    /// The call that was sent under this number.
+    pub fn call(&self, number: Number) -> Option<&OwnedCall> {
+        self.sent(number).map(|waiting| &waiting.call)
+    }
+
+    /// When it was sent.
+    pub fn sent_at(&self, number: Number) -> Option<Instant> {
+        self.sent(number)?.sent_at
+    }
+
+    /// A call that came.
+    pub(super) fn push(&mut self, far: usize, call: &Call<'_>) {
+        if let Some(over) = &mut self.fars[far].over {
+            over.until = (Instant::now() + over.patience).min(over.latest);
+        }
+        self.lines.push(Line::Call(Waiting { call: call.into(), far, number: None, sent_at: None }));
+    }
+
+    /// A line that is passed on as it came.
+    pub(super) fn push_passed(&mut self, raw: &[u8]) {
+        let mut raw = raw.to_vec();
+        if !raw.ends_with(b"\n") {
+            raw.push(b'\n');
+        }
+        self.lines.push(Line::Ready(raw));
+    }
+
+    /// What answers a line, without its line feed.
+    pub(super) fn push_ready(&mut self, answer: &str) {
+        self.lines.push(Line::ready(answer));
+    }
+
+    /// A call that is refused as it comes.
+    pub(super) fn push_refused(&mut self, far: usize, call: &Call<'_>, refusal: &Refusal) {
+        let times = Times { sent_at: None, epoch: self.epoch(far) };
+        self.push_ready(&times.refuse(call, refusal));
+    }
+
+    /// Gives `send` each call that is not sent yet, in order, until it gives none.
+    pub(super) fn send(&mut self, mut send: impl FnMut(&Waiting) -> Option<Sending>) {
+        let Calls { lines, settled, fars, report, .. } = self;
+        let mut all_settled = true;
+        lines.change(*settled, |line| {
+            let is_settled = match line {
+                Line::Call(waiting) if waiting.number.is_none() => match send(waiting) {
+                    None => return ControlFlow::Break(()),
+                    Some(Sending::Later) => false,
+                    Some(Sending::Refused(refusal)) => {
+                        report.fail();
+                        *line = refused(waiting, &refusal, fars);
+                        true
+                    }
+                    Some(Sending::Sent { id, timeout, is_repeatable }) => {
+                        waiting.number = Some((waiting.far, id));
+                        waiting.sent_at.get_or_insert_with(Instant::now);
+                        let until = timeout.map(|timeout| Instant::now() + timeout);
+                        fars[waiting.far].insert(id, Flight { timeout, until, is_repeatable });
+                        true
+                    }
+                },
+                _ => true,
+            };
+            all_settled &= is_settled;
+            *settled += usize::from(all_settled);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Answers the call that was sent under this number; false where it waits for no answer any more.
+    pub fn answer(&mut self, number: Number, answer: impl FnOnce(&Call<'_>, Times) -> String) -> bool {
+        if self.fars[number.0].remove(number.1).is_none() {
+            return false;
+        }
+        let (fars, mut answer) = (&self.fars, Some(answer));
+        self.lines.change(0, |line| match line {
+            Line::Call(waiting) if waiting.number == Some(number) => {
+                if let Some(answer) = answer.take() {
+                    *line = Line::ready(&answer(&waiting.call.call(), times(waiting, fars)));
+                }
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        });
+        true
+    }
+
+    /// Refuses the call that was sent under this number; false where it waits for no answer any more.
+    pub fn refuse(&mut self, number: Number, refusal: &Refusal) -> bool {
+        let found = self.answer(number, |call, times| times.refuse(call, refusal));
+        if found {
+            self.report.fail();
+        }
+        found
+    }
+
+    /// Refuses the calls that `is_it` says so of; gives whether there was any.
+    fn refuse_those(&mut self, is_it: impl Fn(&Waiting) -> bool, refusal: &Refusal) -> bool {
+        let (fars, mut any) = (&mut self.fars, false);
+        self.lines.change(0, |line| {
+            if let Line::Call(waiting) = line
+                && is_it(waiting)
+            {
+                any = true;
+                waiting.number.map(|(far, id)| fars[far].remove(id));
+                *line = refused(waiting, refusal, fars);
+            }
+            ControlFlow::Continue(())
+        });
+        any
+    }
+
+    /// Refuses every call that has no answer yet; gives whether there was any.
+    pub fn refuse_all(&mut self, refusal: &Refusal) -> bool {
+        self.refuse_those(|_| true, refusal)
+    }
+
+    /// Refuses the call of this id, JSON text; gives the number under which it was sent, where it was, and none where no call has it.
+    pub(super) fn cancel(&mut self, id: &str, refusal: &Refusal) -> Option<Option<Number>> {
+        let position = self.lines.position(id)?;
+        let (fars, mut index, mut number) = (&self.fars, 0, None);
+        self.lines.change(0, |line| {
+            if let Line::Call(waiting) = line
+                && index == position
+            {
+                number = waiting.number;
+                *line = refused(waiting, refusal, fars);
+            }
+            index += 1;
+            if index > position { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        number.map(|(far, id)| self.fars[far].remove(id));
+        self.report.fail();
+        Some(number)
+    }
+
+    /// The call that was sent under one number goes on under another one, and has all its time again.
+    pub fn renumber(&mut self, number: Number, again: Number) {
+        if let Some(flight) = self.fars[number.0].remove(number.1) {
+            let until = flight.timeout.map(|timeout| Instant::now() + timeout);
+            self.fars[again.0].insert(again.1, Flight { until, ..flight });
+            self.set_number(number, Some(again));
+        }
+    }
+
+    fn set_number(&mut self, number: Number, again: Option<Number>) {
+        self.lines.change(0, |line| match line {
+            Line::Call(waiting) if waiting.number == Some(number) => {
+                waiting.number = again;
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        });
+    }
+
+    /// The call waits for something that is not the far side's to give: its time stands still.
+    pub fn suspend(&mut self, number: Number) {
+        let far = &mut self.fars[number.0];
+        if let Some(flight) = far.remove(number.1) {
+            far.insert(number.1, Flight { until: None, ..flight });
+        }
+    }
+
+    /// What a far side has not said yet is not late for its own fault.
+    pub fn wait_anew(&mut self, far: usize) {
+        let (now, far) = (Instant::now(), &mut self.fars[far]);
+        for (_, id) in std::mem::take(&mut far.deadlines) {
+            if let Some(flight) = far.flights.get_mut(&id) {
+                flight.until = flight.timeout.map(|timeout| now + timeout);
+                far.deadlines.extend(flight.until.map(|until| (until, id)));
+            }
+        }
+    }
+
+    /// The calls of a far side whose time has passed.
+    pub(super) fn late(&self, far: usize, now: Instant) -> Vec<Number> {
+        let deadlines = self.fars[far].deadlines.iter();
+        deadlines.take_while(|(until, _)| *until <= now).map(|(_, id)| (far, *id)).collect()
+    }
+
+    /// A far side was lost. The calls that were there are refused, but for those that may be sent again where it `is_restarted`.
+    pub fn lose(&mut self, far: usize, refusal: &Refusal, is_restarted: bool) {
+        let lost: Vec<(u64, bool)> =
+            self.fars[far].flights.iter().map(|(id, flight)| (*id, flight.is_repeatable)).collect();
+        for (id, is_repeatable) in lost {
+            if is_restarted && is_repeatable {
+                self.fars[far].remove(id);
+                self.set_number((far, id), None);
+                self.settled = 0;
+            } else {
+                self.refuse((far, id), refusal);
+            }
+        }
+    }
+
+    /// A far side is gone for good: calls for it are refused. The run ends with `failure` once all far sides are, after a pause of
+    /// `patience`: calls may be on their way.
+    pub fn give_up(&mut self, far: usize, refusal: Refusal, failure: (Status, String), patience: Duration) {
+        let now = Instant::now();
+        let (until, latest) = (now + patience, now + LONGEST_LINGER);
+        self.fars[far].over = Some(Over { refusal, failure, patience, until, latest, was_needed: false });
+    }
+
+    /// Whether a far side is gone for good.
+    pub fn is_over(&self, far: usize) -> bool {
+        self.fars[far].over.is_some()
+    }
+
+    /// Whether all far sides are gone for good.
+    pub fn are_all_over(&self) -> bool {
+        self.fars.iter().all(|far| far.over.is_some())
+    }
+
+    /// Refuses the calls for far sides that are gone for good.
+    pub(super) fn refuse_over(&mut self) {
+        for far in 0..self.fars.len() {
+            let Some(refusal) = self.fars[far].over.as_ref().map(|over| over.refusal.clone()) else { continue };
+            if self.refuse_those(|waiting| waiting.far == far, &refusal) {
+                self.report.fail();
+                if let Some(over) = &mut self.fars[far].over {
+                    over.was_needed = true;
+                }
+            }
+        }
+    }
+
+    /// Whether all far sides are gone for good and no more calls are waited for.
+    pub(super) fn has_lingered(&self, now: Instant) -> bool {
+        self.fars.iter().all(|far| far.over.as_ref().is_some_and(|over| over.until <= now))
+    }
+
+    /// What ends the run where far sides are gone for good: of several, only one that was needed.
+    pub(super) fn take_failure(&mut self) -> Option<(Status, String)> {
+        let is_one_of_several = self.fars.len() > 1;
+        let over = self.fars.iter_mut().filter_map(|far| far.over.take());
+        over.filter(|over| over.was_needed || !is_one_of_several).map(|over| over.failure).next()
+    }
+
+    /// When something must have happened here, or is to be done.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let calls = self.fars.iter().filter_map(|far| far.deadlines.first().map(|(until, _)| *until));
+        let alive = self.fars.iter().filter(|far| far.over.is_none());
+        let restarts = alive.filter_map(|far| far.restarts.as_ref()?.deadline());
+        // What ends the run where no far side is left.
+        let over = self.fars.iter().map(|far| far.over.as_ref().map(|over| over.until));
+        let end = if over.clone().all(|until| until.is_some()) { over.max().flatten() } else { None };
+        calls.chain(restarts).chain(end).min()
+    }
+
+    /// Moves the answers that may leave to `to`.
+    pub(super) fn drain(&mut self, to: &mut Vec<u8>) {
+        let leave = |line| {
+            if let Line::Ready(mut line) = line {
+                to.append(&mut line);
+            }
+        };
+        if self.unordered {
+            self.settled = 0;
+            return self.lines.take(|line| matches!(line, Line::Ready(_)), leave);
+        }
+        let mut leave = leave;
+        while matches!(self.lines.first(), Some(Line::Ready(_))) {
+            self.lines.pop().map(&mut leave);
+            self.settled = self.settled.saturating_sub(1);
+        }
+    }
+}
+
+fn times(waiting: &Waiting, fars: &[FarSide]) -> Times {
+    Times { sent_at: waiting.sent_at, epoch: fars[waiting.far].restarts.as_ref().map(Restarts::epoch) }
+}
+
+fn refused(waiting: &Waiting, refusal: &Refusal, fars: &[FarSide]) -> Line {
+    Line::ready(&times(waiting, fars).refuse(&waiting.call.call(), refusal))
+}

@@ -1,0 +1,84 @@
+//! How a gate and a world read a line that may be a call.
+
+use crate::cmd::options::duration;
+use crate::io::lines::{Piece, TOO_DEEP, TOO_LONG, deeper_than};
+use crate::record::{Call, Kind, Unreadable, looks_like_json_rpc, recognise};
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+/// Reads the lines of the near side.
+#[derive(Debug)]
+pub struct Intake {
+    max_depth: usize,
+    /// A part of the over-long line that is being skipped looks like JSON-RPC.
+    overlong_is_json_rpc: bool,
+}
+
+/// What a piece of the near side's input is.
+pub enum Read<'a> {
+    /// A line of white space.
+    Blank,
+    /// A part of an over-long line that goes on.
+    Skipped,
+    /// A call, and the text of its line.
+    Call(&'a str, Call<'a>),
+    /// The text of another record.
+    Record(&'a str),
+    /// A line that no world carries out and no gate passes: [`Unreadable::refusal`] answers it.
+    Refused(Kind, Unreadable),
+}
+
+impl Intake {
+    /// Lines that are nested deeper than `max_depth` are refused.
+    pub fn new(max_depth: usize) -> Intake {
+        Intake { max_depth, overlong_is_json_rpc: false }
+    }
+
+    /// Reads a line, or a part of one that is too long. Of such a line, the last part is refused.
+    pub fn read<'a>(&mut self, piece: &Piece<'a>) -> Read<'a> {
+        match piece {
+            Piece::Line(line) if line.is_blank() => Read::Blank,
+            Piece::Line(line) => match read(line.body(), self.max_depth) {
+                Ok((text, Some(call))) => Read::Call(text, call),
+                Ok((text, None)) => Read::Record(text),
+                Err(error) => Read::Refused(Kind::BadInput, error),
+            },
+            Piece::Part { bytes, last, .. } => {
+                self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
+                if !last {
+                    return Read::Skipped;
+                }
+                let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
+                Read::Refused(Kind::TooLarge, Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc))
+            }
+        }
+    }
+}
+
+/// The text of a line and the call in it; `None` where the line is another record.
+fn read(line: &[u8], max_depth: usize) -> Result<(&str, Option<Call<'_>>), Unreadable> {
+    let unreadable = |why| Unreadable::new(why).in_form_of(line);
+    if deeper_than(line, max_depth) {
+        return Err(unreadable(TOO_DEEP));
+    }
+    let text = std::str::from_utf8(line).map_err(|_| unreadable("it is no UTF-8"))?;
+    Ok((text, recognise(text)?))
+}
+
+/// The call's own `timeout`: a number of seconds, or a text as the commands' options take it.
+///
+/// # Errors
+/// Why it is neither.
+pub fn timeout(call: &Call<'_>) -> Result<Option<Duration>, String> {
+    let Some(value) = call.timeout.map(RawValue::get).filter(|value| *value != "null") else { return Ok(None) };
+    let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
+    duration(&text).map(Some).map_err(|why| format!("\"timeout\": {why}"))
+}
+
+/// How long a call may take; `None` is without a limit. One whose own timeout cannot be read has the `usual` one.
+pub fn time_limit(call: &Call<'_>, usual: Option<Duration>) -> Option<Duration> {
+    match timeout(call) {
+        Ok(Some(own)) => Some(own).filter(|own| !own.is_zero()),
+        _ => usual,
+    }
+}

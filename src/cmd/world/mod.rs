@@ -1,0 +1,107 @@
+//! What all worlds have in common: reading calls, their order and number, deadlines, cancelling, what follows when the far side is lost,
+//! and `list_tools`. A world supplies only how a call is sent, how an answer is read, and what its tools are.
+
+mod calls;
+pub mod intake;
+pub mod queue;
+mod restarts;
+mod runtime;
+
+use crate::io::report::Failure;
+use crate::io::stage::{Event, Out};
+use crate::record::{Call, Kind, OwnedCall, Unreadable};
+pub use calls::{Calls, Number, Refusal, Sending};
+pub use restarts::Restarts;
+pub use runtime::{Runtime, Settings};
+use std::time::{Duration, Instant};
+
+/// What one world is, beside the [`Runtime`]. Its far sides are counted from 0, in the order of
+/// [`Ends::far`](crate::io::between::Ends::far).
+pub trait World: Send {
+    /// Its name in `tool_list`.
+    fn name(&self) -> &'static str;
+
+    /// Its tools, as [`Tool::json`](crate::record::Tool::json) gives them; `None` while they are not known yet.
+    fn tools(&self) -> Option<Vec<String>>;
+
+    /// The far side that a call is for.
+    ///
+    /// # Errors
+    /// Why the call is refused.
+    fn route(&self, _call: &Call<'_>) -> Result<usize, Refusal> {
+        Ok(0)
+    }
+
+    /// Whether calls may be sent to a far side now.
+    fn takes_calls(&self, far: usize) -> bool;
+
+    /// Sends a call to its far side. `timeout` is how long it may take.
+    fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending;
+
+    /// Nobody waits for the answer to a call any more, for this reason: `timeout` or `cancelled`.
+    fn cancel(&mut self, _number: Number, _reason: &'static str, _out: &mut Out) {}
+
+    /// What there is to report about calls that are late: the message. `sent_at` is when it was sent.
+    fn late(&self, far: usize, sent_at: Option<Instant>) -> String;
+
+    /// Calls of a far side were late, and have been refused.
+    fn timed_out(&mut self, _far: usize, _calls: &mut Calls, _out: &mut Out) {}
+
+    /// The world's own code for a kind of refusal.
+    fn code(&self, _kind: Kind) -> Option<&'static str> {
+        None
+    }
+
+    /// The answer to a line that cannot be read: JSON text without a line feed.
+    fn refuse_line(&self, error: &Unreadable, kind: Kind, line_number: u64) -> String {
+        error.refusal(kind, line_number)
+    }
+
+    /// Takes a record that is not a call; false where it is passed on.
+    ///
+    /// # Errors
+    /// What is wrong with it, where it was for this world.
+    fn take_record(&mut self, _text: &str, _calls: &mut Calls, _out: &mut Out) -> Result<bool, String> {
+        Ok(false)
+    }
+
+    /// Takes an event that is not about the near side's lines. [`Out::far`] is the far side that it is about.
+    ///
+    /// # Errors
+    /// What ends the run.
+    fn on(&mut self, event: Event<'_>, calls: &mut Calls, out: &mut Out) -> Result<(), Failure>;
+
+    /// A far side could not be started.
+    ///
+    /// # Errors
+    /// What ends the run: this failure, unless the world gives the far side up.
+    fn not_started(&mut self, failure: Failure, _calls: &mut Calls, _out: &mut Out) -> Result<(), Failure> {
+        Err(failure)
+    }
+
+    /// Called after every event, once calls are sent. `near_ended` says that no more calls will come.
+    fn advance(&mut self, _calls: &mut Calls, _near_ended: bool, _out: &mut Out) {}
+
+    /// What the far side has not said yet is not late for its own fault: its reader waited for ours, or it waits for an answer.
+    fn wait_anew(&mut self, _far: usize) {}
+
+    /// Whether the far side waits for an answer from the near side.
+    fn waits_for_near(&self, _far: usize) -> bool {
+        false
+    }
+
+    /// Does what is due at a far side that is not given up.
+    fn due(&mut self, far: usize, calls: &mut Calls, out: &mut Out);
+
+    /// When [`World::due`] has something to do.
+    fn deadline(&self) -> Option<Instant>;
+
+    /// Whether the run goes on although every call is answered and no more will come.
+    fn is_busy(&self) -> bool {
+        false
+    }
+
+    /// Every call is answered and no more will come: asks a far side to end, and gives whether it need not be waited for. Called
+    /// again after every event until then.
+    fn part(&mut self, far: usize, out: &mut Out) -> bool;
+}

@@ -1,0 +1,127 @@
+//! Lines that wait, in the order in which they came, and not more of them than fit.
+
+use crate::record::OwnedCall;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+/// So much waits at most before no more is read.
+const MANY: usize = 1024;
+const MUCH: usize = 8 << 20;
+
+/// What can wait.
+pub trait Queued {
+    /// The call in it that has no answer yet.
+    fn call(&self) -> Option<&OwnedCall>;
+    /// How many bytes it keeps, about.
+    fn size(&self) -> usize;
+}
+
+/// What waits, the first first.
+#[derive(Debug)]
+pub struct Queue<T> {
+    items: VecDeque<T>,
+    size: usize,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Queue<T> {
+        Queue { items: VecDeque::new(), size: 0 }
+    }
+}
+
+impl<T: Queued> Queue<T> {
+    pub fn push(&mut self, item: T) {
+        self.size += item.size();
+        self.items.push_back(item);
+    }
+
+    pub fn first(&self) -> Option<&T> {
+        self.items.front()
+    }
+
+    pub fn pop(&mut self) -> Option<T> {
+        self.remove(0)
+    }
+
+    pub fn remove(&mut self, index: usize) -> Option<T> {
+        let item = self.items.remove(index)?;
+        self.size -= item.size();
+        Some(item)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether no more should be read for now.
+    pub fn is_full(&self) -> bool {
+        self.items.len() >= MANY || self.size >= MUCH
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter()
+    }
+
+    /// Where the first call of this id, JSON text, stands that has no answer yet.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.items.iter().position(|item| item.call().is_some_and(|call| call.has_id(id)))
+    }
+
+    /// Has `change` look at each from the one at `start` on, and perhaps change it, until it breaks off.
+    pub fn change(&mut self, start: usize, mut change: impl FnMut(&mut T) -> ControlFlow<()>) {
+        for item in self.items.range_mut(start.min(self.items.len())..) {
+            let before = item.size();
+            let flow = change(item);
+            self.size = self.size - before + item.size();
+            if flow.is_break() {
+                return;
+            }
+        }
+    }
+
+    /// Takes out those that `is_it` says so of, in order.
+    pub fn take(&mut self, is_it: impl Fn(&T) -> bool, mut take: impl FnMut(T)) {
+        for item in std::mem::take(&mut self.items) {
+            if is_it(&item) {
+                self.size -= item.size();
+                take(item);
+            } else {
+                self.items.push_back(item);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Bytes(usize);
+
+    impl Queued for Bytes {
+        fn call(&self) -> Option<&OwnedCall> {
+            None
+        }
+
+        fn size(&self) -> usize {
+            self.0
+        }
+    }
+
+    #[test]
+    fn it_is_full_by_number_or_by_size_until_something_leaves() {
+        let mut queue = Queue::default();
+        queue.push(Bytes(MUCH));
+        assert!(queue.is_full() && queue.pop().is_some() && !queue.is_full());
+        queue.push(Bytes(MUCH));
+        queue.change(0, |bytes| {
+            bytes.0 = 1;
+            ControlFlow::Continue(())
+        });
+        assert!(!queue.is_full());
+        (1..MANY).for_each(|_| queue.push(Bytes(1)));
+        assert!(queue.is_full());
+        queue.take(|_| true, drop);
+        assert!(queue.is_empty() && queue.size == 0);
+    }
+}

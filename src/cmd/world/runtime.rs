@@ -1,0 +1,260 @@
+//! The stage of a world: calls from the near side become the far side's, its results go back.
+
+use super::calls::{Calls, Refusal, Sending};
+use super::intake::{self, Intake, Read, time_limit};
+use super::{Restarts, World};
+use crate::io::lines::Piece;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::record::{Call, Kind, ListTools, Unreadable, cancelled_id};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// So many requests for the list of tools wait at most before no more is read.
+const MOST_LIST_REQUESTS: usize = 1024;
+
+/// How calls are carried out.
+pub struct Settings {
+    /// How long one may take that says nothing about it; none is for ever.
+    pub timeout: Option<Duration>,
+    /// When all must be done.
+    pub deadline: Option<Instant>,
+    /// How many a far side works on at once.
+    pub in_flight: usize,
+    /// Whether answers leave as they come, not in the order of the calls.
+    pub unordered: bool,
+    pub max_depth: usize,
+    /// Whether there is no near side, so that no calls come.
+    pub without_near: bool,
+}
+
+/// A world as a [`Stage`].
+pub struct Runtime<W> {
+    world: W,
+    calls: Calls,
+    settings: Settings,
+    intake: Intake,
+    near_ended: bool,
+    /// The `request_id` of each `list_tools` that is not answered yet.
+    list_requests: Vec<Option<Box<RawValue>>>,
+    report: Arc<Report>,
+}
+
+impl<W: World> Runtime<W> {
+    /// `fars` has the restarts of each far side; none where it is never started again.
+    pub fn new(
+        world: W,
+        fars: impl IntoIterator<Item = Option<Restarts>>,
+        settings: Settings,
+        report: Arc<Report>,
+    ) -> Runtime<W> {
+        let calls = Calls::new(fars, settings.unordered, Arc::clone(&report));
+        let (intake, near_ended) = (Intake::new(settings.max_depth), settings.without_near);
+        Runtime { world, calls, settings, intake, near_ended, list_requests: Vec::new(), report }
+    }
+
+    fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        match self.intake.read(piece) {
+            Read::Blank | Read::Skipped => {}
+            Read::Refused(kind, error) => self.refuse_line(piece.number(), kind, &error),
+            Read::Call(_, call) => self.take_call(&call, piece.number()),
+            Read::Record(text) => self.take_record(text, piece, out),
+        }
+    }
+
+    fn take_call(&mut self, call: &Call<'_>, line_number: u64) {
+        let routed = self.world.route(call);
+        let far = *routed.as_ref().unwrap_or(&0);
+        let refusal = if call.requires_approval {
+            Some(Refusal::new(Kind::NeedsApproval, "it still requires approval: let hitl-gate stand before this"))
+        } else {
+            let timeout = || intake::timeout(call).err().map(|why| Refusal::new(Kind::BadInput, why));
+            routed.err().or_else(timeout)
+        };
+        let Some(mut refusal) = refusal else { return self.calls.push(far, call) };
+        self.report.fault(format_args!("stdin:{line_number}"), &refusal.message);
+        refusal.code = refusal.code.or_else(|| self.world.code(refusal.kind));
+        self.calls.push_refused(far, call, &refusal);
+    }
+
+    fn take_record(&mut self, text: &str, piece: &Piece<'_>, out: &mut Out) {
+        if let Some(id) = cancelled_id(text) {
+            return self.cancel(id.get(), out);
+        }
+        match ListTools::read(text) {
+            Ok(Some(request)) => self.list_requests.push(request.request_id.map(ToOwned::to_owned)),
+            Ok(None) => match self.world.take_record(text, &mut self.calls, out) {
+                Ok(false) => self.calls.push_passed(piece.raw()),
+                Ok(true) => {}
+                Err(why) => self.report.fault(format_args!("stdin:{}", piece.number()), why),
+            },
+            Err(error) => self.refuse_line(piece.number(), Kind::BadInput, &error),
+        }
+    }
+
+    /// Reports a line that cannot be read, and answers it as far as a call can be read in it.
+    fn refuse_line(&mut self, number: u64, kind: Kind, error: &Unreadable) {
+        self.report.fault(format_args!("stdin:{number}"), error);
+        self.calls.push_ready(&self.world.refuse_line(error, kind, number));
+    }
+
+    fn cancel(&mut self, id: &str, out: &mut Out) {
+        let refusal = self.refusal(Kind::Cancelled, "it was cancelled");
+        match self.calls.cancel(id, &refusal) {
+            Some(Some(number)) => {
+                out.choose_far(number.0);
+                self.world.cancel(number, "cancelled", out);
+            }
+            Some(None) => {}
+            None => {
+                self.report.note(format_args!("cancel: no call {id} is waiting"));
+                self.report.fail();
+            }
+        }
+    }
+
+    fn refusal(&self, kind: Kind, message: impl Into<String>) -> Refusal {
+        Refusal { code: self.world.code(kind), ..Refusal::new(kind, message) }
+    }
+
+    /// Refuses what is late, and does what has to be done at its time.
+    fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let now = Instant::now();
+        if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
+            let why = "the time for all calls is over (--deadline)";
+            self.calls.refuse_all(&self.refusal(Kind::Timeout, why));
+            self.calls.drain(out.to(Side::Near));
+            return Err(Failure::new(Status::Deadline, why));
+        }
+        for far in 0..self.calls.fars() {
+            if self.calls.is_over(far) {
+                continue;
+            }
+            out.choose_far(far);
+            if out.far_waits() || self.world.waits_for_near(far) {
+                // It may have answered, and our own reader has not taken that yet; or it waits for an answer itself.
+                self.calls.wait_anew(far);
+                self.world.wait_anew(far);
+            }
+            self.give_up_late_calls(far, now, out);
+            if let Some(note) = self.calls.restarts(far).and_then(|restarts| restarts.take_due(now)) {
+                note.into_iter().for_each(|note| self.report.note(note));
+                out.respawn();
+            }
+            self.world.due(far, &mut self.calls, out);
+        }
+        Ok(())
+    }
+
+    fn give_up_late_calls(&mut self, far: usize, now: Instant, out: &mut Out) {
+        let late = self.calls.late(far, now);
+        for number in &late {
+            let why = self.world.late(far, self.calls.sent_at(*number));
+            self.world.cancel(*number, "timeout", out);
+            self.calls.refuse(*number, &self.refusal(Kind::Timeout, why));
+        }
+        if !late.is_empty() {
+            self.world.timed_out(far, &mut self.calls, out);
+        }
+    }
+
+    /// What follows from every event.
+    fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
+        self.calls.refuse_over();
+        self.answer_list_tools(out);
+        self.send(out);
+        self.world.advance(&mut self.calls, self.near_ended, out);
+        self.calls.drain(out.to(Side::Near));
+        out.hold_near(self.calls.is_full() || self.list_requests.len() >= MOST_LIST_REQUESTS);
+        self.end(out)
+    }
+
+    fn answer_list_tools(&mut self, out: &mut Out) {
+        if self.list_requests.is_empty() {
+            return;
+        }
+        let tools = self.world.tools();
+        let Some(tools) = tools.or_else(|| self.calls.are_all_over().then(Vec::new)) else { return };
+        for request_id in self.list_requests.drain(..) {
+            let request = ListTools { request_id: request_id.as_deref() };
+            out.add_line(Side::Near, &request.answer(self.world.name(), &tools));
+        }
+    }
+
+    /// Sends what may be sent now.
+    fn send(&mut self, out: &mut Out) {
+        let Runtime { world, calls, settings, .. } = self;
+        let room = |far| if calls.is_over(far) { 0 } else { settings.in_flight.saturating_sub(calls.in_flight(far)) };
+        let mut room: Vec<usize> =
+            (0..calls.fars()).map(|far| if world.takes_calls(far) { room(far) } else { 0 }).collect();
+        if room.iter().all(|room| *room == 0) {
+            return;
+        }
+        calls.send(|waiting| {
+            let far = waiting.far;
+            if room[far] == 0 {
+                return room.iter().any(|room| *room > 0).then_some(Sending::Later);
+            }
+            out.choose_far(far);
+            let timeout = time_limit(&waiting.call.call(), settings.timeout);
+            let sending = world.send(far, &waiting.call, timeout, out);
+            match sending {
+                Sending::Sent { .. } => room[far] -= 1,
+                // Those behind it stay behind it.
+                Sending::Later => room[far] = 0,
+                Sending::Refused(_) => {}
+            }
+            Some(sending)
+        });
+    }
+
+    /// Ends the run once all is answered and no more will come, or no far side is left.
+    fn end(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let is_done =
+            self.near_ended && self.calls.is_empty() && self.list_requests.is_empty() && !self.world.is_busy();
+        let mut has_ended = is_done;
+        for far in (0..self.calls.fars()).filter(|_| is_done) {
+            if !self.calls.is_over(far) {
+                out.choose_far(far);
+                has_ended &= self.world.part(far, out);
+            }
+        }
+        if !has_ended && !self.calls.has_lingered(Instant::now()) {
+            return Ok(());
+        }
+        match self.calls.take_failure() {
+            Some((status, why)) => Err(Failure::new(status, why)),
+            None => {
+                out.stop(self.report.finish());
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<W: World> Stage for Runtime<W> {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(Side::Near, piece) => self.take(&piece, out),
+            Event::Closed(Side::Near) => self.near_ended = true,
+            Event::Due => self.due(out)?,
+            Event::Signal(_) => {
+                let why = format!("{} was interrupted", self.report.command());
+                self.calls.refuse_all(&self.refusal(Kind::Cancelled, why));
+                self.world.on(event, &mut self.calls, out)?;
+            }
+            event => self.world.on(event, &mut self.calls, out)?,
+        }
+        self.go_on(out)
+    }
+
+    fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
+        self.world.not_started(failure, &mut self.calls, out)?;
+        self.go_on(out)
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        [self.calls.deadline(), self.world.deadline(), self.settings.deadline].into_iter().flatten().min()
+    }
+}
