@@ -123,6 +123,34 @@ fn every_floor_stands_on_those_below_it() {
     assert!(seen.contains(&("mcp".to_owned(), "rpc".to_owned())), "the imports weren't found: {seen:?}");
 }
 
+/// The modules of `src/cmd` that are commands: those that have one in `cmd::ALL`.
+fn commands(code: &[(PathBuf, String, String)]) -> BTreeSet<String> {
+    let commands = code.iter().filter(|(_, floor, code)| floor == "cmd" && code.contains("pub const COMMAND: Command"));
+    commands.map(|(path, ..)| module(path)).collect()
+}
+
+/// The first name below `src/cmd`.
+fn module(path: &Path) -> String {
+    let mut names = path.iter().map(|name| name.to_string_lossy().into_owned());
+    names.find(|name| name == "cmd");
+    names.next().unwrap_or_default().trim_end_matches(".rs").to_owned()
+}
+
+#[test]
+fn a_command_is_used_by_no_other_command_and_by_nothing_that_they_share() {
+    let code = code();
+    let commands = commands(&code);
+    assert!(commands.len() >= 9, "{commands:?}");
+    for (path, _, code) in code.iter().filter(|(path, floor, _)| floor == "cmd" && !path.ends_with("cmd/mod.rs")) {
+        let own = module(path);
+        for command in commands.iter().filter(|command| **command != own) {
+            for import in [format!("crate::cmd::{command}"), format!("use super::{command}::")] {
+                assert!(!code.contains(&import), "{}: {own} uses {command}", path.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn the_rooms_of_knowledge_are_pure() {
     let impure = [

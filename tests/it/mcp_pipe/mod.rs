@@ -3,6 +3,7 @@
 
 mod arguments;
 mod calls;
+mod discovery;
 mod ends;
 mod eras;
 mod events;

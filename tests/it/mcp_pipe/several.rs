@@ -5,7 +5,7 @@ use crate::process::{command, example};
 use serde_json::{Value, json};
 
 /// Runs the servers of these names and faults; a fault may be `none` for a program that is not there.
-fn play(servers: &[(&str, &str)], options: &[&str], lines: &[&str]) -> Played {
+pub fn play(servers: &[(&str, &str)], options: &[&str], lines: &[&str]) -> Played {
     let home = tempfile::tempdir().unwrap();
     let entry = |&(name, fault): &(&str, &str)| {
         let program = if fault == "none" { "/no/such/server".into() } else { example("stand-in-server") };

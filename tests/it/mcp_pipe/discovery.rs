@@ -1,0 +1,59 @@
+//! `list_tools`: the tools of the server, or of several, in one record.
+
+use super::several::play as play_several;
+use super::{Played, play};
+use serde_json::{Value, json};
+
+const LIST: &str = r#"{"type":"list_tools","request_id":7.10}"#;
+
+/// The `tool_list` records, and the names of the tools in each.
+fn lists(played: &Played) -> Vec<(Value, Vec<String>)> {
+    let lists = played.answers().into_iter().filter(|answer| answer["type"] == "tool_list");
+    let names = |list: &Value| {
+        let tools = list["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    lists.map(|list| (list.clone(), names(&list))).collect()
+}
+
+#[test]
+fn the_tools_are_listed_once_for_each_request_with_its_own_id() {
+    let played = play("echo", &["--deny", "die*"], &[LIST, r#"{"type":"list_tools"}"#, r#"{"tool":"echo","id":1}"#]);
+    played.assert_well();
+    let lists = lists(&played);
+    assert_eq!(lists.len(), 2);
+    assert!(
+        played.lines.iter().any(|line| line.starts_with(r#"{"type":"tool_list","request_id":7.10,"world":"mcp","#))
+    );
+    assert_eq!(lists[1].0.get("request_id"), None);
+    let (list, names) = &lists[0];
+    assert!(names.contains(&"echo".to_owned()) && !names.iter().any(|name| name.starts_with("die")), "{names:?}");
+    let echo = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "echo").unwrap();
+    assert_eq!(echo["input_schema"]["type"], "object", "{echo}");
+    assert!(echo["description"].is_string());
+}
+
+#[test]
+fn the_tools_of_several_servers_have_their_full_names() {
+    let played = play_several(&[("git", "echo"), ("gone", "none"), ("web", "modern")], &[], &[LIST]);
+    let names = &lists(&played)[0].1;
+    assert!(names.contains(&"git__echo".to_owned()) && names.contains(&"web__echo".to_owned()), "{names:?}");
+    assert!(names.iter().all(|name| name.starts_with("git__") || name.starts_with("web__")), "{names:?}");
+}
+
+#[test]
+fn a_world_that_cannot_start_answers_too() {
+    let played = play_several(&[("gone", "none")], &[], &[LIST]);
+    assert_eq!(played.status, Some(3), "{}", played.stderr);
+    assert_eq!(
+        lists(&played),
+        [(json!({"type": "tool_list", "request_id": 7.10, "world": "mcp", "tools": []}), vec![])]
+    );
+}
+
+#[test]
+fn a_request_that_has_a_key_twice_is_refused() {
+    let played = play("echo", &[], &[r#"{"type":"list_tools","type":"list_tools"}"#, LIST]);
+    assert_eq!((played.status, lists(&played).len()), (Some(1), 1), "{:?}", played.lines);
+    assert!(played.stderr.contains("stdin:1"), "{}", played.stderr);
+}
