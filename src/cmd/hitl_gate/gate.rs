@@ -32,14 +32,6 @@ pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<(), String> + Send>;
 /// Is told what happens, before it does.
 pub type Notebook = Box<dyn FnMut(Noted<'_>) -> Result<(), Failure> + Send>;
 
-/// Where status records go.
-pub enum Records {
-    /// Among everything else, to our stdout.
-    Near,
-    Events(Events),
-    Nowhere,
-}
-
 /// The question that is open: about the first call that waits.
 pub(super) struct Pending {
     /// What an answer on the channel must say.
@@ -62,7 +54,8 @@ pub struct Gate {
     pub(super) no_terminal: String,
     /// Whether somebody may still answer on a channel of their own.
     pub(super) has_channel: bool,
-    records: Records,
+    /// Where our own records about calls go; none go nowhere.
+    events: Option<Events>,
     judge: Judge,
     notebook: Notebook,
     intake: Intake,
@@ -78,7 +71,7 @@ impl Gate {
         settings: Settings,
         asker: Result<Asker, String>,
         has_channel: bool,
-        records: Records,
+        events: Option<Events>,
         (judge, notebook): (Judge, Notebook),
         report: Arc<Report>,
     ) -> Gate {
@@ -95,7 +88,7 @@ impl Gate {
             asker,
             no_terminal,
             has_channel,
-            records,
+            events,
             judge,
             notebook,
             near_ended: false,
@@ -107,10 +100,8 @@ impl Gate {
 
     /// Tells a record to whoever watches.
     pub(super) fn tell(&mut self, record: &str, out: &mut Out) {
-        match &mut self.records {
-            Records::Near => out.add_line(Side::Near, record),
-            Records::Events(events) => events.take_record(record, out),
-            Records::Nowhere => {}
+        if let Some(events) = &mut self.events {
+            events.take_record(record, out);
         }
     }
 

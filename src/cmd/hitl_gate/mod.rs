@@ -30,7 +30,7 @@ use crate::policy::builtin::Builtin;
 use crate::record::Call;
 use asker::Asker;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
-use gate::{Gate, Records, Settings};
+use gate::{Gate, Settings};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -134,11 +134,9 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let near_answers = arguments.answers.as_deref() == Some(Path::new("stdin"));
     let settings =
         Settings { timeout: Some(arguments.timeout).filter(|timeout| !timeout.is_zero()), limits, near_answers };
-    let records = match arguments.events.as_deref() {
-        Some("-") => Records::Near,
-        Some(to) => Records::Events(Events::open_beside(to, &report)?),
-        None if is_wrap && !near_answers => Records::Nowhere,
-        None => Records::Near,
+    let events = match arguments.events.as_deref() {
+        None if is_wrap && !near_answers => None,
+        to => Some(Events::open_beside(to.unwrap_or("-"), &report)?),
     };
     let mut answers = Vec::new();
     if let (Some(path), false) = (&arguments.answers, near_answers) {
@@ -168,7 +166,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         None => Ok(()),
     });
     let friends = (judge, notebook);
-    let gate = Gate::new(settings, asker, has_channel, records, friends, Arc::clone(&report));
+    let gate = Gate::new(settings, asker, has_channel, events, friends, Arc::clone(&report));
     let far = Way::child(arguments.command);
     let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
     let ended = between(Box::new(gate), ends, &report);

@@ -1,7 +1,8 @@
 //! What rules and an account would have a say in; they come from outside, and so do the tests of everything else.
 
-use super::gate::{Gate, Judge, Notebook, Records, Settings};
+use super::gate::{Gate, Judge, Notebook, Settings};
 use super::noted::Noted;
+use crate::cmd::events::Events;
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
@@ -23,7 +24,8 @@ impl Bench {
     fn new(near_answers: bool, judge: Judge, notebook: Notebook) -> Bench {
         let settings = Settings { timeout: None, limits: Limits::default(), near_answers };
         let report = Arc::new(Report::new("hitl-gate", true));
-        let gate = Gate::new(settings, Err("no terminal".into()), false, Records::Near, (judge, notebook), report);
+        let events = Some(Events::open("-", &report).unwrap());
+        let gate = Gate::new(settings, Err("no terminal".into()), false, events, (judge, notebook), report);
         Bench { gate, out: Out::default() }
     }
 

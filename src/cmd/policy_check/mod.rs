@@ -130,6 +130,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
             &"--events goes with -- CMD: in a pipe, policy_request records stand before their calls on stdout",
         ));
     }
+    let events = if wraps { arguments.events.as_deref() } else { Some("-") };
     let limits = Limits::from(arguments.limits);
     let rules = arguments.rules.as_deref().map(|path| RulesFile::open(path, &report)).transpose()?;
     let reopens = rules.is_some();
@@ -140,7 +141,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         rules,
         annotations: Annotations::default(),
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
-        events: arguments.events.as_deref().map(|to| Events::open_beside(to, &report)).transpose()?,
+        events: events.map(|to| Events::open_beside(to, &report)).transpose()?,
         report: Arc::clone(&report),
         intake: Intake::new(limits.max_depth),
         deliveries: Deliveries::default(),

@@ -50,9 +50,7 @@ impl Gate {
         let mut more = vec![("policy", policy.as_str())];
         more.extend(target.as_deref().map(|target| ("target", target)));
         let record = call.tell("policy_request", &more);
-        if !self.settings.wraps {
-            out.add_line(Side::Near, &record);
-        } else if let Some(events) = &mut self.events {
+        if let Some(events) = &mut self.events {
             events.take_record(&record, out);
         }
     }
