@@ -174,10 +174,6 @@ impl World for Bridge {
         Sending::Sent { id, timeout: None, is_repeatable: false }
     }
 
-    fn late(&self, _far: usize, _sent_at: Option<Instant>) -> String {
-        String::new()
-    }
-
     fn code(&self, kind: Kind) -> Option<&'static str> {
         match kind {
             Kind::NeedsApproval => Some("NEEDS_APPROVAL"),

@@ -36,7 +36,9 @@ pub trait World: Send {
     }
 
     /// Whether calls may be sent to a far side now.
-    fn takes_calls(&self, far: usize) -> bool;
+    fn takes_calls(&self, _far: usize) -> bool {
+        true
+    }
 
     /// Sends a call to its far side. `timeout` is how long it may take.
     fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending;
@@ -45,7 +47,9 @@ pub trait World: Send {
     fn cancel(&mut self, _number: Number, _reason: &'static str, _out: &mut Out) {}
 
     /// What there is to report about calls that are late: the message. `sent_at` is when it was sent.
-    fn late(&self, far: usize, sent_at: Option<Instant>) -> String;
+    fn late(&self, _far: usize, _sent_at: Option<Instant>) -> String {
+        "no answer in time (--timeout)".to_owned()
+    }
 
     /// Calls of a far side were late, and have been refused.
     fn timed_out(&mut self, _far: usize, _calls: &mut Calls, _out: &mut Out) {}
@@ -94,10 +98,12 @@ pub trait World: Send {
     }
 
     /// Does what is due at a far side that is not given up.
-    fn due(&mut self, far: usize, calls: &mut Calls, out: &mut Out);
+    fn due(&mut self, _far: usize, _calls: &mut Calls, _out: &mut Out) {}
 
     /// When [`World::due`] has something to do.
-    fn deadline(&self) -> Option<Instant>;
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
 
     /// Whether the run goes on although every call is answered and no more will come.
     fn is_busy(&self) -> bool {
