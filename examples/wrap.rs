@@ -4,7 +4,7 @@
 use pipewright::io::between::{Ends, Way, between};
 use pipewright::io::child::exit_code;
 use pipewright::io::report::{Failure, Report, Status};
-use pipewright::io::signal;
+use pipewright::io::signal::{self, Signals};
 use pipewright::io::stage::{Event, Out, Side, Stage};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +28,8 @@ fn main() -> ExitCode {
     let report = Arc::new(Report::new("wrap", false));
     let command = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let ends = Ends { far: Way::child(command), ..Ends::default() };
-    match between(Box::new(Relay), ends, &report) {
+    let held = Signals::hold().map_err(|error| Failure::new(Status::NotStarted, error));
+    match held.and_then(|signals| between(Box::new(Relay), ends, &signals, &report)) {
         Ok(Status::Signal(signal)) => signal::die_of(signal),
         Ok(status) => status.into(),
         Err(failure) => {

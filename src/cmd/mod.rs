@@ -32,7 +32,7 @@ mod world;
 
 use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
-use crate::io::signal;
+use crate::io::signal::{self, Signals};
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::{IsTerminal, Write};
@@ -45,8 +45,8 @@ pub struct Command {
     pub name: &'static str,
     /// Its arguments.
     pub clap: fn() -> clap::Command,
-    /// Runs it.
-    pub run: fn(&ArgMatches) -> Result<Status, Failure>,
+    /// Runs it, with the signals that ask the process to end.
+    pub run: fn(&ArgMatches, &Signals) -> Result<Status, Failure>,
     /// What the tests of the line contract run it with.
     pub contract: Contract,
 }
@@ -99,7 +99,8 @@ pub fn main(command: &Command) -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return answer_usage(&if wraps { with_dashes(error) } else { error }, &report).into(),
     };
-    match (command.run)(&matches) {
+    let held = Signals::hold().map_err(|error| Failure::new(Status::NotStarted, error));
+    match held.and_then(|signals| (command.run)(&matches, &signals)) {
         Ok(Status::Signal(signal)) => signal::die_of(signal),
         Ok(status) => status.into(),
         Err(failure) => {

@@ -5,6 +5,7 @@ use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, between};
 use crate::io::lines::{self, Limits, Line, Piece, TOO_DEEP, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::why_none;
 use crate::spire::mask::legal_actions;
@@ -58,14 +59,14 @@ pub const COMMAND: Command = Command {
     },
 };
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     needs_input("the mod's messages")?;
     let report = Arc::new(Report::new(NAME, false));
     let Arguments { bare, strict, limits } = arguments;
     let limits = Limits::from(limits);
     let stage = Adder { bare, strict, limits, report: Arc::clone(&report), actions_json: Vec::new() };
-    between(Box::new(stage), Ends { limits, ..Ends::default() }, &report)
+    between(Box::new(stage), Ends { limits, ..Ends::default() }, signals, &report)
 }
 
 struct Adder {

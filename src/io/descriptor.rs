@@ -5,7 +5,9 @@
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// A descriptor to read from or write to.
@@ -85,6 +87,12 @@ impl Descriptor {
 }
 
 impl Descriptor {
+    /// Closes it. Where it is a socket, its other end sees the end of what we write even if somebody here still reads from it.
+    pub(super) fn close(self) {
+        // It fails where this is no socket, or the other end has gone.
+        let _ = UnixStream::from(OwnedFd::from(self.0)).shutdown(Shutdown::Write);
+    }
+
     /// Whether a little (`PIPE_BUF`, 4096 bytes or more) can be written without waiting for the reader, or a write would fail.
     pub fn takes_a_little(&self) -> bool {
         let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLOUT)];

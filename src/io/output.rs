@@ -54,21 +54,21 @@ impl Closed {
 }
 
 impl Output {
-    /// Opens it, and from now on ends the process in order on INT, TERM and HUP. Call it before threads are started.
+    /// Opens it, and from now on ends the process in order on INT, TERM and HUP.
     ///
     /// # Errors
     /// [`Status::NotStarted`] where the process has no descriptor left.
-    pub fn open() -> Result<Output, Failure> {
+    pub fn open(signals: &Signals) -> Result<Output, Failure> {
         let system = |error: io::Error| Failure::new(Status::NotStarted, error);
-        let signals = Signals::hold().map_err(|error| system(error.into()))?;
+        let signals = signals.receive();
         let buffer = Buffer { to: stdout().map_err(system)?, bytes: Vec::new(), last_acts: Vec::new() };
         let output = Output(Arc::new(Mutex::new(buffer)));
         let ours = output.clone();
         std::thread::spawn(move || {
-            let signal = signals.wait();
+            let Ok(signal) = signals.recv() else { return };
             let asked = Instant::now();
-            // A second signal doesn't wait.
-            std::thread::spawn(move || signal::die_of(signals.wait()));
+            // A second signal ends it at once, as there is no receiver any more.
+            drop(signals);
             let mut buffer = ours.0.try_lock();
             while buffer.is_err() && asked.elapsed() < DRAIN {
                 std::thread::sleep(Duration::from_millis(2));

@@ -1,9 +1,13 @@
-//! Signals: heard by a thread that waits for them, never in a handler.
+//! Signals: a thread waits for them; there is no signal handler.
 
+use super::lock;
 use nix::libc;
 use nix::sys::signal::{self as nix_signal, SigSet, SigmaskHow};
 use std::fmt;
-use std::sync::OnceLock;
+use std::io;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
 /// A signal that asks us to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,18 +47,20 @@ impl fmt::Display for Signal {
     }
 }
 
-/// The signals that this process listens for.
-#[derive(Debug, Clone, Copy)]
-pub struct Signals(SigSet);
+/// The signals that ask this process to end. They end it as they usually do, until a command receives them.
+#[derive(Debug)]
+pub struct Signals {
+    receiver: Arc<Mutex<Option<Sender<Signal>>>>,
+}
 
 impl Signals {
-    /// Holds back INT, TERM and HUP, but for those that whoever started us ignores (`nohup`, a shell's `&`):
-    /// they stay ignored. Call it before any thread is started, since threads inherit the mask; children
-    /// get back what we were started with.
+    /// Blocks INT, TERM and HUP, and starts the thread that waits for them. Signals that were ignored when this process
+    /// started (`nohup`, a shell's `&`) stay ignored. `main` calls it once, before any thread is started, because threads
+    /// inherit the mask; children get back the mask that this process was started with.
     ///
     /// # Errors
-    /// Only where the kernel refuses, which it has no reason to.
-    pub fn hold() -> nix::Result<Signals> {
+    /// Where the system has no thread left.
+    pub fn hold() -> io::Result<Signals> {
         let mut set = SigSet::empty();
         for signal in ALL {
             if !is_ignored(signal) {
@@ -62,20 +68,39 @@ impl Signals {
             }
         }
         hold(&set)?;
-        Ok(Signals(set))
+        let receiver: Arc<Mutex<Option<Sender<Signal>>>> = Arc::default();
+        if set != SigSet::empty() {
+            let receiver = Arc::clone(&receiver);
+            thread::Builder::new().spawn(move || {
+                // A command may block further signals in its own threads; this one must not take them instead.
+                let _ = SigSet::all().thread_block();
+                loop {
+                    let signal = wait(&set);
+                    let received = lock(&receiver).as_ref().is_some_and(|to| to.send(signal).is_ok());
+                    if !received {
+                        die_of(signal);
+                    }
+                }
+            })?;
+        }
+        Ok(Signals { receiver })
     }
 
-    /// Waits for the next one; for ever where all are ignored.
-    pub fn wait(&self) -> Signal {
-        loop {
-            if let Ok(number) = self.0.wait()
-                && let Some(signal) = ALL.into_iter().find(|signal| signal.number() == number)
-            {
-                return signal;
-            }
-            if self.0 == SigSet::empty() {
-                std::thread::park();
-            }
+    /// From now on, signals no longer end this process but are received here. Should the receiver be dropped, they end it
+    /// again.
+    pub fn receive(&self) -> Receiver<Signal> {
+        let (to, received) = mpsc::channel();
+        *lock(&self.receiver) = Some(to);
+        received
+    }
+}
+
+fn wait(set: &SigSet) -> Signal {
+    loop {
+        if let Ok(number) = set.wait()
+            && let Some(signal) = ALL.into_iter().find(|signal| signal.number() == number)
+        {
+            return signal;
         }
     }
 }
@@ -96,7 +121,7 @@ pub(super) fn hold(set: &SigSet) -> nix::Result<()> {
 ///
 /// # Errors
 /// None in practice: it fails for a wrong `how` alone.
-pub(super) fn restore_mask() -> std::io::Result<()> {
+pub(super) fn restore_mask() -> io::Result<()> {
     if let Some(mask) = AT_START.get() {
         mask.thread_set_mask()?;
     }

@@ -175,8 +175,10 @@ impl Sink {
             writing.clear();
             written?;
         }
-        if self.closing.load(Ordering::Acquire) {
-            *to = None;
+        if self.closing.load(Ordering::Acquire)
+            && let Some(to) = to.take()
+        {
+            to.close();
         }
         Ok(to.is_none())
     }

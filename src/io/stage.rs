@@ -6,6 +6,7 @@ use super::outgoing::Outgoing;
 use super::report::{Failure, Status};
 use super::signal::Signal;
 use super::sink::Progress;
+use std::collections::BTreeMap;
 use std::io;
 use std::process::ExitStatus;
 use std::time::Instant;
@@ -13,7 +14,8 @@ use std::time::Instant;
 /// Where something comes from or goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Whoever started us: our stdin and stdout.
+    /// Whoever started us, over our stdin and stdout; or a client of a [`Listener`](super::between::Listener), the one that is
+    /// chosen in [`Out::near`].
     Near,
     /// The child that we wrap: its stdout and stdin. With several, the one that is chosen in [`Out::far`].
     Far,
@@ -30,11 +32,15 @@ pub enum Side {
 pub enum Event<'a> {
     /// The child was started (again).
     Started,
+    /// A client of a [`Listener`](super::between::Listener) has connected: [`Out::near`] is its number.
+    Joined,
     /// A line, or part of an over-long one.
     Piece(Side, Piece<'a>),
-    /// A side will say nothing more.
+    /// A side will say nothing more. Each client that joined closes exactly once; it may still read, until the stage calls
+    /// [`Out::close_near`] or the client is [`Event::Broken`].
     Closed(Side),
-    /// A side takes nothing more: what is sent to it from now on is dropped.
+    /// A side takes nothing more: what is sent to it from now on is dropped. A client breaks at most once, before or after it
+    /// has closed.
     Broken(Side, io::Error),
     /// The child has ended, and all that it said has been delivered (of what a grandchild says on its stdout, what came
     /// soon after).
@@ -49,8 +55,8 @@ pub enum Event<'a> {
 
 /// Decides about everything that passes.
 pub trait Stage: Send {
-    /// Takes one event, and says in `out` what is to be sent where. Where there are several far sides, [`Out::far`] is the one that
-    /// the event is about.
+    /// Takes one event, and says in `out` what is to be sent where. Where there are several far sides, or clients, [`Out::far`] or
+    /// [`Out::near`] is the one that the event is about.
     ///
     /// # Errors
     /// A [`Failure`] ends the run with its status; what this call said in `out` is still sent.
@@ -93,20 +99,31 @@ const MUCH: usize = 8 << 20;
 /// What a stage wants done.
 #[derive(Debug, Default)]
 pub struct Out {
-    near: Outgoing,
-    /// What was sent to the near side before.
-    pub(super) near_progress: Progress,
+    /// Those that are there, or have been sent anything, by number.
+    nears: BTreeMap<usize, ToNear>,
+    /// The near side that [`Side::Near`] means.
+    near_at: usize,
     errors: Outgoing,
     person: Outgoing,
     /// As many as there are, or as have been sent anything.
     fars: Vec<ToFar>,
     /// The far side that [`Side::Far`] means.
-    at: usize,
+    far_at: usize,
     /// In a plain pipe everything goes to stdout, in the order in which it was said.
     joined: bool,
-    pub(super) close_near: bool,
-    hold_near: bool,
+    /// A near side that was held is held no longer.
+    pub(super) released: bool,
     pub(super) stop: Option<Status>,
+}
+
+/// What is wanted of a near side.
+#[derive(Debug, Default)]
+pub(super) struct ToNear {
+    pub(super) outgoing: Outgoing,
+    /// What was sent to it before.
+    pub(super) progress: Progress,
+    hold: bool,
+    pub(super) close: bool,
 }
 
 /// What is wanted of a far side.
@@ -135,12 +152,33 @@ impl Out {
     /// The far side that [`Side::Far`] means, in the order of [`Ends::far`](super::between::Ends::far): the one that the event is
     /// about, else the first, or the one that the stage has chosen.
     pub fn far(&self) -> usize {
-        self.at
+        self.far_at
     }
 
     /// Chooses the far side that [`Side::Far`] means until the end of the event.
     pub fn choose_far(&mut self, far: usize) {
-        self.at = far;
+        self.far_at = far;
+    }
+
+    /// The near side that [`Side::Near`] means: 0 is our own stdin and stdout; the clients of a
+    /// [`Listener`](super::between::Listener) have numbers from 1 on, and none is used again. It is the one that the event is
+    /// about, else 0, or the one that the stage has chosen. What is sent to a client that has gone is dropped.
+    pub fn near(&self) -> usize {
+        self.near_at
+    }
+
+    /// Chooses the near side that [`Side::Near`] means until the end of the event.
+    pub fn choose_near(&mut self, near: usize) {
+        self.near_at = near;
+    }
+
+    pub(super) fn near_mut(&mut self, near: usize) -> &mut ToNear {
+        self.nears.entry(near).or_default()
+    }
+
+    /// Drops what is wanted of the near sides that are not `kept`.
+    pub(super) fn keep_nears(&mut self, kept: impl Fn(usize) -> bool) {
+        self.nears.retain(|&near, _| kept(near));
     }
 
     pub(super) fn far_mut(&mut self, far: usize) -> &mut ToFar {
@@ -167,18 +205,26 @@ impl Out {
         self.outgoing(side).add_line(line);
     }
 
+    /// Drops what is waiting to be sent to any side.
+    pub(super) fn clear(&mut self) {
+        let nears = self.nears.values_mut().map(|near| &mut near.outgoing);
+        let fars = self.fars.iter_mut().map(|far| &mut far.outgoing);
+        nears.chain(fars).chain([&mut self.errors, &mut self.person]).for_each(|side| side.bytes.clear());
+    }
+
     /// Lines that are passing in parts will not be continued: what waits for their end is sent.
     pub(super) fn give_up_parts(&mut self) {
-        let sides = [&mut self.near, &mut self.errors, &mut self.person].into_iter();
-        sides.chain(self.fars.iter_mut().map(|far| &mut far.outgoing)).for_each(Outgoing::give_up_part);
+        let nears = self.nears.values_mut().map(|near| &mut near.outgoing);
+        let fars = self.fars.iter_mut().map(|far| &mut far.outgoing);
+        nears.chain(fars).chain([&mut self.errors, &mut self.person]).for_each(Outgoing::give_up_part);
     }
 
     fn outgoing(&mut self, side: Side) -> &mut Outgoing {
         match side {
-            _ if self.joined => &mut self.near,
+            _ if self.joined => &mut self.near_mut(0).outgoing,
             // Nothing can be sent to who answers.
-            Side::Near | Side::Answers => &mut self.near,
-            Side::Far => &mut self.far_mut(self.at).outgoing,
+            Side::Near | Side::Answers => &mut self.near_mut(self.near_at).outgoing,
+            Side::Far => &mut self.far_mut(self.far_at).outgoing,
             Side::FarError => &mut self.errors,
             Side::Person => &mut self.person,
         }
@@ -186,14 +232,13 @@ impl Out {
 
     /// What was sent to the near or a far side before, and what is to be sent.
     fn sent_to(&self, side: Side) -> (Progress, usize) {
-        match (side, self.fars.get(self.at)) {
-            (Side::Far, far) if !self.joined => {
-                far.map_or((Progress::default(), 0), |far| (far.progress, far.outgoing.bytes.len()))
-            }
-            (Side::Near | Side::Far, _) => (self.near_progress, self.near.bytes.len()),
-            (Side::FarError, _) => (Progress::default(), self.errors.bytes.len()),
-            (Side::Person | Side::Answers, _) => (Progress::default(), self.person.bytes.len()),
-        }
+        let sent = match side {
+            Side::Far if !self.joined => self.fars.get(self.far_at).map(|far| (far.progress, &far.outgoing)),
+            Side::Near | Side::Far => self.nears.get(&self.near_at).map(|near| (near.progress, &near.outgoing)),
+            Side::FarError => Some((Progress::default(), &self.errors)),
+            Side::Person | Side::Answers => Some((Progress::default(), &self.person)),
+        };
+        sent.map_or((Progress::default(), 0), |(progress, outgoing)| (progress, outgoing.bytes.len()))
     }
 
     /// How much that was said to the near or the far side waits for a reader that takes its time.
@@ -216,7 +261,7 @@ impl Out {
     /// Whether what the far side has said waits for a reader of ours that takes its time: it may have said more than we have
     /// heard.
     pub fn far_waits(&self) -> bool {
-        self.fars.get(self.at).is_some_and(|far| far.waits)
+        self.fars.get(self.far_at).is_some_and(|far| far.waits)
     }
 
     /// What is waiting to be sent on to the other side of what came from `from`.
@@ -230,28 +275,40 @@ impl Out {
 
     /// Ends the child (where it still runs) and starts it anew.
     pub fn respawn(&mut self) {
-        self.far_mut(self.at).respawn = true;
+        self.far_mut(self.far_at).respawn = true;
     }
 
     /// Closes the child's stdin once all that was sent to it is written.
     pub fn close_far(&mut self) {
-        self.far_mut(self.at).close = true;
+        self.far_mut(self.far_at).close = true;
     }
 
-    /// Reads no more of the near side: whoever still writes to us finds the pipe closed.
+    /// Reads no more of the near side: whoever still writes to us finds the pipe closed. A client is disconnected once all that
+    /// was sent to it is written.
     pub fn close_near(&mut self) {
-        self.close_near = true;
+        self.near_mut(self.near_at).close = true;
+    }
+
+    /// Whether the stage has closed this near side.
+    pub(super) fn closes_near(&self, near: usize) -> bool {
+        self.nears.get(&near).is_some_and(|near| near.close)
     }
 
     /// Reads the near side no further until this is taken back: whoever writes to us waits, and no more piles up here than
     /// what one read brought.
     pub fn hold_near(&mut self, hold: bool) {
-        self.hold_near = hold;
+        let held = std::mem::replace(&mut self.near_mut(self.near_at).hold, hold);
+        self.released |= held && !hold;
     }
 
-    /// Whether the near side is to be read no further for now.
-    pub(super) fn holds_near(&self) -> bool {
-        self.hold_near || self.sides().any(|side| side.waiting() > MUCH)
+    /// Whether this near side is to be read no further for now.
+    pub(super) fn holds_near(&self, near: usize) -> bool {
+        self.nears.get(&near).is_some_and(|near| near.hold) || self.holds_all()
+    }
+
+    /// Whether no near side is to be read for now: too much waits for the end of a line.
+    pub(super) fn holds_all(&self) -> bool {
+        self.sides().any(|side| side.waiting() > MUCH)
     }
 
     /// Ends the run: what was sent is written, the child is ended.
@@ -265,7 +322,8 @@ impl Out {
     }
 
     fn sides(&self) -> impl Iterator<Item = &Outgoing> {
-        [&self.near, &self.errors, &self.person].into_iter().chain(self.fars.iter().map(|far| &far.outgoing))
+        let nears = self.nears.values().map(|near| &near.outgoing);
+        nears.chain(self.fars.iter().map(|far| &far.outgoing)).chain([&self.errors, &self.person])
     }
 
     /// Whether the run has been told to end.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod between;
+mod clients;
 mod contract;
 mod documents;
 mod edges;

@@ -7,8 +7,8 @@
 use pipewright::io::between::{Ends, Way, between};
 use pipewright::io::child::exit_code;
 use pipewright::io::lines::{Piece, text};
-use pipewright::io::report::{Failure, Report};
-use pipewright::io::signal;
+use pipewright::io::report::{Failure, Report, Status};
+use pipewright::io::signal::{self, Signals};
 use pipewright::io::stage::{Event, Out, Side, Stage};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -74,8 +74,9 @@ fn main() -> ExitCode {
     let shell = |script| Way::child(vec!["sh".into(), "-c".into(), script]);
     let far = std::env::args_os().skip(1).flat_map(shell).collect();
     let stage = Switch { report: Arc::clone(&report), near_ended: false, ended: [false; 2] };
-    match between(Box::new(stage), Ends { far, ..Ends::default() }, &report) {
-        Ok(pipewright::io::report::Status::Signal(signal)) => signal::die_of(signal),
+    let held = Signals::hold().map_err(|error| Failure::new(Status::NotStarted, error));
+    match held.and_then(|signals| between(Box::new(stage), Ends { far, ..Ends::default() }, &signals, &report)) {
+        Ok(Status::Signal(signal)) => signal::die_of(signal),
         Ok(status) => status.into(),
         Err(failure) => {
             report.say(&failure);

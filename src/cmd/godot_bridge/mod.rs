@@ -12,10 +12,11 @@ use super::options::LimitOptions;
 use super::world::{Runtime, Settings};
 use super::{Command, Contract, needs_input};
 use crate::cmd::events::Events;
-use crate::io::between::{Ends, Way, between};
+use crate::io::between::{Ends, Near, Way, between};
 use crate::io::descriptor::stdout;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::stage::Stage;
 use bridge::Bridge;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -139,22 +140,22 @@ pub const COMMAND: Command = Command {
     },
 };
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error: clap::Error| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     match arguments.action {
-        None => bridge(arguments),
+        None => bridge(arguments, signals),
         Some(Action::Install { project, remove }) => install(&project::change(&project, remove)?),
         Some(Action::Tree { game, root, depth, limits, program }) => {
             let report = Arc::new(Report::new(NAME, false));
             let reached = reach(&game, program, &report)?;
-            play(reached, &game.engine, limits.into(), Box::new(Tree::new(root, depth)), &report)
+            play(reached, &game.engine, limits.into(), Box::new(Tree::new(root, depth)), signals, &report)
         }
-        Some(Action::Demo { engine }) => demo(&engine),
+        Some(Action::Demo { engine }) => demo(&engine, signals),
     }
 }
 
-fn bridge(arguments: Arguments) -> Result<Status, Failure> {
+fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
     let report = Arc::new(Report::new(NAME, false));
     let options = &arguments.game;
     let limits = Limits::from(arguments.limits);
@@ -183,7 +184,7 @@ fn bridge(arguments: Arguments) -> Result<Status, Failure> {
     let bridge = Bridge::new(game, events, launched, Arc::clone(&report));
     let bridge = Runtime::new(bridge, [None], settings, Arc::clone(&report));
     let ends = Ends { far: vec![reached.way], limits, ..Ends::default() };
-    let ended = between(Box::new(bridge), ends, &report);
+    let ended = between(Box::new(bridge), ends, signals, &report);
     drop(reached.kept);
     ended
 }
@@ -194,25 +195,26 @@ fn play(
     options: &EngineOptions,
     limits: Limits,
     script: Box<dyn Script>,
+    signals: &Signals,
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
     let game = Game::new(patience(options), reached.first, false, options.verbose, Arc::clone(report));
     let launched = matches!(reached.way, Way::Link(_, Some(_)));
     let puppet: Box<dyn Stage> =
         Box::new(Puppet { game, script, launched, report: Arc::clone(report), asked: "hello" });
-    let ends = Ends { far: vec![reached.way], without_near: true, limits, ..Ends::default() };
-    let ended = between(puppet, ends, report);
+    let ends = Ends { far: vec![reached.way], near: Near::Stdout, limits, ..Ends::default() };
+    let ended = between(puppet, ends, signals, report);
     drop(reached.kept);
     ended
 }
 
 /// Plays the example game, as it was built in.
-fn demo(options: &EngineOptions) -> Result<Status, Failure> {
+fn demo(options: &EngineOptions, signals: &Signals) -> Result<Status, Failure> {
     let report = Arc::new(Report::new(NAME, false));
     let folder = project::unpack_example()?;
     report.note(format_args!("the Triangle Vault is in {}", folder.display()));
     let reached = launch(&folder, options, &report)?;
-    play(reached, options, Limits::default(), Box::new(Demo::default()), &report)
+    play(reached, options, Limits::default(), Box::new(Demo::default()), signals, &report)
 }
 
 fn patience(options: &EngineOptions) -> Patience {

@@ -265,7 +265,7 @@ impl Stage for Gate {
                 self.refuse_all(Kind::Rejected, "nobody reads the answer any more", out);
                 return Ok(());
             }
-            Event::Started | Event::Closed(_) | Event::Broken(..) | Event::Reopen => {}
+            Event::Joined | Event::Started | Event::Closed(_) | Event::Broken(..) | Event::Reopen => {}
         }
         self.go_on(out);
         Ok(())

@@ -24,6 +24,7 @@ use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::terminal::{Color, Terminal, expect_to_borrow};
 use crate::policy::Verdict;
 use crate::policy::builtin::Builtin;
@@ -124,7 +125,7 @@ fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)
 }
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     needs_input("calls")?;
     let report = Arc::new(Report::new(NAME, false));
@@ -169,7 +170,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let gate = Gate::new(settings, asker, has_channel, events, friends, Arc::clone(&report));
     let far = Way::child(arguments.command);
     let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
-    let ended = between(Box::new(gate), ends, &report);
+    let ended = between(Box::new(gate), ends, signals, &report);
     if let Some(farewell) = farewell {
         farewell.wait();
     }

@@ -11,6 +11,7 @@ use super::{Command, Contract};
 use crate::io::output::{Closed, Output};
 use crate::io::progress::Progress;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::journal::Direction;
 use crate::journal::read::{Found, Message};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -108,7 +109,7 @@ pub const COMMAND: Command = Command {
     },
 };
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     let report = Report::new(NAME, false);
     let options = &arguments.log;
@@ -117,14 +118,14 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
             let mut files = files.clone();
             // The shell names rotated files the newest first. What isn't known goes before, such as `zcat run.jsonl.2.gz |`.
             files.sort_by_cached_key(|file| LogFile::first_seq(file, options));
-            work(&files, options, &report, &mut check::Check::default())
+            work(&files, options, signals, &report, &mut check::Check::default())
         }
-        Task::Recover { files } => work(files, options, &report, &mut Recover),
+        Task::Recover { files } => work(files, options, signals, &report, &mut Recover),
         Task::Csv { fields, files, filter } => {
             let filter = Filter::compile_some("--where", filter.as_ref())?;
-            work(files, options, &report, &mut csv::Csv::new(fields, filter)?)
+            work(files, options, signals, &report, &mut csv::Csv::new(fields, filter)?)
         }
-        Task::Summary { files, format } => work(files, options, &report, &mut summary::Summary::new(*format)),
+        Task::Summary { files, format } => work(files, options, signals, &report, &mut summary::Summary::new(*format)),
     }
 }
 
@@ -147,12 +148,18 @@ trait Work {
     fn end(&mut self, _report: &Report, _out: &mut Vec<u8>) {}
 }
 
-fn work(files: &[OsString], options: &LogOptions, report: &Report, work: &mut dyn Work) -> Result<Status, Failure> {
+fn work(
+    files: &[OsString],
+    options: &LogOptions,
+    signals: &Signals,
+    report: &Report,
+    work: &mut dyn Work,
+) -> Result<Status, Failure> {
     let mut logs = LogFile::open_some(files, options, report)?;
     if !work.needs_times() {
         logs.iter_mut().for_each(LogFile::leave_out_times);
     }
-    let output = Output::open()?;
+    let output = Output::open(signals)?;
     match work_through(logs, &output, report, work) {
         Ok(()) => Ok(report.finish()),
         Err(closed) => closed.end(report),

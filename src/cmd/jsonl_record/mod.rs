@@ -12,6 +12,7 @@ use crate::io::between::{Ends, Way, between};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::{Direction, Part};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
@@ -110,7 +111,7 @@ fn sync(text: &str) -> Result<Sync, String> {
     }
 }
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     if arguments.command.is_empty() {
         needs_input("what is to be recorded")?;
@@ -147,7 +148,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         ..Ends::default()
     };
     let recorder = Recorder { log, filter, redaction, withheld_texts: 0, report: Arc::clone(&report) };
-    between(Box::new(recorder), ends, &report)
+    between(Box::new(recorder), ends, signals, &report)
 }
 
 /// Writes down what passes.
@@ -247,7 +248,7 @@ impl Stage for Recorder {
             Event::Reopen => self.log.reopen(),
             // As with a pipe: the next write to our stdin fails.
             Event::Broken(Side::Far, _) => out.close_near(),
-            Event::Started | Event::Closed(_) | Event::Broken(..) => {}
+            Event::Joined | Event::Started | Event::Closed(_) | Event::Broken(..) => {}
         }
         Ok(())
     }

@@ -18,10 +18,11 @@ use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
 use super::world::{self as runtime, Restarts, Runtime};
 use super::{Command, Contract, needs_input};
-use crate::io::between::{Ends, Program, Way, between};
+use crate::io::between::{Ends, Near, Program, Way, between};
 use crate::io::child::Surroundings;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::mcp::{Era, Names, Wants};
 use crate::record::{OwnedCall, recognise};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
@@ -197,7 +198,7 @@ fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)
 }
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     let servers = servers(&arguments)?;
@@ -260,12 +261,12 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let ends = Ends {
         far,
         hears_errors: true,
-        without_near: list.is_some(),
+        near: if list.is_some() { Near::Stdout } else { Near::Stdio },
         limits,
         far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
         ..Ends::default()
     };
-    let ended = between(Box::new(stage), ends, &report);
+    let ended = between(Box::new(stage), ends, signals, &report);
     goodbyes.iter().for_each(Goodbye::wait);
     ended
 }

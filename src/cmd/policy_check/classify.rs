@@ -5,6 +5,7 @@ use crate::cmd::options::LimitOptions;
 use crate::io::between::{Ends, between};
 use crate::io::lines::{Change, Limits, Line, Piece, TOO_DEEP, TOO_LONG, change, deeper_than};
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::why_none;
 use crate::policy::detector::{Element, classify};
@@ -31,11 +32,11 @@ struct Classifier {
     report: Arc<Report>,
 }
 
-pub fn run(arguments: &ClassifyArguments, report: &Arc<Report>) -> Result<Status, Failure> {
+pub fn run(arguments: &ClassifyArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     needs_input("names, such as {\"role\":\"button\",\"name\":\"Pay now\"},")?;
     let limits = Limits::from(arguments.limits);
     let stage = Classifier { max_depth: limits.max_depth, report: Arc::clone(report) };
-    between(Box::new(stage), Ends { limits, ..Ends::default() }, report)
+    between(Box::new(stage), Ends { limits, ..Ends::default() }, signals, report)
 }
 
 impl Classifier {

@@ -16,6 +16,7 @@ use super::{Command, Contract, needs_input};
 use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::policy::annotations::Annotations;
 use crate::policy::builtin::Builtin;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -113,13 +114,13 @@ pub const COMMAND: Command = Command {
     },
 };
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(&error))?;
     let report = Arc::new(Report::new(NAME, false));
     match &arguments.action {
-        Some(Action::Classify(own)) => return classify::run(own, &report),
-        Some(Action::Verify(own)) => return verify::run(own, &report),
+        Some(Action::Classify(own)) => return classify::run(own, signals, &report),
+        Some(Action::Verify(own)) => return verify::run(own, signals, &report),
         Some(Action::Test(own)) => return cases::run(own, &report),
         None => {}
     }
@@ -148,5 +149,5 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         broken: None,
     };
     let far = Way::child(arguments.command);
-    between(Box::new(gate), Ends { far, limits, reopens, ..Ends::default() }, &report)
+    between(Box::new(gate), Ends { far, limits, reopens, ..Ends::default() }, signals, &report)
 }

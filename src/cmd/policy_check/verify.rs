@@ -4,6 +4,7 @@ use crate::io::descriptor::Descriptor;
 use crate::io::lines::{Limits, Piece, Splitter};
 use crate::io::output::Output;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::policy::audit::{Summary, Verification};
 use serde::Serialize;
 use std::fs::File;
@@ -26,9 +27,9 @@ const MAX_LINE: usize = 64 << 20;
 ///
 /// # Errors
 /// [`Status::Usage`] where a file can't be opened, [`Status::Fault`] where it can't be read to its end.
-pub fn run(arguments: &VerifyArguments, report: &Report) -> Result<Status, Failure> {
+pub fn run(arguments: &VerifyArguments, signals: &Signals, report: &Report) -> Result<Status, Failure> {
     let audits = arguments.files.iter().map(|path| Audit::open(path)).collect::<Result<Vec<Audit>, Failure>>()?;
-    let output = Output::open()?;
+    let output = Output::open(signals)?;
     let found = verify(audits)?;
     for (name, summary) in &found {
         tell(name, summary, report);
@@ -186,7 +187,7 @@ mod tests {
 
     fn status(files: &[&Path]) -> Status {
         let files = files.iter().map(|path| path.to_path_buf()).collect();
-        match run(&VerifyArguments { files }, &Report::new("policy-check", true)) {
+        match run(&VerifyArguments { files }, &Signals::hold().unwrap(), &Report::new("policy-check", true)) {
             Ok(status) => status,
             Err(failure) => failure.status,
         }

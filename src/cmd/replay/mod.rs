@@ -19,6 +19,7 @@ use crate::io::keys::Keys;
 use crate::io::lines::Path;
 use crate::io::output::Output;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::terminal::Terminal;
 use crate::journal::{Direction, Part};
 use crate::replay::schedule::{Schedule, Speed};
@@ -181,21 +182,21 @@ fn speed(text: &str) -> Result<Speed, String> {
     times.map(Speed::Times).ok_or_else(|| "a number above 0, such as 1 or 0.5, or max".to_owned())
 }
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     let report = Arc::new(Report::new(NAME, arguments.role.quiet));
     if arguments.role.include_rejected && arguments.role.part == Some(Part::World) {
         return Err(Failure::new(Status::Usage, "--include-rejected is about the calls of --as agent"));
     }
     match arguments.role.part {
-        Some(Part::World) if arguments.role.jsonrpc => serve::run(arguments, report),
+        Some(Part::World) if arguments.role.jsonrpc => serve::run(arguments, signals, report),
         Some(_) if arguments.role.jsonrpc => Err(Failure::new(Status::Usage, "--jsonrpc serves: give --as world")),
-        Some(part) => role::run(arguments, part, report),
-        None => play(&arguments, report),
+        Some(part) => role::run(arguments, part, signals, report),
+        None => play(&arguments, signals, report),
     }
 }
 
-fn play(arguments: &Arguments, report: Arc<Report>) -> Result<Status, Failure> {
+fn play(arguments: &Arguments, signals: &Signals, report: Arc<Report>) -> Result<Status, Failure> {
     let choose = &arguments.choose;
     let choice = Choice {
         directions: choose.dir.clone(),
@@ -215,7 +216,7 @@ fn play(arguments: &Arguments, report: Arc<Report>) -> Result<Status, Failure> {
         // Nothing is to be timed, merged or cut.
         log.leave_out_times();
     }
-    let output = Output::open()?;
+    let output = Output::open(signals)?;
     let stepper = if choose.step || choose.breaks.is_some() {
         let keys = Keys::read_from(Terminal::open(&choose.tty)?)?;
         output.on_signal(keys.restorer().map_err(|error| Failure::new(Status::NotStarted, error))?);

@@ -5,9 +5,10 @@ use super::findings::Findings;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
 use crate::cmd::silence::Silence;
-use crate::io::between::{Ends, Manner, Way, between};
+use crate::io::between::{Ends, Manner, Near, Way, between};
 use crate::io::lines::{Limits, Piece};
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
 use crate::replay::alignment::{Alignment, Finding, Heard, Need};
@@ -33,7 +34,7 @@ const LONGEST: usize = 64 << 20;
 /// A side that is behind owes its lines soon: so many times the time to settle.
 const BEHIND: u32 = 5;
 
-pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Status, Failure> {
+pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Report>) -> Result<Status, Failure> {
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
     let RoleOptions {
         child, session, include_rejected, ignore, normalise, report: file, timeout, settle, quiet, ..
@@ -74,12 +75,12 @@ pub fn run(arguments: Arguments, part: Part, report: Arc<Report>) -> Result<Stat
     };
     let ends = Ends {
         far: Way::child(command),
-        without_near: wraps,
+        near: if wraps { Near::Stdout } else { Near::Stdio },
         limits: Limits { max_line: log.max_line, max_depth: log.max_depth },
         manner: Manner::Session,
         ..Ends::default()
     };
-    between(Box::new(stage), ends, &report)
+    between(Box::new(stage), ends, signals, &report)
 }
 
 /// A line that the filter gives nothing for, or fails on, stays as it is.

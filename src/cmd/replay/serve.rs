@@ -6,10 +6,11 @@ use super::report::{Counts, Line as ReportLine, ReportFile, json};
 use super::role::normaliser;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
-use crate::io::between::{Ends, Manner, Way, between};
+use crate::io::between::{Ends, Manner, Near, Way, between};
 use crate::io::child::exit_code;
 use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
 use crate::record::{Call, Kind, Outcome, recognise};
@@ -25,7 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub fn run(arguments: Arguments, report: Arc<Report>) -> Result<Status, Failure> {
+pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Result<Status, Failure> {
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
     let RoleOptions { child, ignore, normalise, report: file, quiet, .. } = role;
     let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
@@ -60,12 +61,12 @@ pub fn run(arguments: Arguments, report: Arc<Report>) -> Result<Status, Failure>
     };
     let ends = Ends {
         far: Way::child(command),
-        without_near: wraps,
+        near: if wraps { Near::Stdout } else { Near::Stdio },
         limits: Limits { max_line: log.max_line, max_depth: log.max_depth },
         manner: if wraps { Manner::Session } else { Manner::Relay },
         ..Ends::default()
     };
-    between(Box::new(stage), ends, &report)
+    between(Box::new(stage), ends, signals, &report)
 }
 
 fn read(conversation: &mut Conversation, same: Comparison) -> Result<Answers, Failure> {

@@ -16,6 +16,7 @@ use crate::io::between::{Ends, Manner, Way, between};
 use crate::io::descriptor::stdout;
 use crate::io::folders;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::io::terminal::{Color, Terminal};
 use agent::Agent;
 use clap::builder::FalseyValueParser;
@@ -142,7 +143,7 @@ pub const COMMAND: Command = Command {
     },
 };
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(error.to_string()))?;
     let start = start_command(&arguments.start).map_err(usage)?;
@@ -171,7 +172,7 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
         limits: ends.limits,
     };
     let proxy = Proxy::new(settings, player, ledger, Arc::clone(&report));
-    between(Box::new(proxy), ends, &report)
+    between(Box::new(proxy), ends, signals, &report)
 }
 
 /// The first line, at once: the game stands still until it comes, whatever else we have to say. Says whether

@@ -333,7 +333,7 @@ impl Proxy {
                 self.give_up_waiting();
                 Ok(())
             }
-            Event::Broken(Side::FarError | Side::Answers, _) | Event::Reopen => Ok(()),
+            Event::Broken(Side::FarError | Side::Answers, _) | Event::Joined | Event::Reopen => Ok(()),
         }
     }
 }

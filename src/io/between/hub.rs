@@ -2,21 +2,22 @@
 
 use super::Manner;
 use super::far::Far;
+use super::near::NearSide;
+use super::writing::Dirty;
 use crate::io::child::Group;
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::sink::Sink;
-use crate::io::stage::{Event, Out, Side, Stage};
+use crate::io::stage::{Out, Side, Stage};
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 pub(super) struct Hub {
     pub(super) core: Mutex<Core>,
-    /// Wakes the main thread.
+    /// Wakes the main thread, and the readers of near sides that are held.
     pub(super) changed: Condvar,
     pub(super) sinks: Sinks,
     pub(super) report: Arc<Report>,
@@ -27,12 +28,11 @@ pub(super) struct Hub {
     pub(super) running: Mutex<BTreeMap<usize, Group>>,
 }
 
-/// Where our own side is written to.
+/// What is written beside the near and the far sides.
 pub(super) struct Sinks {
-    pub(super) near: Sink,
-    pub(super) person: Option<Sink>,
+    pub(super) person: Option<Arc<Sink>>,
     /// Our stderr, for what the child says on its own.
-    pub(super) errors: Option<Sink>,
+    pub(super) errors: Option<Arc<Sink>>,
 }
 
 /// How the run goes, see [`Ends`](super::Ends).
@@ -48,11 +48,15 @@ pub(super) struct Manners {
     pub(super) reopens: bool,
     /// There are several far sides.
     pub(super) has_several: bool,
+    /// The near sides are the clients of a listener.
+    pub(super) has_clients: bool,
 }
 
 pub(super) struct Core {
     pub(super) stage: Box<dyn Stage>,
     pub(super) out: Out,
+    /// By number: 0 is our own stdin and stdout, the others are clients.
+    pub(super) nears: BTreeMap<usize, NearSide>,
     pub(super) fars: Vec<Slot>,
     /// Once it is set, nothing is decided any more.
     pub(super) end: Option<Result<Status, Failure>>,
@@ -71,86 +75,111 @@ pub(super) struct Slot {
     pub(super) is_to_start: bool,
 }
 
-/// Which child of which far side something is from.
+/// What an event is from, or where something is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Source {
-    pub(super) far: usize,
+pub(super) struct Peer {
+    pub(super) side: Side,
+    /// Which near or far side.
+    pub(super) number: usize,
+    /// Which child of the far side.
     pub(super) epoch: u64,
 }
 
-/// The sinks that have something to write.
-#[derive(Default)]
-pub(super) struct Dirty {
-    /// Leave a sink to whoever is writing to it already, and don't wait.
-    aside: bool,
-    near: bool,
-    fars: Vec<(Source, Arc<Sink>)>,
-    person: bool,
-    errors: bool,
-}
+impl Peer {
+    /// The person, our stderr, or a channel of answers.
+    pub(super) fn of(side: Side) -> Peer {
+        Peer { side, number: 0, epoch: 0 }
+    }
 
-impl Dirty {
-    fn merge(&mut self, more: Dirty) {
-        self.near |= more.near;
-        self.person |= more.person;
-        self.errors |= more.errors;
-        self.fars.retain(|(source, _)| more.fars.iter().all(|(newer, _)| newer.far != source.far));
-        self.fars.extend(more.fars);
+    pub(super) fn near(number: usize) -> Peer {
+        Peer { side: Side::Near, number, epoch: 0 }
+    }
+
+    pub(super) fn far(number: usize, epoch: u64) -> Peer {
+        Peer { side: Side::Far, number, epoch }
+    }
+
+    /// Whether a child of ours is at the other end.
+    pub(super) fn is_far(self) -> bool {
+        matches!(self.side, Side::Far | Side::FarError)
+    }
+
+    /// Has [`Side::Near`] and [`Side::Far`] mean what an event is about.
+    pub(super) fn choose(about: Option<Peer>, out: &mut Out) {
+        let number = |side: fn(&Peer) -> bool| about.filter(side).map_or(0, |peer| peer.number);
+        out.choose_near(number(|peer| peer.side == Side::Near));
+        out.choose_far(number(|peer| peer.is_far()));
     }
 }
 
 impl Core {
-    /// The child that `source` names, where it is the present one.
-    pub(super) fn child(&mut self, source: Source) -> Option<&mut Far> {
-        let slot = &mut self.fars[source.far];
-        slot.far.as_mut().filter(|_| slot.epoch == source.epoch)
+    /// The child that `peer` means, where it is the present one.
+    pub(super) fn child(&mut self, peer: Peer) -> Option<&mut Far> {
+        let slot = self.fars.get_mut(peer.number).filter(|_| peer.is_far())?;
+        slot.far.as_mut().filter(|_| slot.epoch == peer.epoch)
+    }
+
+    /// Whether a near side is to be read no further for now; no longer once it is broken, or the run has ended.
+    pub(super) fn is_held(&self, near: usize) -> bool {
+        let is_broken = self.nears.get(&near).is_some_and(NearSide::is_broken);
+        self.out.holds_near(near) && !is_broken && self.end.is_none()
+    }
+
+    /// Whether `peer` has been replaced by another child, or is a client that has gone.
+    fn is_former(&self, peer: Peer) -> bool {
+        match peer.side {
+            Side::Far | Side::FarError => self.fars.get(peer.number).is_some_and(|slot| slot.epoch != peer.epoch),
+            Side::Near => !self.nears.contains_key(&peer.number),
+            Side::Person | Side::Answers => false,
+        }
     }
 }
 
-type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
+pub(super) type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
 
 impl Hub {
     /// With so many far sides, none of which has been started.
-    pub(super) fn new(stage: Box<dyn Stage>, fars: usize, sinks: Sinks, report: Arc<Report>, manners: Manners) -> Hub {
+    pub(super) fn new(
+        stage: Box<dyn Stage>,
+        nears: BTreeMap<usize, NearSide>,
+        fars: usize,
+        sinks: Sinks,
+        report: Arc<Report>,
+        manners: Manners,
+    ) -> Hub {
         let out = if manners.is_pipe { Out::joined() } else { Out::default() };
         let fars = (0..fars).map(|_| Slot::default()).collect();
-        let core = Core { stage, out, fars, end: None, asleep_until: None };
+        let core = Core { stage, out, nears, fars, end: None, asleep_until: None };
         let (core, changed) = (Mutex::new(core), Condvar::new());
         let (signalled, running) = (AtomicBool::new(false), Mutex::default());
         Hub { core, changed, sinks, report, manners, signalled, running }
     }
 
-    /// Has the stage act and commit, and queues what it said. `source` names the child that an event is from;
-    /// what a former child's threads still bring is dropped.
-    pub(super) fn decide(&self, source: Option<Source>, act: Box<Act<'_>>) -> Dirty {
+    /// Has the stage act and commit, and queues what it said. `about` is what an event is from; what a former child's threads
+    /// still bring is dropped.
+    pub(super) fn decide(&self, about: Option<Peer>, act: Box<Act<'_>>) -> Dirty {
         let mut core = lock(&self.core);
-        if source.is_some_and(|source| source.epoch != core.fars[source.far].epoch) {
+        if about.is_some_and(|peer| core.is_former(peer)) {
             return Dirty::default();
         }
-        self.decide_in(&mut core, source.map_or(0, |source| source.far), act)
+        self.decide_in(&mut core, about, act)
     }
 
-    /// The same with the lock held, for an event that is about a far side, or the first. Whatever comes after the end is
-    /// dropped.
-    pub(super) fn decide_in(&self, core: &mut Core, far: usize, act: Box<Act<'_>>) -> Dirty {
+    /// The same with the lock held. Whatever comes after the end is dropped.
+    pub(super) fn decide_in(&self, core: &mut Core, about: Option<Peer>, act: Box<Act<'_>>) -> Dirty {
         if core.end.is_some() {
             return Dirty::default();
         }
         self.measure(core);
         let Core { stage, out, .. } = core;
-        out.choose_far(far);
-        let held = out.holds_near();
+        Peer::choose(about, out);
+        let held = out.holds_all();
         let decided = act(stage.as_mut(), out);
-        let let_go = held && !out.holds_near();
+        let released = std::mem::take(&mut out.released) || (held && !out.holds_all());
         let committed = stage.commit();
         if committed.is_err() {
             // What wasn't made durable must not be seen to have happened.
-            for side in [Side::Near, Side::FarError, Side::Person] {
-                out.to(side).clear();
-            }
-            for far in 0..core.fars.len() {
-                core.out.far_mut(far).outgoing.bytes.clear();
-            }
+            out.clear();
         }
         let dirty = self.queue(core);
         if let Err(failure) = decided.and(committed) {
@@ -163,7 +192,7 @@ impl Hub {
             (deadline, _) => deadline.is_some(),
         };
         let respawns = (0..core.fars.len()).any(|far| core.out.far_mut(far).respawn);
-        if core.end.is_some() || respawns || earlier || let_go {
+        if core.end.is_some() || respawns || earlier || released {
             self.changed.notify_all();
         }
         dirty
@@ -171,14 +200,16 @@ impl Hub {
 
     /// Moves what the stage said from `core.out` to the sinks.
     fn queue(&self, core: &mut Core) -> Dirty {
-        let append = |sink: &Option<Sink>, bytes: &mut Vec<u8>| sink.as_ref().is_some_and(|sink| sink.append(bytes));
-        let mut dirty = Dirty { near: self.sinks.near.append(core.out.to(Side::Near)), ..Dirty::default() };
-        if !self.manners.is_pipe {
-            dirty.person = append(&self.sinks.person, core.out.to(Side::Person));
-            dirty.errors = append(&self.sinks.errors, core.out.to(Side::FarError));
+        let Core { out, nears, fars, .. } = core;
+        let mut dirty = Dirty::default();
+        for (&number, near) in nears.iter_mut() {
+            if near.take(out.near_mut(number)) {
+                dirty.push(Peer::near(number), &near.sink);
+            }
         }
-        for (index, slot) in core.fars.iter().enumerate() {
-            let to_far = core.out.far_mut(index);
+        out.keep_nears(|near| nears.contains_key(&near));
+        for (number, slot) in fars.iter().enumerate() {
+            let to_far = out.far_mut(number);
             let close = std::mem::take(&mut to_far.close);
             // What is said to one that isn't there is lost.
             let Some(far) = &slot.far else {
@@ -189,7 +220,16 @@ impl Hub {
                 far.sink.close();
             }
             if far.sink.append(&mut to_far.outgoing.bytes) || close {
-                dirty.fars.push((Source { far: index, epoch: slot.epoch }, Arc::clone(&far.sink)));
+                dirty.push(Peer::far(number, slot.epoch), &far.sink);
+            }
+        }
+        if !self.manners.is_pipe {
+            for (side, sink) in [(Side::Person, &self.sinks.person), (Side::FarError, &self.sinks.errors)] {
+                if let Some(sink) = sink
+                    && sink.append(out.to(side))
+                {
+                    dirty.push(Peer::of(side), sink);
+                }
             }
         }
         dirty
@@ -197,124 +237,14 @@ impl Hub {
 
     /// Tells the stage how far everything has come that was sent before.
     pub(super) fn measure(&self, core: &mut Core) {
-        core.out.near_progress = self.sinks.near.progress();
+        for (&number, near) in &core.nears {
+            core.out.near_mut(number).progress = near.sink.progress();
+        }
         for (index, slot) in core.fars.iter().enumerate() {
             let to_far = core.out.far_mut(index);
             to_far.progress = slot.far.as_ref().map(|far| far.sink.progress()).unwrap_or_default();
             to_far.waits = slot.far.as_ref().is_some_and(Far::waits);
         }
-    }
-
-    /// Decides, and writes what was decided; blocks as long as the readers of that take. Of several far sides, it waits for
-    /// none: the others must go on.
-    pub(super) fn deliver(
-        self: &Arc<Hub>,
-        source: Option<Source>,
-        act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
-    ) {
-        let dirty = self.decide(source, Box::new(act));
-        match self.manners.has_several {
-            true => self.write_near(dirty),
-            false => self.write_out(dirty),
-        }
-    }
-
-    /// The same for whoever reads a child: that must go on whatever a child reads. (A child that does one thing after the
-    /// other reads nothing while it writes; who waited for it to read wouldn't read what it writes.)
-    pub(super) fn deliver_from_far(
-        self: &Arc<Hub>,
-        source: Option<Source>,
-        act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
-    ) {
-        let dirty = self.decide(source, Box::new(act));
-        self.write_near(dirty);
-    }
-
-    /// Writes; what a far side doesn't take at once is written aside.
-    fn write_near(self: &Arc<Hub>, mut dirty: Dirty) {
-        let mut slow = Vec::new();
-        for (source, far) in std::mem::take(&mut dirty.fars) {
-            match far.drain_at_once() {
-                Ok(true) => {}
-                Ok(false) => slow.push((source, far)),
-                Err(error) => dirty.merge(self.far_broken(source, error)),
-            }
-        }
-        self.write_aside(Dirty { fars: slow, ..Dirty::default() });
-        self.write_out(dirty);
-    }
-
-    /// Decides here, and writes on a thread of its own: for threads that must not wait for a reader.
-    pub(super) fn deliver_aside(self: &Arc<Hub>, act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>) {
-        self.write_aside(self.decide(None, Box::new(act)));
-    }
-
-    pub(super) fn write_aside(self: &Arc<Hub>, mut dirty: Dirty) {
-        dirty.aside = true;
-        // Each on a thread of its own, so that none waits for the reader of another.
-        let several = dirty.fars.split_off(dirty.fars.len().min(1));
-        for far in several {
-            let dirty = Dirty { aside: true, fars: vec![far], ..Dirty::default() };
-            self.spawn(move |hub| hub.write_out(dirty));
-        }
-        if dirty.near || dirty.person || dirty.errors || !dirty.fars.is_empty() {
-            self.spawn(move |hub| hub.write_out(dirty));
-        }
-    }
-
-    /// Writes; a sink that can't be written is told to the stage, and what it says to that is written too.
-    fn write_out(&self, mut dirty: Dirty) {
-        while let Some((side, source, error)) = self.write(&mut dirty) {
-            let more = if side == Side::Near {
-                self.near_broken(error)
-            } else {
-                self.decide(source, Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
-            };
-            dirty.merge(more);
-        }
-    }
-
-    fn far_broken(&self, source: Source, error: io::Error) -> Dirty {
-        self.decide(Some(source), Box::new(move |stage, out| stage.on(Event::Broken(Side::Far, error), out)))
-    }
-
-    /// Our stdout takes nothing more: quiet where its reader has gone, a fault otherwise.
-    pub(super) fn near_broken(&self, error: io::Error) -> Dirty {
-        let end = match error.kind() {
-            ErrorKind::BrokenPipe => None,
-            _ => Some(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
-        };
-        let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
-        let dirty = self.decide(None, Box::new(told));
-        self.end(end.map_or_else(|| Ok(self.report.finish()), Err));
-        dirty
-    }
-
-    /// Drains what is dirty; stops at the first sink that broke.
-    fn write(&self, dirty: &mut Dirty) -> Option<(Side, Option<Source>, io::Error)> {
-        let drain = if dirty.aside { Sink::drain_unless_busy } else { Sink::drain };
-        if std::mem::take(&mut dirty.near)
-            && let Err(error) = drain(&self.sinks.near)
-        {
-            return Some((Side::Near, None, error));
-        }
-        while let Some((source, far)) = dirty.fars.pop() {
-            if let Err(error) = drain(&far) {
-                return Some((Side::Far, Some(source), error));
-            }
-        }
-        for (dirty, sink, side) in [
-            (&mut dirty.person, &self.sinks.person, Side::Person),
-            (&mut dirty.errors, &self.sinks.errors, Side::FarError),
-        ] {
-            if std::mem::take(dirty)
-                && let Some(sink) = sink
-                && let Err(error) = drain(sink)
-            {
-                return Some((side, None, error));
-            }
-        }
-        None
     }
 
     /// Ends the run, unless it has been ended already.

@@ -1,5 +1,5 @@
-//! Standing between two sides: our own stdin and stdout (near), a child (far), and a person's terminal; or, with
-//! neither child nor person, in a plain pipe.
+//! Standing between two sides: our own stdin and stdout or the clients of a socket (near), children (far), and a person's
+//! terminal; or, with neither child nor person nor clients, in a plain pipe.
 //!
 //! The whole rule of flushing is here: everything decided so far is written before the next read(2), and at no other
 //! time. While input is waiting, reads are full and so are writes; when it isn't, nothing waits.
@@ -7,20 +7,23 @@
 //! One blocking thread reads each side. It reads once, locks the stage, has it decide every complete line,
 //! lets it commit, appends what was decided to the sinks, unlocks, and writes. Locks are taken in the order
 //! stage, queue; neither is held across a write(2), so two sides that flood each other can't deadlock: each
-//! direction waits for its own reader alone. Order is kept within a direction; across directions nothing is
-//! ordered but that a commit comes before the bytes that depend on it.
+//! direction waits for its own reader alone. Where there are several peers on a side, nobody waits for one of them but
+//! itself: what it doesn't take at once is written on a thread of its own. Order is kept within a direction; across
+//! directions nothing is ordered but that a commit comes before the bytes that depend on it.
 //!
 //! The main thread starts and ends children and wakes the stage at its deadline. It never writes to a peer
 //! itself, so a deadline passes even while the other side reads nothing. In a session, threads of their own watch whether
 //! our stdin and stdout still have somebody at their other ends.
 //!
-//! `hub` holds what the threads share, `threads` those that read, listen and watch, `supervisor` the main thread,
-//! `far` the child.
+//! `hub` holds what the threads share, `threads` those that read, listen and watch, `writing` says who writes and waits,
+//! `supervisor` is the main thread, `near` our own stdout and the clients, `far` the child.
 
 mod far;
 mod hub;
+mod near;
 mod supervisor;
 mod threads;
+mod writing;
 
 use super::child::Surroundings;
 use super::descriptor::{Descriptor, stderr, stdin, stdout};
@@ -30,15 +33,20 @@ use super::signal::Signals;
 use super::sink::Sink;
 use super::stage::{Side, Stage};
 use super::terminal::Terminal;
-use hub::{Hub, Manners, Sinks};
+use hub::{Hub, Manners, Peer, Sinks};
+use near::NearSide;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// What a stage stands between, beside our own stdin and stdout.
+/// What a stage stands between.
 #[derive(Debug, Default)]
 pub struct Ends {
+    /// The near side.
+    pub near: Near,
     /// The far sides, started in this order; what is sent to one that has not been started yet is lost. With several, the near side
     /// never waits for one that reads nothing: the stage holds it
     /// ([`Out::hold_near`](super::stage::Out::hold_near)).
@@ -46,8 +54,6 @@ pub struct Ends {
     /// Whether the stage hears a child's stderr ([`Side::FarError`]); else it is our own. With a [`Way::Link`] it does: what the
     /// child prints, on stdout too.
     pub hears_errors: bool,
-    /// Whether the near side takes no part: our stdin is left alone, and nothing about our stdout ends the run.
-    pub without_near: bool,
     /// Whether a line that stays unfinished for a moment (a prompt) is given in parts; else it is waited for.
     pub prompt: bool,
     /// Whether SIGHUP asks to open files anew ([`Event::Reopen`](super::stage::Event::Reopen)) instead of to end.
@@ -65,6 +71,33 @@ pub struct Ends {
     pub far_limits: Option<Limits>,
     /// How the end is made.
     pub manner: Manner,
+}
+
+/// What is on the near side.
+#[derive(Debug, Default)]
+pub enum Near {
+    /// Our own stdin and stdout.
+    #[default]
+    Stdio,
+    /// Our own stdout alone: stdin is not read, and a reader of stdout that has gone is noticed only when something is written.
+    Stdout,
+    /// Any number of clients, which come and go; the run goes on while there is none, until the stage stops it.
+    ///
+    /// Each client has a number ([`Out::near`](super::stage::Out::near)), and order is kept for each. One that reads nothing
+    /// holds up neither the others nor a far side: what is sent to it waits here, and while its own requests would add to
+    /// that, it is read no further. Once more than 16 MiB wait, it is disconnected. Nor does a client wait for a far side
+    /// that reads nothing: the stage holds it ([`Out::hold_near`](super::stage::Out::hold_near)).
+    Clients(Listener),
+}
+
+/// Waits for the next client, and gives its connection; called again and again on a thread of its own. An error is reported, and the
+/// next client is waited for.
+pub struct Listener(pub Box<dyn FnMut() -> io::Result<UnixStream> + Send>);
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 /// How a far side is reached.
@@ -125,7 +158,7 @@ pub enum Manner {
     Session,
 }
 
-/// Runs `stage` until it stops the run, a signal does, or our stdout is gone. The status is what the stage
+/// Runs `stage` until it stops the run, one of `signals` does, or our stdout is gone. The status is what the stage
 /// stopped with; a gone stdout ends quietly with [`Report::finish`], and so does a plain pipe when stdin has ended.
 ///
 /// Between two sides, the stage must stop the run by itself when it has no more use of it: nothing else ends it when a
@@ -134,33 +167,36 @@ pub enum Manner {
 /// # Errors
 /// What the stage fails with, a child that can't be started ([`Status::NotStarted`]), an stdout that can't be
 /// written ([`Status::Fault`]). In each case the child has been ended when this returns.
-pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Result<Status, Failure> {
+pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
-    let signals = Signals::hold().map_err(|error| system(error.into()))?;
-    let Ends { far, hears_errors, without_near, prompt, .. } = ends;
-    let Ends { reopens, mut person, answers, stays, limits, far_limits, manner, .. } = ends;
-    let near = stdin().map_err(system)?;
+    let signals = signals.receive();
+    let Ends { near, far, hears_errors, prompt, reopens, mut person, answers, stays, limits, far_limits, manner } =
+        ends;
     let mut person_input = None;
     let mut person_output = None;
     if let Some(terminal) = &mut person {
         terminal.borrow()?;
         person_input = Some(terminal.descriptor().map_err(system)?);
-        person_output = Some(Sink::new(terminal.descriptor().map_err(system)?));
+        person_output = Some(Arc::new(Sink::new(terminal.descriptor().map_err(system)?)));
     }
     let sinks = Sinks {
-        near: Sink::new(stdout().map_err(system)?),
         person: person_output,
         errors: if hears_errors || far.iter().any(|way| matches!(way, Way::Link(..))) {
-            Some(Sink::new(stderr().map_err(system)?))
+            Some(Arc::new(Sink::new(stderr().map_err(system)?)))
         } else {
             None
         },
     };
-    let is_pipe = far.is_empty() && person.is_none();
+    let has_clients = matches!(near, Near::Clients(_));
+    let mut nears = BTreeMap::new();
+    if !has_clients {
+        nears.insert(0, NearSide::stdout(stdout().map_err(system)?));
+    }
+    let is_pipe = far.is_empty() && person.is_none() && !has_clients;
     let far_limits = far_limits.unwrap_or(limits);
     let (far_count, has_several) = (far.len(), far.len() > 1);
-    let manners = Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several };
-    let hub = Arc::new(Hub::new(stage, far_count, sinks, Arc::clone(report), manners));
+    let manners = Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several, has_clients };
+    let hub = Arc::new(Hub::new(stage, nears, far_count, sinks, Arc::clone(report), manners));
     let mut ways: Vec<Option<Way>> = far.into_iter().map(Some).collect();
     let mut start = |far: usize| match ways[far].take() {
         Some(Way::Child(program)) => {
@@ -178,15 +214,19 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, report: &Arc<Report>) -> Resul
         None => hub.not_started(far, Failure::new(Status::NotStarted, "the other side can't be started again")),
     };
     (0..far_count).for_each(&mut start);
-    if !without_near {
-        hub.watch_near().map_err(system)?;
-        hub.read(Side::Near, None, near);
+    match near {
+        Near::Stdio => {
+            hub.watch_near().map_err(system)?;
+            hub.read(Peer::near(0), stdin().map_err(system)?);
+        }
+        Near::Stdout => {}
+        Near::Clients(listener) => hub.accept(listener),
     }
     for input in answers {
-        hub.read(Side::Answers, None, input);
+        hub.read(Peer::of(Side::Answers), input);
     }
     if let Some(input) = person_input {
-        hub.read(Side::Person, None, input);
+        hub.read(Peer::of(Side::Person), input);
     }
     hub.listen(signals);
     let ended = hub.supervise(&mut start);

@@ -1,16 +1,17 @@
 //! The main thread: starts and ends the child, wakes the stage at its deadline, and makes the end.
 
 use super::far::{Exit, Far};
-use super::hub::{Core, Hub, Source};
+use super::hub::{Core, Hub, Peer};
 use super::{Link, Manner, Program};
 use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
 use crate::io::sink::Sink;
 use crate::io::stage::{Event, Out, Side, Stage};
+use std::convert::Infallible;
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,7 +49,8 @@ impl Hub {
     pub(super) fn not_started(self: &Arc<Hub>, far: usize, failure: Failure) {
         let dirty = {
             let mut core = lock(&self.core);
-            self.decide_in(&mut core, far, Box::new(|stage, out| stage.not_started(failure, out)))
+            let peer = Peer::far(far, core.fars[far].epoch);
+            self.decide_in(&mut core, Some(peer), Box::new(|stage, out| stage.not_started(failure, out)))
         };
         self.write_aside(dirty);
     }
@@ -62,7 +64,7 @@ impl Hub {
         }
         let met = Far::new(group, to, stderr.is_some());
         let exit = met.exit();
-        let (source, dirty) = {
+        let (peer, dirty) = {
             // In one go: the stage knows of the other side before anything else can be sent to it.
             let mut core = lock(&self.core);
             core.fars[far].far = Some(met);
@@ -70,15 +72,16 @@ impl Hub {
                 out.give_up_parts();
                 stage.on(Event::Started, out)
             };
-            (Source { far, epoch: core.fars[far].epoch }, self.decide_in(&mut core, far, Box::new(started)))
+            let peer = Peer::far(far, core.fars[far].epoch);
+            (peer, self.decide_in(&mut core, Some(peer), Box::new(started)))
         };
         if let Some(child) = child {
             self.wait_for(child, exit);
         }
         self.write_aside(dirty);
-        self.read(Side::Far, Some(source), from);
+        self.read(peer, from);
         if let Some(stderr) = stderr {
-            self.read(Side::FarError, Some(source), stderr);
+            self.read(Peer { side: Side::FarError, ..peer }, stderr);
         }
     }
 
@@ -118,10 +121,10 @@ impl Hub {
                 continue;
             }
             let (exited, look_again) = core.next_exit(now);
-            if let Some(Ended { source, status, sink }) = exited {
+            if let Some(Ended { peer, status, sink }) = exited {
                 drop(core);
                 sink.settle();
-                self.exited(source, status);
+                self.exited(peer, status);
                 core = lock(&self.core);
             } else if deadline.is_some_and(|deadline| deadline <= now) {
                 drop(core);
@@ -141,12 +144,12 @@ impl Hub {
         }
     }
 
-    fn exited(self: &Arc<Hub>, source: Source, status: ExitStatus) {
+    fn exited(self: &Arc<Hub>, peer: Peer, status: ExitStatus) {
         let told = |stage: &mut dyn Stage, out: &mut Out| {
             out.give_up_parts();
             stage.on(Event::Exited(status), out)
         };
-        let dirty = self.decide(Some(source), Box::new(told));
+        let dirty = self.decide(Some(peer), Box::new(told));
         self.write_aside(dirty);
     }
 
@@ -187,20 +190,30 @@ impl Hub {
         sinks
     }
 
+    /// Has what still waits for our own readers written; the channel is closed when it is.
+    fn write_the_rest(self: &Arc<Hub>) -> Receiver<Infallible> {
+        let (writes, all_written) = mpsc::channel();
+        let mut sinks: Vec<Arc<Sink>> = lock(&self.core).nears.values().map(|near| Arc::clone(&near.sink)).collect();
+        sinks.extend([&self.sinks.person, &self.sinks.errors].into_iter().flatten().map(Arc::clone));
+        for sink in sinks {
+            let writes = writes.clone();
+            self.spawn(move |_| {
+                let _ = sink.drain();
+                drop(writes);
+            });
+        }
+        all_written
+    }
+
     /// Ends the children, and lets our own readers take what was written for them. A signal that comes meanwhile hurries it.
     pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
-        let (done, all_done) = mpsc::channel();
-        self.spawn(move |hub| {
-            let _ = hub.sinks.near.drain();
-            let _ = hub.sinks.person.as_ref().map(Sink::drain);
-            let _ = hub.sinks.errors.as_ref().map(Sink::drain);
-            let _ = done.send(());
-        });
-        let patient =
-            self.manners.manner == Manner::Relay && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
+        let all_written = self.write_the_rest();
+        let patient = self.manners.manner == Manner::Relay
+            && !self.manners.has_clients
+            && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
         let mut until = (!patient).then(|| Instant::now() + LAST_WRITES);
         let sinks = self.end_children();
-        while all_done.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
+        while all_written.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
             if until.is_none() && self.signalled.load(Ordering::Relaxed) {
                 until = Some(Instant::now() + LAST_WRITES);
             }
@@ -221,7 +234,7 @@ impl Hub {
 
 /// A child that has ended.
 struct Ended {
-    source: Source,
+    peer: Peer,
     status: ExitStatus,
     sink: Arc<Sink>,
 }
@@ -246,8 +259,8 @@ impl Core {
             let Some(child) = &mut slot.far else { continue };
             let (status, again) = child.ended(now);
             if let Some(status) = status {
-                let source = Source { far, epoch: slot.epoch };
-                return (Some(Ended { source, status, sink: Arc::clone(&child.sink) }), None);
+                let peer = Peer::far(far, slot.epoch);
+                return (Some(Ended { peer, status, sink: Arc::clone(&child.sink) }), None);
             }
             look_again = look_again.into_iter().chain(again).min();
         }

@@ -1,17 +1,18 @@
 //! The threads that read the sides, hear signals, and watch our own stdin and stdout.
 
 use super::Manner;
-use super::hub::{Hub, Source};
+use super::hub::{Hub, Peer};
 use crate::io::descriptor::{Descriptor, close_stdin, stdin, stdout};
 use crate::io::lines::Splitter;
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
-use crate::io::signal::{self, Signal, Signals};
+use crate::io::signal::{self, Signal};
 use crate::io::stage::{Event, Out, Side, Stage};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -44,55 +45,63 @@ impl Hub {
     }
 
     /// Reads a side on a thread of its own, until it ends or the run does.
-    pub(super) fn read(self: &Arc<Hub>, side: Side, source: Option<Source>, mut from: Descriptor) {
+    pub(super) fn read(self: &Arc<Hub>, peer: Peer, mut from: Descriptor) {
         self.spawn(move |hub| {
+            let Peer { side, number, .. } = peer;
+            let is_client = side == Side::Near && hub.manners.has_clients;
             let limits = if side == Side::Far { hub.manners.far_limits } else { hub.manners.limits };
             let mut splitter = Splitter::new(limits);
             loop {
-                hub.set_listening(side, source, true);
+                hub.set_listening(peer, true);
                 if hub.manners.prompt && splitter.holds() && !from.is_ready_within(UNFINISHED) {
                     splitter.release();
-                    hub.give(side, source, &mut splitter);
+                    hub.give(peer, &mut splitter);
                     continue;
                 }
                 let read = splitter.fill(&mut from);
-                hub.set_listening(side, source, false);
+                hub.set_listening(peer, false);
                 if read.is_err() {
                     splitter.end();
                 }
-                hub.give(side, source, &mut splitter);
+                hub.give(peer, &mut splitter);
                 match read {
                     Ok(0) => break,
                     Ok(_) => {}
                     Err(error) => {
-                        // A terminal that was closed, or a child's pipe, has just ended.
-                        if side == Side::Near {
+                        // A terminal that was closed, a child's pipe, or a client's connection has just ended.
+                        if side == Side::Near && !is_client {
                             hub.report.fault("stdin", error);
                         }
                         break;
                     }
                 }
                 let mut core = lock(&hub.core);
-                while side == Side::Near && core.out.holds_near() && core.end.is_none() {
+                while side == Side::Near && core.is_held(number) {
                     core = hub.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
                 }
                 if core.end.is_some() {
                     return;
                 }
-                if side == Side::Near && core.out.close_near {
-                    return close_stdin();
+                if side == Side::Near && core.out.closes_near(number) {
+                    match is_client {
+                        true => break,
+                        false => return close_stdin(),
+                    }
                 }
             }
-            hub.deliver(source, |stage, out| stage.on(Event::Closed(side), out));
+            hub.deliver(Some(peer), |stage, out| stage.on(Event::Closed(side), out));
             if hub.manners.is_pipe && side == Side::Near && !hub.manners.stays {
                 hub.end(Ok(hub.report.finish()));
             }
-            hub.said_all(side, source);
+            hub.said_all(peer);
+            if is_client {
+                hub.see_off(number, &from);
+            }
         });
     }
 
     /// Gives the stage what is complete. Where it says much, that is sent in between.
-    fn give(self: &Arc<Hub>, side: Side, source: Option<Source>, splitter: &mut Splitter) {
+    fn give(self: &Arc<Hub>, peer: Peer, splitter: &mut Splitter) {
         let mut more = true;
         while more {
             more = false;
@@ -101,43 +110,39 @@ impl Hub {
                     && !out.stopped()
                     && let Some(piece) = splitter.next()
                 {
-                    out.choose_far(source.map_or(0, |source| source.far));
-                    stage.on(Event::Piece(side, piece), out)?;
+                    Peer::choose(Some(peer), out);
+                    stage.on(Event::Piece(peer.side, piece), out)?;
                     more = out.is_full();
                 }
                 Ok(())
             };
-            match side {
-                Side::Far | Side::FarError => self.deliver_from_far(source, act),
-                Side::Near | Side::Person | Side::Answers => self.deliver(source, act),
-            }
+            self.deliver(Some(peer), act);
         }
     }
 
     /// Notes whether the child's reader waits for the child, or for somebody who reads what the child said.
-    fn set_listening(&self, side: Side, source: Option<Source>, listening: bool) {
-        let Some(source) = source else { return };
-        if let Some(far) = lock(&self.core).child(source)
-            && far.outlet(side).set_listening(listening)
+    fn set_listening(&self, peer: Peer, listening: bool) {
+        if peer.is_far()
+            && let Some(far) = lock(&self.core).child(peer)
+            && far.outlet(peer.side).set_listening(listening)
         {
             self.changed.notify_all();
         }
     }
 
-    fn said_all(&self, side: Side, source: Option<Source>) {
-        let Some(source) = source else { return };
-        if let Some(far) = lock(&self.core).child(source) {
-            far.outlet(side).said_all = true;
+    fn said_all(&self, peer: Peer) {
+        if let Some(far) = lock(&self.core).child(peer) {
+            far.outlet(peer.side).said_all = true;
             self.changed.notify_all();
         }
     }
 
     /// The first signal ends the run in order, the second at once.
-    pub(super) fn listen(self: &Arc<Hub>, signals: Signals) {
+    pub(super) fn listen(self: &Arc<Hub>, signals: Receiver<Signal>) {
         self.spawn(move |hub| {
-            let signal = hub.wait_to_end(signals);
+            let Some(signal) = hub.wait_to_end(&signals) else { return };
             hub.spawn(move |hub| {
-                let signal = hub.wait_to_end(signals);
+                let Some(signal) = hub.wait_to_end(&signals) else { return };
                 hub.end_children_at_once();
                 signal::die_of(signal)
             });
@@ -159,7 +164,7 @@ impl Hub {
                 out.give_up_parts();
                 stage.on(Event::Signal(signal), out)
             };
-            let dirty = self.decide_in(&mut core, 0, Box::new(told));
+            let dirty = self.decide_in(&mut core, None, Box::new(told));
             core.end.get_or_insert(Ok(Status::Signal(signal)));
             dirty
         };
@@ -167,12 +172,12 @@ impl Hub {
         self.write_aside(dirty);
     }
 
-    /// Waits for a signal that asks to end; tells the stage of those that ask to reopen.
-    fn wait_to_end(self: &Arc<Hub>, signals: Signals) -> Signal {
+    /// Waits for a signal that asks to end; tells the stage of those that ask to reopen. None where no signal can come any more.
+    fn wait_to_end(self: &Arc<Hub>, signals: &Receiver<Signal>) -> Option<Signal> {
         loop {
-            let signal = signals.wait();
+            let signal = signals.recv().ok()?;
             if signal != Signal::Hangup || !self.manners.reopens {
-                return signal;
+                return Some(signal);
             }
             self.deliver_aside(|stage, out| stage.on(Event::Reopen, out));
         }
@@ -211,7 +216,7 @@ impl Hub {
             std::process::exit(i32::from(Status::Fault.code()));
         });
         if stdout {
-            let dirty = self.near_broken(io::ErrorKind::BrokenPipe.into());
+            let dirty = self.stdout_broken(io::ErrorKind::BrokenPipe.into());
             self.write_aside(dirty);
         } else {
             self.deliver_aside(|stage, out| stage.on(Event::Closed(Side::Near), out));
@@ -226,7 +231,7 @@ const HALF_CLOSED: PollFlags = PollFlags::from_bits_retain(nix::libc::POLLRDHUP)
 const HALF_CLOSED: PollFlags = PollFlags::empty();
 
 /// Waits until the other end has gone; false where that can't be told (a file).
-fn wait_for_hang_up(from: &Descriptor, wanted: PollFlags) -> bool {
+pub(super) fn wait_for_hang_up(from: &Descriptor, wanted: PollFlags) -> bool {
     loop {
         let mut fds = [PollFd::new(from.as_fd(), wanted)];
         match poll(&mut fds, PollTimeout::NONE) {

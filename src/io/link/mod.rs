@@ -9,7 +9,6 @@ pub use files::files;
 pub use socket::{Address, listen};
 
 use super::between::Link;
-use super::signal::Signals;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
 
@@ -31,10 +30,7 @@ pub fn served(serve: impl FnOnce(PipeReader, PipeWriter)) -> io::Result<Link> {
     Ok(link)
 }
 
-/// Before the threads of a link are started: they are there before [`between`](super::between::between) listens for signals, and
-/// one that didn't hold them back would have the whole process die of the first.
 fn pipes() -> io::Result<(Link, Ends)> {
-    Signals::hold()?;
     let (said, to) = io::pipe()?;
     let (from, heard) = io::pipe()?;
     Ok((Link { to: OwnedFd::from(to).into(), from: OwnedFd::from(from).into() }, Ends { said, heard }))

@@ -1,7 +1,11 @@
 //! `classify` and `test`.
 
 use super::play;
+use crate::process::{Talk, command, eventually};
+use nix::sys::signal::Signal;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
 
 #[test]
 fn names_are_classified_and_stay_what_they_were() {
@@ -66,4 +70,20 @@ fn cases_are_read_from_stdin() {
     assert!(bad.status == Some(2) && bad.stderr.contains("policy-check: stdin:2: "), "{}", bad.stderr);
     let none = run("");
     assert_eq!((none.lines, none.status), (vec![r#"{"cases":0,"failed":0,"rules":{"a":0}}"#.to_owned()], Some(0)));
+}
+
+#[test]
+fn signals_end_a_subcommand_that_does_not_receive_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules.toml");
+    fs::write(&rules, "[[rule]]\nid = \"a\"\nverdict = \"deny\"\ntool = \"x\"\n").unwrap();
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        let talk = Talk::start(command("policy-check").arg("test").arg(&rules).arg("-"));
+        let threads = format!("/proc/{}/task", talk.pid());
+        eventually("a thread waits for signals", || fs::read_dir(&threads).unwrap().count() == 2);
+        talk.signal(signal);
+        let ended = talk.end();
+        assert_eq!(ended.status.signal(), Some(signal as i32));
+        assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+    }
 }

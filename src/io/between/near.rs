@@ -1,0 +1,165 @@
+//! The near sides: our own stdout, and the clients of a listener.
+
+use super::Listener;
+use super::hub::{Hub, Peer};
+use super::threads::wait_for_hang_up;
+use super::writing::Dirty;
+use crate::io::descriptor::Descriptor;
+use crate::io::lock;
+use crate::io::report::{Failure, Status};
+use crate::io::sink::Sink;
+use crate::io::stage::{Event, Out, Side, Stage, ToNear};
+use nix::poll::PollFlags;
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// A client for which more than this is waiting to be written when there is more to send has stopped reading: it is
+/// disconnected.
+const MOST_UNREAD: u64 = 16 << 20;
+
+/// After a client that could not be accepted (the process may have no descriptor left), the next is waited for so much later.
+const NEXT_TRY: Duration = Duration::from_millis(100);
+
+/// A near side.
+pub(super) struct NearSide {
+    pub(super) sink: Arc<Sink>,
+    /// None for our own stdin and stdout.
+    client: Option<Client>,
+}
+
+struct Client {
+    /// To disconnect it while others read from it and write to it.
+    stream: UnixStream,
+    /// The stage has closed it.
+    is_closing: bool,
+    /// It was disconnected because it didn't read.
+    is_overrun: bool,
+    /// It takes nothing more, and the stage knows.
+    is_broken: bool,
+}
+
+impl NearSide {
+    pub(super) fn stdout(to: Descriptor) -> NearSide {
+        NearSide { sink: Arc::new(Sink::new(to)), client: None }
+    }
+
+    fn client(to: Descriptor, stream: UnixStream) -> NearSide {
+        let client = Client { stream, is_closing: false, is_overrun: false, is_broken: false };
+        NearSide { sink: Arc::new(Sink::new(to)), client: Some(client) }
+    }
+
+    /// Moves what is to be sent to the sink; says whether there is something to write.
+    pub(super) fn take(&mut self, wanted: &mut ToNear) -> bool {
+        let bytes = &mut wanted.outgoing.bytes;
+        let Some(client) = &mut self.client else { return self.sink.append(bytes) };
+        let closes = wanted.close && !client.is_closing;
+        if closes {
+            client.is_closing = true;
+            // It fails where the client has gone by itself.
+            let _ = client.stream.shutdown(Shutdown::Read);
+            self.sink.close();
+        }
+        if !bytes.is_empty() && !client.is_overrun {
+            let progress = self.sink.progress();
+            client.is_overrun = progress.appended - progress.written > MOST_UNREAD;
+            if client.is_overrun {
+                // The thread that is writing to it then finds it broken.
+                client.disconnect();
+            }
+        }
+        if client.is_overrun || client.is_broken {
+            bytes.clear();
+        }
+        self.sink.append(bytes) || closes
+    }
+
+    /// Whether it is a client that takes nothing more.
+    pub(super) fn is_broken(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.is_broken)
+    }
+}
+
+impl Client {
+    fn disconnect(&self) {
+        // It fails where the client has gone by itself.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+impl Hub {
+    /// Accepts clients as long as the run goes on.
+    pub(super) fn accept(self: &Arc<Hub>, Listener(mut next): Listener) {
+        self.spawn(move |hub| {
+            let mut number = 0;
+            while lock(&hub.core).end.is_none() {
+                number += 1;
+                if let Err(error) = next().and_then(|stream| hub.join_client(number, stream)) {
+                    hub.report.fault("cannot accept a client", error);
+                    thread::sleep(NEXT_TRY);
+                }
+            }
+        });
+    }
+
+    fn join_client(self: &Arc<Hub>, number: usize, stream: UnixStream) -> io::Result<()> {
+        let from = OwnedFd::from(stream.try_clone()?).into();
+        let to = OwnedFd::from(stream.try_clone()?).into();
+        let dirty = {
+            // In one go: the stage knows of the client before anything can be sent to it.
+            let mut core = lock(&self.core);
+            core.nears.insert(number, NearSide::client(to, stream));
+            let joined = |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Joined, out);
+            self.decide_in(&mut core, Some(Peer::near(number)), Box::new(joined))
+        };
+        self.write_aside(dirty);
+        self.read(Peer::near(number), from);
+        Ok(())
+    }
+
+    /// Waits until a client that has said all that it will say takes nothing more either, and forgets it.
+    pub(super) fn see_off(self: &Arc<Hub>, number: usize, from: &Descriptor) {
+        wait_for_hang_up(from, PollFlags::empty());
+        let is_closed = lock(&self.core).out.closes_near(number);
+        if !is_closed {
+            self.write_aside(self.client_broken(number, ErrorKind::BrokenPipe.into()));
+        }
+        lock(&self.core).nears.remove(&number);
+    }
+
+    /// A client takes nothing more. The stage hears of it once.
+    pub(super) fn client_broken(&self, number: usize, error: io::Error) -> Dirty {
+        let mut core = lock(&self.core);
+        let Some(client) = core.nears.get_mut(&number).and_then(|near| near.client.as_mut()) else {
+            return Dirty::default();
+        };
+        if std::mem::replace(&mut client.is_broken, true) {
+            return Dirty::default();
+        }
+        client.disconnect();
+        let error = match client.is_overrun {
+            true => io::Error::other(format!("it read nothing while {} MiB waited for it", MOST_UNREAD >> 20)),
+            false => error,
+        };
+        // Its reader may be held.
+        self.changed.notify_all();
+        let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
+        self.decide_in(&mut core, Some(Peer::near(number)), Box::new(told))
+    }
+
+    /// Our stdout takes nothing more: quiet where its reader has gone, a fault otherwise.
+    pub(super) fn stdout_broken(&self, error: io::Error) -> Dirty {
+        let end = match error.kind() {
+            ErrorKind::BrokenPipe => None,
+            _ => Some(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
+        };
+        let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
+        let dirty = self.decide(None, Box::new(told));
+        self.end(end.map_or_else(|| Ok(self.report.finish()), Err));
+        dirty
+    }
+}

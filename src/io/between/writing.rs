@@ -1,0 +1,91 @@
+//! Who writes what was decided, and for which reader it waits.
+
+use super::hub::{Hub, Peer};
+use crate::io::report::Failure;
+use crate::io::sink::Sink;
+use crate::io::stage::{Event, Out, Side, Stage};
+use std::io;
+use std::sync::Arc;
+
+/// The sinks that have something to write, in the order in which they are written.
+#[derive(Default)]
+pub(super) struct Dirty(Vec<(Peer, Arc<Sink>)>);
+
+impl Dirty {
+    pub(super) fn push(&mut self, to: Peer, sink: &Arc<Sink>) {
+        self.0.push((to, Arc::clone(sink)));
+    }
+}
+
+impl Hub {
+    /// Decides, and writes what was decided; blocks as long as the readers of that take for whom it [waits](Hub::waits).
+    pub(super) fn deliver(
+        self: &Arc<Hub>,
+        about: Option<Peer>,
+        act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>,
+    ) {
+        let dirty = self.decide(about, Box::new(act));
+        self.write(about, dirty);
+    }
+
+    /// Decides here, and writes on other threads: for threads that must not wait for a reader.
+    pub(super) fn deliver_aside(self: &Arc<Hub>, act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>) {
+        self.write_aside(self.decide(None, Box::new(act)));
+    }
+
+    /// Whether the thread that reads `from` waits until `to` has taken what is written.
+    ///
+    /// Whoever reads a far side must go on whatever a far side reads: a child that does one thing after the other reads
+    /// nothing while it writes, and would wait for us for ever. Of several far sides, or several clients, none may hold up
+    /// the others; a client waits for itself alone.
+    fn waits(&self, from: Option<Peer>, to: Peer) -> bool {
+        match to.side {
+            Side::Far => {
+                !self.manners.has_several && !self.manners.has_clients && !from.is_some_and(|from| from.is_far())
+            }
+            Side::Near => !self.manners.has_clients || from == Some(to),
+            Side::FarError | Side::Person | Side::Answers => true,
+        }
+    }
+
+    /// Writes for the thread that reads `from`; what a reader that it doesn't wait for doesn't take at once is written aside.
+    fn write(self: &Arc<Hub>, from: Option<Peer>, Dirty(mut dirty): Dirty) {
+        let mut slow = Dirty::default();
+        for (to, sink) in dirty.extract_if(.., |(to, _)| !self.waits(from, *to)) {
+            match sink.drain_at_once() {
+                Ok(true) => {}
+                Ok(false) => slow.0.push((to, sink)),
+                Err(error) => self.write(from, self.broken(to, error)),
+            }
+        }
+        self.write_aside(slow);
+        for (to, sink) in dirty {
+            if let Err(error) = sink.drain() {
+                self.write(from, self.broken(to, error));
+            }
+        }
+    }
+
+    /// Writes each on a thread of its own, so that none waits for the reader of another. A sink that is being written
+    /// already is left to who writes it.
+    pub(super) fn write_aside(self: &Arc<Hub>, Dirty(dirty): Dirty) {
+        for (to, sink) in dirty {
+            self.spawn(move |hub| {
+                if let Err(error) = sink.drain_unless_busy() {
+                    hub.write_aside(hub.broken(to, error));
+                }
+            });
+        }
+    }
+
+    /// Has the stage decide what follows from a reader that takes nothing more.
+    fn broken(&self, to: Peer, error: io::Error) -> Dirty {
+        match to {
+            Peer { side: Side::Near, number: 0, .. } => self.stdout_broken(error),
+            Peer { side: Side::Near, number, .. } => self.client_broken(number, error),
+            Peer { side, .. } => {
+                self.decide(Some(to), Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
+            }
+        }
+    }
+}
