@@ -57,6 +57,9 @@ impl NearSide {
     pub(super) fn take(&mut self, wanted: &mut ToNear) -> bool {
         let bytes = &mut wanted.outgoing.bytes;
         let Some(client) = &mut self.client else { return self.sink.append(bytes) };
+        if client.is_closing || client.is_broken {
+            bytes.clear();
+        }
         let closes = wanted.close && !client.is_closing;
         if closes {
             client.is_closing = true;
@@ -72,10 +75,17 @@ impl NearSide {
                 client.disconnect();
             }
         }
-        if client.is_overrun || client.is_broken {
+        if client.is_overrun {
             bytes.clear();
         }
         self.sink.append(bytes) || closes
+    }
+
+    /// Whether it is a client that the stage has closed, and everything is written that was sent to it.
+    fn has_all(&self) -> bool {
+        let progress = self.sink.progress();
+        self.client.as_ref().is_some_and(|client| client.is_closing && !client.is_overrun)
+            && progress.appended == progress.written
     }
 
     /// Whether it is a client that takes nothing more.
@@ -124,8 +134,9 @@ impl Hub {
     /// Waits until a client that has said all that it will say takes nothing more either, and forgets it.
     pub(super) fn see_off(self: &Arc<Hub>, number: usize, from: &Descriptor) {
         wait_for_hang_up(from, PollFlags::empty());
-        let is_closed = lock(&self.core).out.closes_near(number);
-        if !is_closed {
+        // Where the stage has closed it and all is written, it was we who hung up.
+        let has_all = lock(&self.core).nears.get(&number).is_none_or(NearSide::has_all);
+        if !has_all {
             self.write_aside(self.client_broken(number, ErrorKind::BrokenPipe.into()));
         }
         lock(&self.core).nears.remove(&number);
