@@ -5,6 +5,7 @@ mod addon;
 mod answer;
 mod engine;
 mod project;
+mod tools;
 mod view;
 mod wire;
 
@@ -12,6 +13,7 @@ pub use addon::{ADDON, Asset, EXAMPLE};
 pub use answer::{Gone, answer, kind_of};
 pub use engine::{Engine, Printed};
 pub use project::{AUTOLOAD, Change, has_autoload, install, remove};
+pub use tools::tools;
 pub use view::tree;
 pub use wire::{Message, Response, command};
 

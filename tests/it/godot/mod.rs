@@ -5,6 +5,7 @@ mod facts;
 mod plays;
 mod presses;
 mod sees;
+mod tools;
 mod waits;
 
 use crate::process::{Talk, binary, command};

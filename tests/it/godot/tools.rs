@@ -1,0 +1,108 @@
+//! The listed tools of a Godot game are the commands that the addon declares.
+
+use super::Game;
+use pipewright::godot::tools;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Keys of an object, or the strings of an array.
+fn names(value: &Value) -> BTreeSet<&str> {
+    match value {
+        Value::Object(fields) => fields.keys().map(String::as_str).collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// The type that a JSON Schema has for an argument that the addon declares as `kind`; `None` where it may be anything.
+fn type_of(kind: &str) -> Option<&str> {
+    match kind {
+        "int" => Some("integer"),
+        "float" => Some("number"),
+        "bool" => Some("boolean"),
+        "string" | "array" | "object" => Some(kind),
+        "any" | "value" => None,
+        _ => panic!("the addon has a new kind of argument: {kind}"),
+    }
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn the_listed_tools_are_all_the_commands_that_the_addon_has() {
+    let (mut game, _folder) = Game::play("extends Control\n");
+    let hello = game.data("hello", json!({}));
+    let listed: Vec<&str> = tools().map(|tool| tool.name).collect();
+    assert_eq!(names(&hello["commands"]), listed.iter().copied().collect());
+    assert_eq!(hello["commands"].as_array().unwrap().len(), listed.len(), "none is listed twice");
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn the_listed_arguments_are_those_that_the_addon_declares() {
+    let (mut game, _folder) = Game::play("extends Control\n");
+    for tool in tools() {
+        let schema: Value = serde_json::from_str(tool.input_schema).unwrap();
+        let (code, answer) = game.refusal(tool.name, json!({"no such argument": 1}));
+        assert_eq!(code, "INVALID_ARGS", "{answer}");
+        let declared = answer["details"]["args"].as_object().unwrap();
+
+        let mut listed = names(&schema["properties"]);
+        // Every command takes a timeout, which the addon removes before it checks the others.
+        listed.remove("timeout");
+        assert_eq!(listed, declared.keys().map(String::as_str).collect(), "{}", tool.name);
+        let required = declared.iter().filter(|(_, kind)| !kind.as_str().unwrap().ends_with('?'));
+        assert_eq!(names(&schema["required"]), required.map(|(name, _)| name.as_str()).collect(), "{}", tool.name);
+        for (name, kind) in declared {
+            if let Some(kind) = type_of(kind.as_str().unwrap().trim_end_matches('?')) {
+                assert_eq!(schema["properties"][name]["type"], kind, "{} of {}", name, tool.name);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_call_without_a_required_argument_is_refused_and_one_with_the_required_alone_is_not() {
+    let (mut game, _folder) = Game::play("extends Control\n");
+    for tool in tools() {
+        let schema: Value = serde_json::from_str(tool.input_schema).unwrap();
+        let required = names(&schema["required"]);
+        let argument = |name: &str| match &schema["properties"][name]["type"] {
+            kind if kind == "integer" => json!(1),
+            _ => json!("/root"),
+        };
+        for missing in &required {
+            let others = required.iter().filter(|name| *name != missing);
+            let arguments: Value = others.map(|name| ((*name).to_owned(), argument(name))).collect();
+            let (code, answer) = game.refusal(tool.name, arguments);
+            assert_eq!(code, "INVALID_ARGS", "{answer}");
+            assert_eq!(answer["error"], format!("{} needs the argument {missing}", tool.name));
+        }
+        // Some take one of several, which a schema's `required` cannot say.
+        if ["click", "wait_for", "quit"].contains(&tool.name) {
+            continue;
+        }
+        let arguments: Value = required.iter().map(|name| ((*name).to_owned(), argument(name))).collect();
+        let answer = game.ask(tool.name, arguments);
+        let why = answer["error"].as_str().unwrap_or_default();
+        assert!(!why.contains("needs the argument") && !why.contains("must be"), "{answer}");
+    }
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn the_listed_choices_are_those_that_the_addon_takes() {
+    let (mut game, _folder) = Game::play("extends Control\n");
+    let schema = |name: &str| -> Value {
+        serde_json::from_str(tools().find(|tool| tool.name == name).unwrap().input_schema).unwrap()
+    };
+    let (_, answer) = game.refusal("wait_for", json!({"selector": "/root", "state": "x"}));
+    let states = answer["hint"].as_str().unwrap().trim_start_matches("states are ");
+    assert_eq!(names(&schema("wait_for")["properties"]["state"]["enum"]), states.split(", ").collect());
+    for button in names(&schema("click")["properties"]["button"]["enum"]) {
+        let place = game.data("click", json!({"position": [9, 9], "button": button}));
+        assert_eq!(place["position"], json!([9.0, 9.0]));
+    }
+    let (code, _) = game.refusal("click", json!({"position": [9, 9], "button": "x"}));
+    assert_eq!(code, "INVALID_ARGS");
+}
