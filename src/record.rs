@@ -57,6 +57,29 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 14] = [
+        Kind::BadInput,
+        Kind::UnknownTool,
+        Kind::InvalidArgs,
+        Kind::Denied,
+        Kind::Rejected,
+        Kind::NeedsApproval,
+        Kind::NotFound,
+        Kind::ToolError,
+        Kind::Timeout,
+        Kind::Cancelled,
+        Kind::Lost,
+        Kind::StartFailed,
+        Kind::TooLarge,
+        Kind::Protocol,
+    ];
+
+    /// The kind that is written so.
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,9 @@
 //! In what a live line differs from the recorded one.
 
 use super::calls::{News, about};
+use super::forms::comparable;
 use crate::io::lines::{Path, Step, deeper_than};
-use crate::record::{Form, recognise};
+use crate::record::{ListTools, ToolList};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ pub struct Comparison {
     pub ignored: Vec<Path>,
     /// What both sides go through first.
     pub normalise: Option<Normalise>,
-    /// Whether two calls in one of our own forms are the same where only their ids differ.
+    /// Whether two calls in our own forms are the same where only their ids differ, or their forms.
     pub ignores_ids: bool,
 }
 
@@ -40,7 +41,7 @@ pub struct Difference {
 impl Comparison {
     /// Says in what two lines (without their ends) differ; nothing where they are the same. JSON is compared as values:
     /// neither white space nor the order of keys makes a difference, nor how a string is escaped. How long a call took
-    /// (`duration_ms` of a result) makes none either.
+    /// (`duration_ms` of a result) makes none either, nor does the `request_id` of `list_tools` and `tool_list`.
     pub fn differences(&self, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
         if recorded == now {
             return Vec::new();
@@ -55,14 +56,17 @@ impl Comparison {
         let mut walk = Walk { path: String::new(), found: Vec::new() };
         match (json(recorded), json(now)) {
             (Some(recorded), Some(now)) => {
-                let mut ignored: Vec<&[Step]> = self.ignored.iter().map(Path::steps).collect();
-                let id = if self.ignores_ids { id_of_both(recorded, now).map(Step::Field) } else { None };
-                ignored.extend(id.as_ref().map(std::slice::from_ref));
-                let took = Step::Field("duration_ms".to_owned());
-                if is_timed_result(recorded) && is_timed_result(now) {
-                    ignored.push(std::slice::from_ref(&took));
+                let field = |key: &str| Step::Field(key.to_owned());
+                let calls = if self.ignores_ids { comparable(recorded, now) } else { None };
+                let id = calls.as_ref().map(|calls| field(calls.id_key));
+                let took = (is_timed_result(recorded) && is_timed_result(now)).then(|| field("duration_ms"));
+                let request = (is_discovery(recorded) && is_discovery(now)).then(|| field("request_id"));
+                let anyway = [&id, &took, &request].into_iter().flatten().map(std::slice::from_ref);
+                let ignored: Vec<&[Step]> = self.ignored.iter().map(Path::steps).chain(anyway).collect();
+                match &calls {
+                    Some(calls) => walk.value(&calls.recorded, &calls.now, &ignored),
+                    None => walk.value(recorded, now, &ignored),
                 }
-                walk.value(recorded, now, &ignored);
             }
             _ if recorded == now => {}
             _ => walk.differ(Some(&lossy(recorded)), Some(&lossy(now))),
@@ -77,10 +81,9 @@ fn is_timed_result(line: &str) -> bool {
         && about(line.as_bytes()).is_some_and(|about| matches!(about.news, News::Answered { .. }))
 }
 
-/// The field that has the ids of two calls in the same form, where that is one of our own.
-fn id_of_both(recorded: &str, now: &str) -> Option<String> {
-    let form = |line| recognise(line).ok().flatten().map(|call| call.form).filter(|form| *form != Form::JsonRpc);
-    form(recorded).filter(|recorded| form(now) == Some(*recorded)).map(|form| form.id_key().to_owned())
+/// Whether a line asks for the tools of a world, or answers that.
+fn is_discovery(line: &str) -> bool {
+    matches!(ListTools::read(line), Ok(Some(_))) || matches!(ToolList::read(line), Ok(Some(_)))
 }
 
 fn lossy(bytes: &[u8]) -> String {

@@ -1,12 +1,12 @@
 //! The ids of calls, where an agent of now gives other ones than were recorded: what a recorded world says about its calls then
-//! bears the ids of now. Only in our own forms of calls; a JSON-RPC server is served by [`answers`](super::answers).
+//! bears the ids of now, and is in the form that the call has now. Only in our own forms of calls; a JSON-RPC server is served by [`answers`](super::answers).
 
 use super::calls::{About, News, OpenCalls, about, call};
+use super::forms::restated_answer;
 use super::json_rpc::name;
 use super::turns::{Said, body};
 use crate::io::lines::{Change, change};
 use crate::record::Form;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -22,8 +22,8 @@ pub struct Ids {
 struct Made {
     /// The recorded call.
     said: Said,
-    /// The id that the same call has now, where it was made; none where it has none.
-    now: Option<Option<Box<RawValue>>>,
+    /// The same call as it was made now, where it was.
+    now: Option<String>,
 }
 
 impl Ids {
@@ -38,12 +38,12 @@ impl Ids {
     }
 
     /// A line of now stands for that one.
-    pub fn pair(&mut self, said: &Said, now: &[u8]) {
+    pub fn pair(&mut self, said: &Said, line: &[u8]) {
         if !self.open.is_empty()
-            && let (Some(recorded), Some(now)) = (call(said.body()), call(now))
+            && let (Some(recorded), Some(now)) = (call(said.body()), call(line))
             && let Some(made) = self.open.like(&recorded).find(|made| made.said.place == said.place)
         {
-            made.now = Some(now.id.map(ToOwned::to_owned));
+            made.now = std::str::from_utf8(line).ok().map(str::to_owned);
             self.live.insert(now.id.map(name));
         }
     }
@@ -56,7 +56,7 @@ impl Ids {
         let Some(extra) = call(now) else { return };
         let unmade = self.open.all().filter(|made| made.now.is_none() && is_same(made.said.body(), now));
         if let Some(made) = unmade.min_by_key(|made| made.said.place) {
-            made.now = Some(extra.id.map(ToOwned::to_owned));
+            made.now = std::str::from_utf8(now).ok().map(str::to_owned);
         }
         self.live.insert(extra.id.map(name));
     }
@@ -85,15 +85,23 @@ impl Ids {
         if self.open.is_empty() { None } else { about(body(raw)) }
     }
 
+    /// A line with the id of now, and where it is an answer, in the form of the call of now.
     fn now<'l>(&self, raw: &'l [u8], about: &About<'_>) -> Cow<'l, [u8]> {
-        let Some(Made { now: Some(id), .. }) = self.open.first(about) else { return Cow::Borrowed(raw) };
         let (line, end) = raw.split_at(body(raw).len());
-        let to = id.as_deref().map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
+        let made = self.open.first(about).and_then(|made| made.now.as_deref());
+        let Some(call) = made.and_then(|now| call(now.as_bytes())) else { return Cow::Borrowed(raw) };
+        // What was read as an object is text.
+        let Ok(line) = std::str::from_utf8(line) else { return Cow::Borrowed(raw) };
+        if matches!(about.news, News::Answered { .. })
+            && let Some(answer) = restated_answer(line, &call)
+        {
+            return Cow::Owned([answer.as_bytes(), end].concat());
+        }
+        let to = call.id.map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
         let mut changed = Vec::new();
-        // What was read as an object is one.
-        match std::str::from_utf8(line).map(|line| change(line, &[(about.id_key, to)], &mut changed)) {
-            Ok(Ok(())) => Cow::Owned([&changed, end].concat()),
-            _ => Cow::Borrowed(raw),
+        match change(line, &[(about.id_key, to)], &mut changed) {
+            Ok(()) => Cow::Owned([&changed, end].concat()),
+            Err(_) => Cow::Borrowed(raw),
         }
     }
 }

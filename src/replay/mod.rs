@@ -4,13 +4,16 @@
 //! A recorded conversation is a sequence of [`turns::Turn`]s: what our side says, then what the other side answered.
 //! [`alignment`] holds the live answers against the recorded ones, [`compare`] says in what two lines differ,
 //! [`schedule`] keeps the recorded times. A JSON-RPC server's recording needs no turns: [`answers`] finds what was asked.
-//! [`refused`] finds the calls that a gate or a person did not let pass; [`ids`] answers calls whose ids are others now.
+//! [`refused`] finds the calls that a gate or a person did not let pass; [`ids`] answers calls whose ids are others now, [`discovery`]
+//! requests for the tools.
 
 pub mod alignment;
 pub mod answers;
 mod calls;
 mod canonical;
 pub mod compare;
+pub mod discovery;
+mod forms;
 pub mod ids;
 pub mod json_rpc;
 pub mod refused;

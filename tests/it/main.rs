@@ -33,6 +33,7 @@ mod replay;
 mod replay_calls;
 mod replay_jsonrpc;
 mod replay_role;
+mod replay_tools;
 mod schemas;
 mod shipped;
 mod spire;

@@ -4,6 +4,8 @@ use crate::cmd::log_file::{Entry, LogFile, LogOptions, tell, tell_lost};
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::read::{Content, Found, Header};
 use crate::journal::{Direction, Part};
+use crate::record::ListTools;
+use crate::replay::discovery::{Discovery, is_discovery};
 use crate::replay::refused::{Line, Refusals};
 use crate::replay::turns::{Said, Turn, Turns};
 use std::collections::{HashMap, VecDeque};
@@ -44,8 +46,12 @@ pub struct Conversation {
     session: Option<i64>,
     /// Whether what is read now belongs to it.
     is_in: bool,
-    /// Every session is read, and this is the part that we play in each, and what the child played where a header doesn't say.
-    all: Option<(Part, Option<Part>)>,
+    /// Every session is read.
+    reads_all: bool,
+    /// The part that we play.
+    part: Part,
+    /// What the child played, where a header doesn't say.
+    child: Option<Part>,
     /// Which way our lines went.
     ours: Direction,
     /// Over-long lines that go on, of both sides.
@@ -60,11 +66,16 @@ pub struct Conversation {
     /// How the recorded child ended, where it played what the other side plays now.
     pub recorded_status: Option<u8>,
     child_is_them: bool,
+    /// Where we play the world: the same conversation once more, not read before somebody asks for the tools.
+    for_tools: Option<Box<Conversation>>,
+    tools: Discovery,
     report: Arc<Report>,
 }
 
 /// What the logs are read for.
 enum Pass {
+    /// To find the world's tools; faults of the logs are not reported.
+    Tools,
     /// To find the calls that were refused; faults of the logs are not reported.
     Look(Refusals),
     /// To be played, but for these of the lines.
@@ -125,7 +136,9 @@ impl Conversation {
                 names: names.clone(),
                 session: header.start,
                 is_in: lacks_header,
-                all: (wanted.sessions == Sessions::All).then_some((wanted.part, wanted.child)),
+                reads_all: wanted.sessions == Sessions::All,
+                part: wanted.part,
+                child: wanted.child,
                 ours: direction_of(wanted.part, child),
                 open: [Vec::new(), Vec::new()],
                 lines: 0,
@@ -135,10 +148,16 @@ impl Conversation {
                 ready: VecDeque::new(),
                 recorded_status: None,
                 child_is_them: child != wanted.part,
+                for_tools: None,
+                tools: Discovery::default(),
                 report: Arc::clone(report),
             })
         };
-        if wanted.part == Part::World || wanted.includes_rejected {
+        if wanted.part == Part::World {
+            let for_tools = Some(Box::new(read_for(Pass::Tools)?));
+            return Ok(Conversation { for_tools, ..read_for(Pass::Play(HashMap::new()))? });
+        }
+        if wanted.includes_rejected {
             return read_for(Pass::Play(HashMap::new()));
         }
         let refused = read_for(Pass::Look(Refusals::default()))?.refused()?;
@@ -151,7 +170,20 @@ impl Conversation {
         match self.pass {
             Pass::Look(refusals) => Ok(refusals.end()),
             Pass::Play(lines) => Ok(lines),
+            Pass::Tools => Ok(HashMap::new()),
         }
+    }
+
+    /// The answer of the recorded world to a request for its tools, without a line feed. The first request reads the logs to their end.
+    ///
+    /// # Errors
+    /// [`Status::Fault`] where a log can't be read.
+    pub fn tool_list(&mut self, request: &ListTools<'_>) -> Result<String, Failure> {
+        if let Some(mut unread) = self.for_tools.take() {
+            while unread.next()?.is_some() {}
+            self.tools = unread.tools;
+        }
+        Ok(self.tools.answer(request))
     }
 
     /// The next turn; `None` at the end.
@@ -182,17 +214,17 @@ impl Conversation {
     /// A session begins, or goes on in the next file.
     fn begin(&mut self, header: &Header) {
         let goes_on = header.start == self.session;
-        let Some((part, child)) = self.all else {
+        if !self.reads_all {
             self.is_in = goes_on;
             return;
-        };
+        }
         if goes_on && self.is_in {
             return;
         }
         self.session = header.start;
-        let child = header.child.or(child).filter(|_| !header.command.is_empty());
+        let child = header.child.or(self.child).filter(|_| !header.command.is_empty());
         self.is_in = child.is_some();
-        self.ours = child.map_or(self.ours, |child| direction_of(part, child));
+        self.ours = child.map_or(self.ours, |child| direction_of(self.part, child));
         self.ready.extend(std::mem::take(&mut self.turns).end());
         self.open = [Vec::new(), Vec::new()];
     }
@@ -237,6 +269,9 @@ impl Conversation {
         self.lines += 1;
         let refused = match &mut self.pass {
             Pass::Look(refusals) => return refusals.see(self.lines, said.body(), is_ours),
+            Pass::Tools => return self.tools.see(said.body(), is_ours),
+            // Whoever asks now is answered whenever that is.
+            Pass::Play(_) if self.part == Part::World && is_discovery(said.body(), is_ours) => return,
             Pass::Play(refused) => refused.remove(&self.lines),
         };
         self.leaves_out |= refused.is_some();

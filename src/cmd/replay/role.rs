@@ -11,10 +11,11 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
+use crate::record::ListTools;
 use crate::replay::alignment::{Alignment, Finding, Heard, Need};
 use crate::replay::compare::{Comparison, Normalise};
 use crate::replay::schedule::{Speed, scaled};
-use crate::replay::turns::Turn;
+use crate::replay::turns::{Turn, body};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -260,12 +261,25 @@ impl Role {
             return Ok(());
         }
         self.heard += 1;
+        if self.part == Part::World && self.answer_discovery(out)? {
+            return Ok(());
+        }
         self.silence.answered();
         self.first_heard.get_or_insert_with(|| self.sent_at.elapsed());
         let heard = Heard { bytes: std::mem::take(&mut self.line), number: self.heard };
         let findings = &self.findings;
         let need = self.alignment.hear(heard, &|recorded, now| findings.is_same(recorded, now));
         self.follow(need, out)
+    }
+
+    /// Answers the line that has come, if it is a request for the tools: at any time, and outside of the turns.
+    fn answer_discovery(&mut self, out: &mut Out) -> Result<bool, Failure> {
+        let line = std::str::from_utf8(body(&self.line)).unwrap_or_default();
+        let Ok(Some(request)) = ListTools::read(line) else { return Ok(false) };
+        let answer = self.conversation.tool_list(&request)? + "\n";
+        out.to(self.peer).extend_from_slice(answer.as_bytes());
+        self.line.clear();
+        Ok(true)
     }
 
     fn due(&mut self, out: &mut Out) -> Result<(), Failure> {

@@ -1,0 +1,93 @@
+//! Tool discovery in a recording of a world: `list_tools` is answered whenever and as often as it is asked, wherever it stands in the
+//! recording.
+
+use crate::io::lines::{Change, change};
+use crate::record::{Form, ListTools, Tool, ToolList};
+use std::collections::BTreeSet;
+
+/// Whether a line is a part of tool discovery: a request of the agent's, or an answer of the world's.
+pub fn is_discovery(line: &[u8], from_world: bool) -> bool {
+    let Ok(text) = std::str::from_utf8(line) else { return false };
+    if from_world { matches!(ToolList::read(text), Ok(Some(_))) } else { matches!(ListTools::read(text), Ok(Some(_))) }
+}
+
+/// The tools of a recorded world.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    /// The last `tool_list`.
+    list: Option<String>,
+    /// The names of the tools that were called in one of our own forms.
+    called: BTreeSet<String>,
+}
+
+impl Discovery {
+    /// Takes the next line of the recording, without its end.
+    pub fn see(&mut self, line: &[u8], from_world: bool) {
+        if from_world && is_discovery(line, true) {
+            self.list = std::str::from_utf8(line).ok().map(str::to_owned);
+        }
+        if !from_world && let Some(call) = super::calls::call(line).filter(|call| call.form != Form::JsonRpc) {
+            self.called.insert(call.tool.into_owned());
+        }
+    }
+
+    /// The `tool_list` for a request, without a line feed: the recorded one with the id of this request, or, where none was recorded, the
+    /// tools that were called.
+    pub fn answer(&self, request: &ListTools<'_>) -> String {
+        let id = request.request_id.map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
+        let mut answer = Vec::new();
+        if let Some(list) = &self.list
+            && change(list, &[("request_id", id)], &mut answer).is_ok()
+            && let Ok(answer) = String::from_utf8(answer)
+        {
+            return answer;
+        }
+        let tool = |name: &String| {
+            let description =
+                "A tool from a recording, which has no description of it: only the recorded calls are answered.";
+            Tool { name, description, input_schema: r#"{"type":"object"}"#, annotations: None }.json()
+        };
+        request.answer("replay", self.called.iter().map(tool))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn answer(recorded: &[&str], request: &str) -> String {
+        let mut discovery = Discovery::default();
+        recorded.iter().for_each(|line| discovery.see(&line.as_bytes()[1..], line.starts_with('>')));
+        discovery.answer(&ListTools::read(request).unwrap().unwrap())
+    }
+
+    #[test]
+    fn the_last_recorded_list_has_the_id_of_the_request_and_all_else_as_it_was() {
+        let list = r#">{"type":"tool_list", "request_id":1,"world":"w","tools":[{"name":"a","x":1.10}],"more":12345678901234567890}"#;
+        let recorded = [r#">{"type":"tool_list","world":"w","tools":[]}"#, r#"<{"tool":"b"}"#, list];
+        assert_eq!(
+            answer(&recorded, r#"{"type":"list_tools","request_id":"\u0041"}"#),
+            list[1..].replace("\"request_id\":1", r#""request_id":"\u0041""#)
+        );
+        assert_eq!(answer(&recorded, r#"{"type":"list_tools"}"#), list[1..].replace(" \"request_id\":1,", ""));
+    }
+
+    #[test]
+    fn without_a_list_the_tools_are_those_that_were_called_in_our_own_forms() {
+        let recorded = [
+            r#"<{"cmd":"b","id":1}"#,
+            r#"<{"tool":"a"}"#,
+            r#"<{"type":"tool_call","tool_name":"b"}"#,
+            r#"<{"id":1,"method":"tools/call","params":{"name":"c"}}"#,
+            r#"<{"type":"list_tools"}"#,
+            r#">{"tool":"d"}"#,
+            r#">{"type":"tool_list","tools":1}"#,
+        ];
+        let answer = answer(&recorded, r#"{"type":"list_tools","request_id":7}"#);
+        let list = ToolList::read(&answer).unwrap().unwrap();
+        assert_eq!(list.request_id.unwrap().get(), "7");
+        assert_eq!(list.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["a", "b"]);
+        assert!(list.tools.iter().all(|tool| tool.input_schema == r#"{"type":"object"}"#));
+    }
+}
