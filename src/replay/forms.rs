@@ -72,3 +72,87 @@ pub(super) fn restated_answer(line: &str, call: &Call<'_>) -> Option<String> {
     let data = data.or(fields.get("details"));
     Some(call.answer_with(Outcome::Error { kind, message: &message, code: code.as_deref(), data }, &beside))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::replay::compare::Comparison;
+    use proptest::prelude::*;
+
+    const RECORD: &str = r#"{"type":"tool_call","call_id":"m1","tool_name":"a","plan_id":2}"#;
+    const OTHERS: [&str; 2] = [r#"{"id":7,"tool":"a"}"#, r#"{"cmd":"a"}"#];
+
+    fn call(line: &str) -> Call<'_> {
+        recognise(line).unwrap().unwrap()
+    }
+
+    fn paths(recorded: &str, now: &str) -> Vec<String> {
+        let comparison = Comparison { ignores_ids: true, ..Comparison::default() };
+        let all = comparison.differences(recorded.as_bytes(), now.as_bytes());
+        all.into_iter().map(|difference| difference.path).collect()
+    }
+
+    #[test]
+    fn a_call_is_the_same_as_a_tool_call_with_the_same_tool_arguments_and_other_fields() {
+        let now = r#"{"type":"tool_call","call_id":"m1","tool_name":"a","arguments":{"n":1.10,"id":1}}"#;
+        for (recorded, differences) in [
+            (r#"{"id":1,"tool":"a","args":{"id":1,"n":1.10}}"#, &[][..]),
+            (r#"{"arguments":{"id":1,"n":1.1},"cmd":"a"}"#, &[]),
+            (r#"{"type":"tool_call","tool_name":"a","args":{"id":1,"n":1.1}}"#, &[]),
+            (r#"{"id":1,"tool":"b","args":{"id":1,"n":1.1}}"#, &[".tool_name"]),
+            (r#"{"id":1,"tool":"a","args":{"id":2,"n":1.1},"session_id":1}"#, &[".arguments.id", ".session_id"]),
+            (r#"{"id":1,"tool":"a"}"#, &[".arguments.id", ".arguments.n"]),
+        ] {
+            assert_eq!(paths(recorded, now), differences, "{recorded}");
+        }
+        // The other way round, nobody asks.
+        assert!(!paths(now, r#"{"tool":"a","args":{"id":1,"n":1.10}}"#).is_empty());
+    }
+
+    #[test]
+    fn arguments_that_are_missing_null_or_empty_are_the_same() {
+        for recorded in [r#"{"tool":"a","id":1}"#, r#"{"tool":"a","args":null}"#, r#"{"tool":"a","arguments":{ }}"#] {
+            for now in [r#"{"tool":"a"}"#, r#"{"tool":"a","args":null}"#, RECORD] {
+                let expected: &[&str] = if now == RECORD { &[".plan_id"] } else { &[] };
+                assert_eq!(paths(recorded, now), expected, "{recorded} {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_in_another_form_is_not_restated() {
+        for line in ["", "[]", r#"{"tool":"a"}"#, r#"{"type":"tool_result","status":"ok","result":1}"#] {
+            assert_eq!(restated_answer(line, &call(RECORD)), None, "{line}");
+        }
+        assert_eq!(restated_answer(r#"{"tool":"a","status":"ok","data":1}"#, &call(OTHERS[1])), None);
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_in_another_form_becomes_the_answer_to_the_tool_call(
+            data in r#"[1-9][0-9]{0,24}|"[a-z{}]{0,4}"|\{"ok":(true|\[1\.10\])\}"#,
+            message in ".{0,9}",
+            code in proptest::option::of(".{0,9}"),
+            kind in proptest::sample::select(&Kind::ALL[..]),
+            epoch in 0_u64..9,
+        ) {
+            let data: &RawValue = serde_json::from_str(&data).unwrap();
+            let epoch = epoch.to_string();
+            let beside = [("frame", "12"), ("epoch", epoch.as_str())];
+            let code = code.as_deref();
+            let failed = |code, data| Outcome::Error { kind, message: &message, code, data };
+            for outcome in [Outcome::Ok(data), failed(code, Some(data)), failed(None, None)] {
+                let short = call(OTHERS[0]).answer_with(outcome, &beside);
+                prop_assert_eq!(restated_answer(&short, &call(RECORD)), Some(call(RECORD).answer_with(outcome, &beside)));
+            }
+            // A game's form has a code in the place of the kind.
+            let (ok, refused) = (Outcome::Ok(data), failed(None, Some(data)));
+            for (outcome, expected) in [(ok, ok), (refused, failed(Some(kind.name()), Some(data)))] {
+                let godot = call(OTHERS[1]).answer_with(outcome, &beside[..1]);
+                let beside = [("events", "[]"), ("frame", "12")];
+                prop_assert_eq!(restated_answer(&godot, &call(RECORD)), Some(call(RECORD).answer_with(expected, &beside)));
+            }
+        }
+    }
+}

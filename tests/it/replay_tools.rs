@@ -1,6 +1,6 @@
 //! `replay --as`: requests for the tools are no part of the turns, and calls may have another form than they were recorded in.
 
-use crate::process::{Talk, binary, example, pipe, text};
+use crate::process::{Talk, pipe, text};
 use crate::recorded::{Folder, end, log};
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const WORLD: &str = r#"while read -r line; do
     id=${line#*\"id\":}; id=${id%%,*}
     case $line in
-    *list_tools*) echo '{"type":"tool_list","request_id":1,"world":"w","tools":[{"name":"a","input_schema":{"type":"object"},"n":1.10}]}' ;;
+    *list_tools*) echo '{"type":"tool_list","request_id":1,"world":"w","tools":[{"name":"a","description":"A","input_schema":{"type":"object"},"n":1.10}]}' ;;
     *) echo "{\"id\":$id,\"tool\":\"a\",\"status\":\"ok\",\"data\":$id}" ;;
     esac
 done"#;
@@ -18,7 +18,7 @@ const LIST: &str = r#"{"type":"list_tools","request_id":1}"#;
 /// The answer of that world to a request that has this id.
 fn listed(id: &str) -> String {
     format!(
-        r#"{{"type":"tool_list","request_id":{id},"world":"w","tools":[{{"name":"a","input_schema":{{"type":"object"}},"n":1.10}}]}}"#
+        r#"{{"type":"tool_list","request_id":{id},"world":"w","tools":[{{"name":"a","description":"A","input_schema":{{"type":"object"}},"n":1.10}}]}}"#
     )
 }
 
@@ -106,6 +106,7 @@ fn a_live_world_may_answer_a_request_for_its_tools_with_another_request_id_but_n
 }
 
 /// What a recorded world answers to these lines, each said after the answer to the one before.
+#[cfg(feature = "mcp")]
 fn answers(folder: &Folder, lines: &[&str]) -> Vec<Value> {
     let mut world = Talk::start(&mut folder.command("replay --as world run.jsonl"));
     let answers = lines.iter().map(|line| serde_json::from_str(&world.ask(line)).unwrap()).collect();
@@ -120,7 +121,8 @@ fn answers(folder: &Folder, lines: &[&str]) -> Vec<Value> {
 fn calls_to_mcp_pipe_in_the_short_form_can_be_made_as_tool_calls_with_other_ids() {
     let folder = Folder::new();
     let mut recorder = folder.command("jsonl-record --child world run.jsonl --");
-    recorder.arg(binary("mcp-pipe")).arg("--").arg(example("stand-in-server")).arg("echo");
+    recorder.arg(crate::process::binary("mcp-pipe")).arg("--");
+    recorder.arg(crate::process::example("stand-in-server")).arg("echo");
     let mut recorder = Talk::start(&mut recorder);
     let echoed: Value = serde_json::from_str(&recorder.ask(r#"{"tool":"echo","id":7,"args":{"text":"hi"}}"#)).unwrap();
     let refused: Value = serde_json::from_str(&recorder.ask(r#"{"tool":"nowhere"}"#)).unwrap();

@@ -42,7 +42,8 @@ use step::Stepper;
 /// recorded ones; with `--as agent LOG -- WORLD ARGS`, WORLD gets the recorded answers, and what it says is compared. Without
 /// `--`, the other side is on stdin and stdout, so that this can be the mod's command, or the program that a client starts.
 /// No ids are needed: turns are aligned, and aligned again after a difference. An agent's calls may have other ids than were recorded
-/// (in the forms of pipewright(7), but not in JSON-RPC): they are answered with their own.
+/// (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in their own
+/// form. `list_tools` is answered at any time, from the recording.
 ///
 /// With `--as world --jsonrpc LOG`, a recorded MCP server (or another that speaks JSON-RPC, a message a line) is served: requests are
 /// found by method and parameters, in any order, and answered as recorded, with their own ids. Of a request that was recorded

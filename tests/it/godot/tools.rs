@@ -27,6 +27,25 @@ fn type_of(kind: &str) -> Option<&str> {
 }
 
 #[test]
+fn the_arguments_of_each_listed_tool_have_a_valid_schema() {
+    for tool in tools() {
+        let schema: Value = serde_json::from_str(tool.input_schema).unwrap();
+        let (mut compiler, mut schemas) = (boon::Compiler::new(), boon::Schemas::new());
+        compiler.add_resource("pipewright:/tool", schema.clone()).unwrap();
+        let compiled = compiler.compile("pipewright:/tool", &mut schemas).unwrap_or_else(|error| panic!("{error:#}"));
+        let is_taken = |arguments: &Value| schemas.validate(arguments, compiled).is_ok();
+        assert_eq!(is_taken(&json!({})), names(&schema["required"]).is_empty(), "{}", tool.name);
+        assert!(!is_taken(&json!([])), "{}", tool.name);
+        let is_default_taken = |(name, about): (&String, &Value)| match &about["default"] {
+            Value::Null => true,
+            default => !is_taken(&json!({})) || is_taken(&json!({name: default})),
+        };
+        let mut properties = schema["properties"].as_object().into_iter().flatten();
+        assert!(properties.all(is_default_taken), "{}", tool.name);
+    }
+}
+
+#[test]
 #[ignore = "needs Godot: scripts/test installs it"]
 fn the_listed_tools_are_all_the_commands_that_the_addon_has() {
     let (mut game, _folder) = Game::play("extends Control\n");

@@ -155,6 +155,11 @@ fn logged(met: &mut Met) {
     assert_eq!(met.file(&log).len(), 4);
     met.runs(command("jsonl-log").arg("check").arg(&log), "");
     met.runs(command("jsonl-log").args(["summary", "--format", "json"]).arg(&log), "");
+    let mut world = Talk::start(command("replay").args(["--as", "world"]).arg(&log));
+    assert_eq!(world.hear(), r#"{"n":1}"#);
+    let list = world.ask(met.reads("list_tools.json", r#"{"type":"list_tools","request_id":1}"#));
+    assert_eq!(met.says(&list)[0]["world"], "replay");
+    drop(world);
     let mut replay = command("replay");
     replay.args(["--as", "world", "--report"]).arg(&report).arg(&log).args(["--", "sh", "-c", &bot("right")]);
     met.runs(&mut replay, "");
