@@ -14,7 +14,7 @@ pub fn is_discovery(line: &[u8], from_world: bool) -> bool {
 /// The tools of a recorded world.
 #[derive(Debug, Default)]
 pub struct Discovery {
-    /// The last `tool_list`.
+    /// The last `tool_list` that has tools.
     list: Option<String>,
     /// The names of the tools that were called in one of our own forms.
     called: BTreeSet<String>,
@@ -23,16 +23,20 @@ pub struct Discovery {
 impl Discovery {
     /// Takes the next line of the recording, without its end.
     pub fn see(&mut self, line: &[u8], from_world: bool) {
-        if from_world && is_discovery(line, true) {
-            self.list = std::str::from_utf8(line).ok().map(str::to_owned);
+        // A world that has lost its other side may have no tools to list.
+        if from_world
+            && let Ok(text) = std::str::from_utf8(line)
+            && matches!(ToolList::read(text), Ok(Some(list)) if !list.tools.is_empty())
+        {
+            self.list = Some(text.to_owned());
         }
         if !from_world && let Some(call) = super::calls::call(line).filter(|call| call.form != Form::JsonRpc) {
             self.called.insert(call.tool.into_owned());
         }
     }
 
-    /// The `tool_list` for a request, without a line feed: the recorded one with the id of this request, or, where none was recorded, the
-    /// tools that were called.
+    /// The `tool_list` for a request, without a line feed: the recorded one with the id of this request, or, where none with tools was
+    /// recorded, the tools that were called.
     pub fn answer(&self, request: &ListTools<'_>) -> String {
         let id = request.request_id.map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
         let mut answer = Vec::new();
@@ -47,7 +51,7 @@ impl Discovery {
                 "A tool from a recording, which has no description of it: only the recorded calls are answered.";
             Tool { name, description, input_schema: r#"{"type":"object"}"#, annotations: None }.json()
         };
-        request.answer("replay", self.called.iter().map(tool))
+        request.answer("replay", &Vec::from_iter(self.called.iter().map(tool)))
     }
 }
 
@@ -65,7 +69,9 @@ mod tests {
     #[test]
     fn the_last_recorded_list_has_the_id_of_the_request_and_all_else_as_it_was() {
         let list = r#">{"type":"tool_list", "request_id":1,"world":"w","tools":[{"name":"a","x":1.10}],"more":12345678901234567890}"#;
-        let recorded = [r#">{"type":"tool_list","world":"w","tools":[]}"#, r#"<{"tool":"b"}"#, list];
+        let first = r#">{"type":"tool_list","world":"w","tools":[{"name":"b"}]}"#;
+        let lost = r#">{"type":"tool_list","world":"w","tools":[]}"#;
+        let recorded = [first, r#"<{"tool":"b"}"#, list, lost];
         assert_eq!(
             answer(&recorded, r#"{"type":"list_tools","request_id":"\u0041"}"#),
             list[1..].replace("\"request_id\":1", r#""request_id":"\u0041""#)

@@ -118,7 +118,7 @@ fn answers(folder: &Folder, lines: &[&str]) -> Vec<Value> {
 
 #[test]
 #[cfg(feature = "mcp")]
-fn calls_to_mcp_pipe_in_the_short_form_can_be_made_as_tool_calls_with_other_ids() {
+fn the_tools_of_mcp_pipe_are_listed_and_short_calls_can_be_made_as_tool_calls_with_other_ids() {
     let folder = Folder::new();
     let mut recorder = folder.command("jsonl-record --child world run.jsonl --");
     recorder.arg(crate::process::binary("mcp-pipe")).arg("--");
@@ -127,15 +127,20 @@ fn calls_to_mcp_pipe_in_the_short_form_can_be_made_as_tool_calls_with_other_ids(
     let echoed: Value = serde_json::from_str(&recorder.ask(r#"{"tool":"echo","id":7,"args":{"text":"hi"}}"#)).unwrap();
     let refused: Value = serde_json::from_str(&recorder.ask(r#"{"tool":"nowhere"}"#)).unwrap();
     assert_eq!((&echoed["status"], &refused["kind"]), (&json!("ok"), &json!("unknown_tool")), "{echoed} {refused}");
+    let list = recorder.ask(LIST);
+    assert!(list.contains(r#""request_id":1,"world":"mcp","tools":[{"name":""#), "{list}");
     recorder.end_after_close();
 
-    let said = answers(
+    let mut said = answers(
         &folder,
         &[
+            r#"{"type":"list_tools","request_id":2}"#,
             r#"{"type":"tool_call","call_id":"m1","tool_name":"echo","arguments":{"text":"hi"}}"#,
             r#"{"type":"tool_call","call_id":"m2","tool_name":"nowhere","arguments":{}}"#,
         ],
     );
+    let expected = list.replace("\"request_id\":1,", "\"request_id\":2,");
+    assert_eq!(said.remove(0), serde_json::from_str::<Value>(&expected).unwrap());
     let took = &echoed["duration_ms"];
     assert_eq!(
         said[0],
