@@ -3,7 +3,7 @@
 use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
 use crate::cmd::world::{Calls, Refusal, Sending, World};
-use crate::godot::{Gone, answer, kind_of};
+use crate::godot::{self, Gone, answer, kind_of};
 use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, TOO_LONG, text};
 use crate::io::report::{Failure, Report, Status};
@@ -154,7 +154,7 @@ impl World for Bridge {
     }
 
     fn tools(&self) -> Option<Vec<String>> {
-        Some(Vec::new())
+        Some(godot::tools().map(|tool| tool.json()).collect())
     }
 
     fn takes_calls(&self, _far: usize) -> bool {

@@ -137,3 +137,33 @@ fn lines_that_are_no_calls_for_certain_are_refused_in_their_order() {
     assert!(said.len() == 9 && said[8].starts_with(r#"{"ok":true,"id":9"#), "blank lines are nothing: {said:?}");
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[test]
+fn the_commands_are_listed_as_tools_with_the_id_of_the_request() {
+    let output = play("echo", &[], &[r#"{"type":"list_tools","request_id":"l\u0041"}"#, r#"{"cmd":"x"}"#]);
+    let lists: Vec<String> = lines(&output).into_iter().filter(|line| line.contains("\"tool_list\"")).collect();
+    let [list] = lists.as_slice() else { panic!("{lists:?}") };
+    assert!(
+        list.starts_with(r#"{"type":"tool_list","request_id":"l\u0041","world":"godot","tools":[{"name":""#),
+        "{list}"
+    );
+    let list: serde_json::Value = serde_json::from_str(list).unwrap();
+    let tools = list["tools"].as_array().unwrap();
+    let press = tools.iter().find(|tool| tool["name"] == "press_button").unwrap();
+    assert_eq!(press["input_schema"]["type"], "object", "{press}");
+}
+
+#[test]
+fn a_call_that_is_cancelled_is_answered_at_once_and_its_answer_dropped() {
+    let mut bridge = Bridge::start("echo", &[]);
+    bridge.talk.say(r#"{"type":"tool_call","call_id":"a","tool_name":"sleep","arguments":{"seconds":1}}"#);
+    bridge.talk.say(r#"{"type":"tool_call","call_id":"b","tool_name":"x"}"#);
+    bridge.talk.say(r#"{"type":"cancel","call_id":"a"}"#);
+    let cancelled: serde_json::Value = serde_json::from_str(&bridge.talk.hear()).unwrap();
+    assert_eq!((&cancelled["call_id"], &cancelled["kind"]), (&"a".into(), &"cancelled".into()), "{cancelled}");
+    assert_eq!(cancelled["maybe_executed"], true, "{cancelled}");
+    let next: serde_json::Value = serde_json::from_str(&bridge.talk.hear()).unwrap();
+    assert_eq!((&next["call_id"], &next["status"]), (&"b".into(), &"ok".into()), "{next}");
+    let ended = bridge.talk.end_after_close();
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
+}
