@@ -156,6 +156,7 @@ fn the_commands_are_listed_as_tools_with_the_id_of_the_request() {
 #[test]
 fn a_call_that_is_cancelled_is_answered_at_once_and_its_answer_dropped() {
     let mut bridge = Bridge::start("echo", &[]);
+    bridge.talk.ask(r#"{"cmd":"x"}"#);
     bridge.talk.say(r#"{"type":"tool_call","call_id":"a","tool_name":"sleep","arguments":{"seconds":1}}"#);
     bridge.talk.say(r#"{"type":"tool_call","call_id":"b","tool_name":"x"}"#);
     bridge.talk.say(r#"{"type":"cancel","call_id":"a"}"#);
