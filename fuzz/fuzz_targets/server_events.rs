@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright_mcp::http::events::{Event, Reader};
+use pipewright_http::events::{Event, Reader};
 
 const LONGEST: usize = 20;
 

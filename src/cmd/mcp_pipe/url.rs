@@ -38,7 +38,7 @@ mod over_http {
     use super::{Dial, Failure, Report, Status, Trouble, Url, Way};
     use crate::io::link::served;
     use crate::io::lock;
-    use pipewright_mcp::http::{Address, Connection, Told, connect};
+    use pipewright_mcp::http::{Connection, Told, address, connect};
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
@@ -62,8 +62,8 @@ mod over_http {
     /// # Errors
     /// [`Status::Usage`] where it can be none.
     pub fn way(to: &Url, place: &str, longest: usize, report: &Arc<Report>) -> Result<Way, Failure> {
-        let address = Address::read(&to.url, &to.headers)
-            .map_err(|why| Failure::new(Status::Usage, format_args!("{place}: {why}")))?;
+        let address =
+            address(&to.url, &to.headers).map_err(|why| Failure::new(Status::Usage, format_args!("{place}: {why}")))?;
         let (trouble, last) = (Trouble::default(), Arc::<Mutex<Option<Connection>>>::default());
         let (goodbye, told, report) = (Goodbye(Arc::clone(&last)), Arc::clone(&trouble), Arc::clone(report));
         let dial = move || {

@@ -1,12 +1,10 @@
 //! How a server answers: with a body of JSON, with a stream of events that may break and is taken up again, or as HTTP refuses.
 
 use super::Told;
-use super::events::Reader;
 use super::headers::Message;
 use super::session::{Asked, Purpose, SESSION, Session};
 use super::trouble::{Trouble, beginning};
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use pipewright_http::{Error, Events, Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -44,19 +42,19 @@ enum End {
     Answered,
     /// The answer is longer than was agreed; its beginning was handed on.
     Cut,
-    Broken(Option<reqwest::Error>),
+    Broken(Option<Error>),
 }
 
 impl Session {
     /// Makes a request, and hears the answer to its end.
-    pub(super) async fn exchange(&self, request: RequestBuilder, asked: &Asked) -> Result<(), Trouble> {
+    pub(super) async fn exchange(&self, request: Request, asked: &Asked) -> Result<(), Trouble> {
         let response = request.send().await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && asked.in_session {
             return Err(Trouble::SessionLost);
         }
         if asked.purpose == Purpose::Initialize && status.is_success() {
-            *self.id.borrow_mut() = response.headers().get(SESSION).cloned();
+            *self.id.borrow_mut() = response.header(SESSION).map(str::to_owned);
         }
         let Some(id) = &asked.id else {
             // What is only told is not answered, and where it isn't liked, nobody waits for that.
@@ -65,7 +63,7 @@ impl Session {
         if !status.is_success() {
             return self.hear_refusal(response, id).await;
         }
-        match media_type(&response).as_str() {
+        match response.media_type().as_str() {
             "application/json" => self.hear_body(response, asked, id).await,
             "text/event-stream" => self.hear_events(response, asked, id).await,
             "" => Err(Trouble::NoAnswer("takes a request and doesn't answer it")),
@@ -73,11 +71,11 @@ impl Session {
         }
     }
 
-    async fn hear_body(&self, mut response: Response, asked: &Asked, id: &str) -> Result<(), Trouble> {
-        let body = body(&mut response, self.longest).await?;
-        if body.len() > self.longest {
-            return self.write_cut(id, &body);
-        }
+    async fn hear_body(&self, response: Response, asked: &Asked, id: &str) -> Result<(), Trouble> {
+        let body = match response.body(self.longest).await {
+            Err(Error::TooLong { beginning, .. }) => return self.write_cut(id, &beginning),
+            body => body?,
+        };
         let no_json = |_| Trouble::NotMcp("no JSON".to_owned());
         let whole: &RawValue = serde_json::from_slice(&body).map_err(no_json)?;
         // A version of the protocol allowed several messages at once.
@@ -96,15 +94,14 @@ impl Session {
     async fn hear_events(&self, mut response: Response, asked: &Asked, id: &str) -> Result<(), Trouble> {
         let mut place = Place::default();
         loop {
-            let why = match self.hear_stream(&mut response, &mut place, Some((asked, id))).await? {
+            let mut events = response.events(self.longest);
+            let why = match self.hear_stream(&mut events, &mut place, Some((asked, id))).await? {
                 End::Answered => {
-                    let _ = timeout(LINGER, async { while let Ok(Some(_)) = response.chunk().await {} }).await;
+                    let _ = timeout(LINGER, self.hear_stream(&mut events, &mut place, None)).await;
                     return Ok(());
                 }
                 End::Cut => return Ok(()),
-                End::Broken(why) => {
-                    why.map_or(Trouble::NoAnswer("ends its answer before it is whole"), Trouble::Broken)
-                }
+                End::Broken(why) => why.map_or(Trouble::NoAnswer("ends its answer before it is whole"), Trouble::Http),
             };
             response = self.resume(&mut place, why).await?;
         }
@@ -124,8 +121,8 @@ impl Session {
         Err(why)
     }
 
-    fn get(&self, place: &Place) -> RequestBuilder {
-        let request = self.in_session(Method::GET).header(ACCEPT, "text/event-stream");
+    fn get(&self, place: &Place) -> Request {
+        let request = self.in_session(Method::GET).header("accept", "text/event-stream");
         match &place.last {
             Some(last) => request.header("last-event-id", last),
             None => request,
@@ -138,8 +135,8 @@ impl Session {
         let mut place = Place::default();
         loop {
             match self.get(&place).send().await {
-                Ok(mut response) if response.status().is_success() && media_type(&response) == "text/event-stream" => {
-                    self.hear_stream(&mut response, &mut place, None).await?;
+                Ok(response) if response.status().is_success() && response.media_type() == "text/event-stream" => {
+                    self.hear_stream(&mut response.events(self.longest), &mut place, None).await?;
                 }
                 Ok(response) if response.status() == StatusCode::NOT_FOUND && self.id.borrow().is_some() => {
                     return Err(Trouble::SessionLost);
@@ -154,35 +151,30 @@ impl Session {
 
     async fn hear_stream(
         &self,
-        response: &mut Response,
+        events: &mut Events,
         place: &mut Place,
         asked: Option<(&Asked, &str)>,
     ) -> Result<End, Trouble> {
-        let mut reader = Reader::new(self.longest);
         loop {
-            let chunk = match response.chunk().await {
-                Ok(Some(chunk)) => chunk,
+            let event = match events.next().await {
+                Ok(Some(event)) => event,
                 Ok(None) => return Ok(End::Broken(None)),
                 Err(error) => return Ok(End::Broken(Some(error))),
             };
-            let mut answered = false;
-            for event in reader.take(&chunk) {
-                place.fruitless = 0;
-                place.last = event.id.or(place.last.take());
-                place.retry = event.retry.or(place.retry);
-                if event.data.is_empty() || !matches!(event.name.as_str(), "" | "message") {
-                    continue;
-                }
-                match (event.is_cut, asked) {
-                    (false, _) => {
-                        answered |= self.hear(&String::from_utf8_lossy(&event.data), asked.map(|(asked, _)| asked))?
-                    }
-                    (true, Some((_, id))) => return self.write_cut(id, &event.data).map(|()| End::Cut),
-                    (true, None) => {}
-                }
+            place.fruitless = 0;
+            place.last = event.id.or(place.last.take());
+            place.retry = event.retry.or(place.retry);
+            if event.data.is_empty() || !matches!(event.name.as_str(), "" | "message") {
+                continue;
             }
-            if answered {
-                return Ok(End::Answered);
+            match (event.is_cut, asked) {
+                (true, Some((_, id))) => return self.write_cut(id, &event.data).map(|()| End::Cut),
+                (true, None) => {}
+                (false, _) => {
+                    if self.hear(&String::from_utf8_lossy(&event.data), asked.map(|(asked, _)| asked))? {
+                        return Ok(End::Answered);
+                    }
+                }
             }
         }
     }
@@ -221,9 +213,12 @@ impl Session {
     }
 
     /// A refusal that is an error of JSON-RPC is an answer, even where it names no request.
-    async fn hear_refusal(&self, mut response: Response, id: &str) -> Result<(), Trouble> {
-        let (status, kind) = (response.status(), media_type(&response));
-        let body = body(&mut response, REFUSAL).await.unwrap_or_default();
+    async fn hear_refusal(&self, response: Response, id: &str) -> Result<(), Trouble> {
+        let (status, kind) = (response.status(), response.media_type());
+        let body = match response.body(REFUSAL).await {
+            Ok(body) | Err(Error::TooLong { beginning: body, .. }) => body,
+            Err(_) => Vec::new(),
+        };
         let about_us = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let message = std::str::from_utf8(&body).ok().and_then(Message::read);
         let error = message.and_then(|message| message.error).filter(|error| error.get().starts_with('{') && !about_us);
@@ -240,21 +235,4 @@ impl Session {
     fn write_cut(&self, id: &str, message: &[u8]) -> Result<(), Trouble> {
         self.write(&[format!("{{\"id\":{id},\"result\":").as_bytes(), message].concat())
     }
-}
-
-/// Without its parameters; empty where there is none.
-fn media_type(response: &Response) -> String {
-    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-/// A body, or the beginning of one that is longer than `longest`.
-async fn body(response: &mut Response, longest: usize) -> Result<Vec<u8>, Trouble> {
-    let mut body = Vec::new();
-    while body.len() <= longest
-        && let Some(chunk) = response.chunk().await?
-    {
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
 }

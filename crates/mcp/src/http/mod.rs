@@ -2,18 +2,17 @@
 //!
 //! rmcp has a client for this, but it gives messages as its own types: fields that it doesn't know are dropped, long integers become
 //! floats, and what is longer than 16 MiB is refused. Here a message keeps every byte that the server sent, so it is taken from the
-//! bodies themselves, with reqwest; what rmcp's transport does beside that (headers, sessions, streams that are taken up again) is
+//! bodies themselves; what rmcp's transport does beside that (headers, sessions, streams that are taken up again) is
 //! followed.
 
-mod address;
 mod answer;
-pub mod events;
 mod headers;
 mod session;
 mod trouble;
 
-pub use address::Address;
+pub use pipewright_http::Address;
 
+use pipewright_http::{Client, Limits};
 use session::{Session, Step};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::rc::Rc;
@@ -23,7 +22,6 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
-use trouble::innermost;
 
 /// What is told beside the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +41,21 @@ impl Connection {
     pub fn wait(&self, most: Duration) {
         // What is waited for is that the sender is dropped.
         let _ = self.0.recv_timeout(most);
+    }
+}
+
+/// Headers that the protocol sets itself.
+const RESERVED: [&str; 5] = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"];
+
+/// A server's address: an http or https URL, and the headers of every request by name.
+///
+/// # Errors
+/// What is wrong, without any value.
+pub fn address(url: &str, headers: &[(String, String)]) -> Result<Address, String> {
+    let is_reserved = |name: &str| RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name.trim()));
+    match headers.iter().find(|(name, _)| is_reserved(name)) {
+        Some((name, _)) => Err(format!("the header {name} is set by the protocol itself")),
+        None => Address::read(url, headers),
     }
 }
 
@@ -75,9 +88,10 @@ fn serve(address: Address, longest: usize, heard: Box<dyn Write>, (steps, next):
         Ok(runtime) => runtime,
         Err(error) => return tell(Told::Trouble(error.to_string())),
     };
-    let client = match address.client() {
+    // A call may take as long as it likes: who makes it sets the limit, and cancels.
+    let client = match Client::new(&address, Limits::default()) {
         Ok(client) => client,
-        Err(error) => return tell(Told::Trouble(innermost(&error))),
+        Err(error) => return tell(Told::Trouble(error.to_string())),
     };
     let session = Rc::new(Session::new(client, address, longest, heard, steps, tell));
     LocalSet::new().block_on(&runtime, session.run(next));

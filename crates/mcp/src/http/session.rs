@@ -1,11 +1,9 @@
 //! A session with a server: what is said goes out, each message as a request of its own, in the order in which it must.
 
-use super::address::Address;
 use super::headers::{Message, Tools};
 use super::trouble::Trouble;
 use super::{Told, headers};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use reqwest::{Client, Method, RequestBuilder};
+use pipewright_http::{Address, Client, Method, Request};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Write;
@@ -59,7 +57,7 @@ pub(super) struct Session {
     pub(super) tell: Box<dyn Fn(Told)>,
     /// The version that is spoken; empty before that is known.
     pub(super) version: RefCell<String>,
-    pub(super) id: RefCell<Option<HeaderValue>>,
+    pub(super) id: RefCell<Option<String>>,
     heard: RefCell<Box<dyn Write>>,
     client: Client,
     address: Address,
@@ -106,7 +104,7 @@ impl Session {
         flying.values().for_each(AbortHandle::abort);
         let id = self.id.borrow_mut().take();
         if let Some(id) = id {
-            let goodbye = self.request(Method::DELETE).header(SESSION, id);
+            let goodbye = self.request(Method::DELETE).header(SESSION, &id);
             // A server may forget by itself what it doesn't let us end.
             let _ = timeout(GOODBYE, goodbye.send()).await;
         }
@@ -156,11 +154,11 @@ impl Session {
         }
     }
 
-    fn request_for(&self, message: &Message<'_>, line: &[u8]) -> (RequestBuilder, Asked) {
-        let mut request = self.in_session(Method::POST).header(CONTENT_TYPE, "application/json");
-        request = request.header(ACCEPT, "application/json, text/event-stream").body(line.to_vec());
+    fn request_for(&self, message: &Message<'_>, line: &[u8]) -> (Request, Asked) {
+        let mut request = self.in_session(Method::POST).header("content-type", "application/json");
+        request = request.header("accept", "application/json, text/event-stream").body(line.to_vec());
         for (name, value) in message.headers(&self.version.borrow(), &self.tools.borrow()) {
-            request = request.header(name, value);
+            request = request.header(&name, &value);
         }
         let purpose = match message.method.as_deref() {
             Some("initialize") => Purpose::Initialize,
@@ -171,13 +169,13 @@ impl Session {
         (request, Asked { id, purpose, in_session: self.id.borrow().is_some() })
     }
 
-    fn request(&self, method: Method) -> RequestBuilder {
-        let request = self.client.request(method, self.address.url());
+    fn request(&self, method: Method) -> Request {
+        let request = self.client.request(method);
         let version = self.version.borrow();
-        if version.is_empty() { request } else { request.header(VERSION, version.as_str()) }
+        if version.is_empty() { request } else { request.header(VERSION, &version) }
     }
 
-    pub(super) fn in_session(&self, method: Method) -> RequestBuilder {
+    pub(super) fn in_session(&self, method: Method) -> Request {
         let request = self.request(method);
         match &*self.id.borrow() {
             Some(id) => request.header(SESSION, id),

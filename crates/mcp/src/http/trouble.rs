@@ -1,14 +1,12 @@
 //! What ends a connection, in words for people.
 
-use super::address::Address;
-use reqwest::StatusCode;
-use std::error::Error;
+use pipewright_http::{Address, Error, StatusCode};
 
 /// Why a connection has ended.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// There is no way to the server, or it broke.
-    Broken(reqwest::Error),
+    Http(Error),
     /// It has forgotten our session.
     SessionLost,
     /// It answers as HTTP does, not as MCP: the status, and the beginning of what it says.
@@ -21,9 +19,9 @@ pub(super) enum Trouble {
     Unheard,
 }
 
-impl From<reqwest::Error> for Trouble {
-    fn from(error: reqwest::Error) -> Trouble {
-        Trouble::Broken(error)
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        Trouble::Http(error)
     }
 }
 
@@ -31,10 +29,7 @@ impl Trouble {
     /// What is said about it; nothing where nobody is left to hear it.
     pub(super) fn text(&self, address: &Address) -> Option<String> {
         let what = match self {
-            Trouble::Broken(error) if error.is_connect() => {
-                format!("the server can't be reached: {}", innermost(error))
-            }
-            Trouble::Broken(error) => format!("the connection to the server broke: {}", innermost(error)),
+            Trouble::Http(error) => error.to_string(),
             Trouble::SessionLost => "the server has lost our session (HTTP 404)".to_owned(),
             Trouble::Status(status, said) => {
                 let hint = match *status {
@@ -52,17 +47,6 @@ impl Trouble {
         };
         Some(address.without_secrets(&format!("{address}: {what}")))
     }
-}
-
-/// What it comes from in the end: the rest says only that there was an error. (And its own text has the whole URL.)
-pub(super) fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: Option<&dyn Error> = error.source();
-    let mut text = None;
-    while let Some(error) = cause {
-        text = Some(error.to_string()).filter(|text| !text.is_empty()).or(text);
-        cause = error.source();
-    }
-    text.unwrap_or_else(|| if error.is_timeout() { "it takes too long" } else { "there is no saying why" }.to_owned())
 }
 
 /// The beginning of what a server says, in one line.

@@ -1,30 +1,32 @@
-//! Server-sent events, as they come.
+//! Server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>, section 9.2.6), however the bytes are split.
 //!
-//! Our own reader of the format's few rules (<https://html.spec.whatwg.org/multipage/server-sent-events.html>), because an event
-//! must be bounded, its data must keep every byte, and a field that nobody knows is to be passed over: the crate that rmcp uses
-//! has no bound and ends with an error there.
+//! Our own reader of the format's few rules, because an event must be bounded and its data must keep every byte: the crates that read
+//! it have no bound, and give text.
+
+use std::mem::take;
 
 /// An event that has come to its end.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// What sort of event; empty is a message.
+    /// The type of the event; empty stands for `message`.
     pub name: String,
-    /// Its data, lines joined by line feeds.
+    /// The data, its lines joined by line feeds. Empty also where an event has only other fields, which a browser would not report.
     pub data: Vec<u8>,
-    /// Where to go on after it, if the stream breaks.
+    /// What `Last-Event-ID` is after this event, where it changes.
     pub id: Option<String>,
-    /// How many milliseconds to wait before that.
+    /// The new time to wait before reconnecting, in milliseconds.
     pub retry: Option<u64>,
-    /// The data is longer than was agreed, and only its beginning is here.
+    /// The data is longer than the limit; `data` is its beginning, one byte longer than the limit.
     pub is_cut: bool,
 }
 
-/// Takes chunks, gives events.
+/// Takes pieces of a stream, gives events.
 #[derive(Debug)]
 pub struct Reader {
-    longest: usize,
+    limit: usize,
     /// A line that hasn't ended yet.
     line: Vec<u8>,
+    is_line_cut: bool,
     event: Event,
     has_field: bool,
     has_data: bool,
@@ -33,15 +35,16 @@ pub struct Reader {
     is_first_line: bool,
 }
 
-/// `data: ` and its like, beside what they hold.
+/// Room in a line for a field's name, beside `limit` bytes of its value.
 const FIELD: usize = 64;
 
 impl Reader {
-    /// A reader of events whose data is no longer than `longest`.
-    pub fn new(longest: usize) -> Reader {
+    /// A reader of events with at most `limit` bytes of data.
+    pub fn new(limit: usize) -> Reader {
         Reader {
-            longest,
+            limit,
             line: Vec::new(),
+            is_line_cut: false,
             event: Event::default(),
             has_field: false,
             has_data: false,
@@ -50,23 +53,23 @@ impl Reader {
         }
     }
 
-    /// Takes what has come, and gives the events that end in it.
-    pub fn take(&mut self, mut chunk: &[u8]) -> Vec<Event> {
+    /// Takes the next bytes, and gives the events that end in them. An event that the stream breaks off in is never given.
+    pub fn take(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
-        while let Some(first) = chunk.first() {
-            if std::mem::take(&mut self.after_return) && *first == b'\n' {
-                chunk = &chunk[1..];
+        while let Some(first) = bytes.first() {
+            if take(&mut self.after_return) && *first == b'\n' {
+                bytes = &bytes[1..];
                 continue;
             }
-            let end = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let part = &chunk[..end.unwrap_or(chunk.len())];
-            let room = (self.longest + FIELD).saturating_sub(self.line.len());
-            self.event.is_cut |= part.len() > room;
+            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let part = &bytes[..end.unwrap_or(bytes.len())];
+            let room = self.limit.saturating_add(FIELD).saturating_sub(self.line.len());
+            self.is_line_cut |= part.len() > room;
             self.line.extend_from_slice(&part[..part.len().min(room)]);
             let Some(end) = end else { break };
-            self.after_return = chunk[end] == b'\r';
-            chunk = &chunk[end + 1..];
-            let line = std::mem::take(&mut self.line);
+            self.after_return = bytes[end] == b'\r';
+            bytes = &bytes[end + 1..];
+            let line = take(&mut self.line);
             events.extend(self.end_line(&line));
         }
         events
@@ -74,11 +77,12 @@ impl Reader {
 
     fn end_line(&mut self, line: &[u8]) -> Option<Event> {
         let mark = b"\xEF\xBB\xBF";
-        let line = if std::mem::take(&mut self.is_first_line) { line.strip_prefix(mark).unwrap_or(line) } else { line };
+        let line = if take(&mut self.is_first_line) { line.strip_prefix(mark).unwrap_or(line) } else { line };
+        let is_line_cut = take(&mut self.is_line_cut);
         if line.is_empty() {
             self.has_data = false;
-            let event = std::mem::take(&mut self.event);
-            return std::mem::take(&mut self.has_field).then_some(event);
+            let event = take(&mut self.event);
+            return take(&mut self.has_field).then_some(event);
         }
         let (name, value) = match line.iter().position(|byte| *byte == b':') {
             Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
@@ -89,15 +93,17 @@ impl Reader {
             b"data" => {
                 let joint: &[u8] = if std::mem::replace(&mut self.has_data, true) { b"\n" } else { b"" };
                 for part in [joint, value] {
-                    let room = (self.longest + 1).saturating_sub(self.event.data.len());
+                    let room = self.limit.saturating_add(1).saturating_sub(self.event.data.len());
                     self.event.data.extend_from_slice(&part[..part.len().min(room)]);
                 }
-                self.event.is_cut |= self.event.data.len() > self.longest;
+                self.event.is_cut |= self.event.data.len() > self.limit;
             }
-            b"event" => self.event.name = text(),
-            b"id" if !value.contains(&0) => self.event.id = Some(text()),
-            b"retry" => self.event.retry = text().parse().ok().or(self.event.retry),
-            // A comment, or a field that the standard has no use for.
+            b"event" if !is_line_cut => self.event.name = text(),
+            b"id" if !is_line_cut && !value.contains(&0) => self.event.id = Some(text()),
+            b"retry" if value.iter().all(u8::is_ascii_digit) => {
+                self.event.retry = text().parse().ok().or(self.event.retry);
+            }
+            // A comment, or a field without meaning.
             _ => return None,
         }
         self.has_field = true;

@@ -1,0 +1,62 @@
+//! Why a request failed, in words for people. None of them has the URL or a header.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a request has no whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// The client or the request cannot be made, for example because a header's value holds a line feed.
+    Client(String),
+    /// No connection could be made, so nothing was sent.
+    Connect(String),
+    /// The connection was lost, or what came over it is not HTTP.
+    Broken(String),
+    /// [`crate::Limits::first_byte`] passed.
+    FirstByte(Duration),
+    /// [`crate::Limits::idle`] passed.
+    Idle(Duration),
+    /// [`crate::Limits::total`] passed.
+    Total(Duration),
+    /// The body is longer than `limit` bytes. `beginning` is what was read of it: at least one byte more than that.
+    TooLong {
+        /// The limit that was asked for.
+        limit: usize,
+        /// The body's beginning.
+        beginning: Vec<u8>,
+    },
+}
+
+impl From<reqwest::Error> for Error {
+    fn from(error: reqwest::Error) -> Error {
+        let why = innermost(&error);
+        match error {
+            _ if error.is_builder() => Error::Client(why),
+            _ if error.is_connect() => Error::Connect(why),
+            _ => Error::Broken(why),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Client(why) => write!(f, "the request can't be made: {why}"),
+            Error::Connect(why) => write!(f, "the server can't be reached: {why}"),
+            Error::Broken(why) => write!(f, "the connection to the server broke: {why}"),
+            Error::FirstByte(limit) => write!(f, "the server did not answer within {limit:?}"),
+            Error::Idle(limit) => write!(f, "the server sent nothing for {limit:?}"),
+            Error::Total(limit) => write!(f, "the answer was not complete after {limit:?}"),
+            Error::TooLong { limit, .. } => write!(f, "the answer is longer than {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The message of the first cause: those around it only repeat that there was an error, and reqwest's own has the whole URL.
+pub(crate) fn innermost(error: &reqwest::Error) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    let text = causes.map(ToString::to_string).filter(|text| !text.is_empty()).last();
+    text.unwrap_or_else(|| "no reason was given".to_owned())
+}

@@ -1,0 +1,90 @@
+//! An answer: its head, and its body in one of three forms.
+
+use crate::client::{Deadline, by};
+use crate::error::Error;
+use crate::events::{Event, Reader};
+use reqwest::StatusCode;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// An answer whose body is not read yet.
+#[derive(Debug)]
+pub struct Response {
+    inner: reqwest::Response,
+    idle: Option<Duration>,
+    end: Deadline,
+}
+
+impl Response {
+    pub(crate) fn new(inner: reqwest::Response, idle: Option<Duration>, end: Deadline) -> Response {
+        Response { inner, idle, end }
+    }
+
+    /// The status. A redirect to another origin is not followed, so it may be one too.
+    pub fn status(&self) -> StatusCode {
+        self.inner.status()
+    }
+
+    /// The first header of this name, where it has only visible ASCII.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.inner.headers().get(name)?.to_str().ok()
+    }
+
+    /// The content type without its parameters, in lower case; empty where there is none.
+    pub fn media_type(&self) -> String {
+        let value = self.header("content-type").unwrap_or_default();
+        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+
+    /// The whole body.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] where it is longer than `limit` bytes; [`Error::Idle`], [`Error::Total`] or [`Error::Broken`] where its
+    /// end doesn't come.
+    pub async fn body(mut self, limit: usize) -> Result<Vec<u8>, Error> {
+        let mut body = Vec::new();
+        while let Some(piece) = self.piece().await? {
+            body.extend_from_slice(piece.as_ref());
+            if body.len() > limit {
+                return Err(Error::TooLong { limit, beginning: body });
+            }
+        }
+        Ok(body)
+    }
+
+    /// The body as server-sent events, each with at most `limit` bytes of data (see [`Event::is_cut`]).
+    pub fn events(self, limit: usize) -> Events {
+        Events { response: self, reader: Reader::new(limit), ready: VecDeque::new() }
+    }
+
+    /// The next piece of the body, as it came; `None` at its end.
+    async fn piece(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Error> {
+        let idle = self.idle.and_then(|idle| Some((Instant::now().checked_add(idle)?, Error::Idle(idle))));
+        Ok(by([idle, self.end.clone()], self.inner.chunk()).await??)
+    }
+}
+
+/// The events of a body, as they come.
+#[derive(Debug)]
+pub struct Events {
+    response: Response,
+    reader: Reader,
+    ready: VecDeque<Event>,
+}
+
+impl Events {
+    /// The next event; `None` where the body has ended. Dropping the future loses no event.
+    ///
+    /// # Errors
+    /// [`Error::Idle`], [`Error::Total`] or [`Error::Broken`].
+    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            let Some(piece) = self.response.piece().await? else { return Ok(None) };
+            self.ready.extend(self.reader.take(piece.as_ref()));
+        }
+    }
+}
