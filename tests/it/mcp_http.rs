@@ -2,8 +2,11 @@
 
 use crate::process::{Talk, command, eventually, example, pipe, text, without_duration};
 use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -269,4 +272,66 @@ fn a_server_may_send_us_to_another_place_of_its_own() {
     let url = server.url.replace("/mcp", "/moved");
     let output = pipe(command("mcp-pipe").args(["--url", &url]), calls_of(&["echo"]).as_bytes());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn certificates_are_checked_against_the_platforms_roots() {
+    let server = Server::start("legacy tls");
+    let folder = tempfile::tempdir().unwrap();
+    let none = folder.path().join("none.pem");
+    std::fs::write(&none, "").unwrap();
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tls/localhost.pem");
+    let with_roots = |roots: &Path, url: &str| {
+        let mut run = command("mcp-pipe");
+        run.args(["--url", url]).env("SSL_CERT_FILE", roots).env_remove("SSL_CERT_DIR");
+        pipe(&mut run, calls_of(&["echo", "split"]).as_bytes())
+    };
+    let named = server.url.replace("127.0.0.1", "localhost");
+    let output = with_roots(&ours, &named);
+    assert_eq!((output.status.code(), lines(&output).len()), (Some(0), 2), "{}", text(&output.stderr));
+    for (roots, url, says) in
+        [(&*none, &named, "No CA certificates"), (&*ours, &server.url, "certificate not valid for name")]
+    {
+        let output = with_roots(roots, url);
+        assert_eq!(output.status.code(), Some(3), "{says}");
+        assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn roots_are_not_read_for_an_http_url() {
+    let server = Server::start("legacy");
+    let folder = tempfile::tempdir().unwrap();
+    // To open it takes for ever.
+    let roots = folder.path().join("roots.pem");
+    mkfifo(&roots, Mode::S_IRWXU).unwrap();
+    let output = pipe(server.pipe(&[]).env("SSL_CERT_FILE", &roots), calls_of(&["echo"]).as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn proxies_are_taken_from_the_environment_but_never_for_this_machine() {
+    let proxy = Server::start("legacy");
+    let through = |url: &str, variables: &[(&str, &str)]| {
+        let mut run = command("mcp-pipe");
+        for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
+            run.env_remove(name);
+        }
+        pipe(run.args(["--url", url]).envs(variables.iter().copied()), calls_of(&["echo"]).as_bytes())
+    };
+    let open = proxy.url.replace("http://", "http://me:s3cret@").replace("/mcp", "");
+    let closed = "http://me:s3cret@127.0.0.1:1";
+    for (url, variables, status) in [
+        ("http://mcp.example/mcp", &[("http_proxy", &*open)][..], 0),
+        ("http://mcp.example/mcp", &[("HTTP_PROXY", &*open)], 0),
+        ("http://mcp.example/mcp", &[("ALL_PROXY", &*open)], 0),
+        ("http://mcp.example/mcp", &[("http_proxy", &*open), ("NO_PROXY", "mcp.example")], 3),
+        ("http://mcp.example/mcp", &[("http_proxy", closed)], 3),
+        (&*proxy.url, &[("http_proxy", closed)], 0),
+    ] {
+        let output = through(url, variables);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{url} {variables:?}: {told}");
+        assert!(!told.contains("s3cret"), "{told}");
+    }
 }

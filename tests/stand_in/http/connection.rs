@@ -1,7 +1,24 @@
 //! HTTP/1.1, as little of it as the stand-in needs.
 
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+
+/// TLS with the certificate of `tests/fixtures/tls`.
+pub fn tls() -> Arc<ServerConfig> {
+    let certificate = CertificateDer::from_pem_slice(include_bytes!("../../fixtures/tls/localhost.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("../../fixtures/tls/localhost.key")).unwrap();
+    let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    Arc::new(builder.with_single_cert(vec![certificate], key).unwrap())
+}
+
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
 
 /// A request as it came.
 pub struct Request {
@@ -20,15 +37,21 @@ impl Request {
 
 /// A connection.
 pub struct Stream {
-    reader: BufReader<TcpStream>,
+    reader: BufReader<Box<dyn ReadWrite>>,
+    socket: TcpStream,
     /// For the next answer.
     pub headers: Vec<String>,
 }
 
 impl Stream {
-    pub fn new(stream: TcpStream) -> Stream {
-        stream.set_nodelay(true).unwrap();
-        Stream { reader: BufReader::new(stream), headers: Vec::new() }
+    pub fn new(socket: TcpStream, tls: Option<Arc<ServerConfig>>) -> Stream {
+        socket.set_nodelay(true).unwrap();
+        let stream = socket.try_clone().unwrap();
+        let stream: Box<dyn ReadWrite> = match tls {
+            Some(tls) => Box::new(StreamOwned::new(ServerConnection::new(tls).unwrap(), stream)),
+            None => Box::new(stream),
+        };
+        Stream { reader: BufReader::new(stream), socket, headers: Vec::new() }
     }
 
     /// The next request, until the other side hangs up.
@@ -95,6 +118,6 @@ impl Stream {
 
     /// In the middle of what was being said.
     pub fn hang_up(&mut self) {
-        let _ = self.reader.get_mut().shutdown(Shutdown::Both);
+        let _ = self.socket.shutdown(Shutdown::Both);
     }
 }

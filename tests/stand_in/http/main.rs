@@ -2,7 +2,8 @@
 //!
 //!     stand-in-http-server [ERA] [FAULT...]
 //!
-//! ERA is `legacy` (sessions, initialize) or `modern` (stateless). It prints its URL, then what it is asked, a line each: the
+//! ERA is `legacy` (sessions, initialize) or `modern` (stateless); with `tls` it speaks https. It is a proxy too, for http://mcp.example
+//! alone, which is itself. It prints its URL, then what it is asked, a line each: the
 //! method of HTTP and of JSON-RPC, and the headers that MCP is about. A FAULT holds for the whole server, see [`Server::answer`];
 //! what goes wrong in a call is asked for by the name of its tool, see [`Server::call`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
@@ -32,12 +33,14 @@ struct Server {
 fn main() {
     let faults: HashSet<String> = std::env::args().skip(1).collect();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    println!("http://127.0.0.1:{}/mcp", listener.local_addr().unwrap().port());
+    let tls = faults.contains("tls").then(connection::tls);
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    println!("{scheme}://{}/mcp", listener.local_addr().unwrap());
     let server = Arc::new(Server { faults, sessions: Mutex::default(), made: Mutex::default() });
     for stream in listener.incoming() {
-        let server = Arc::clone(&server);
+        let (server, tls) = (Arc::clone(&server), tls.clone());
         thread::spawn(move || {
-            let mut stream = Stream::new(stream.unwrap());
+            let mut stream = Stream::new(stream.unwrap(), tls);
             while let Some(request) = stream.read() {
                 server.answer(&request, &mut stream);
             }
@@ -65,7 +68,7 @@ impl Server {
         .map(|name| request.header(name).map(|value| format!(" {name}={value}")).unwrap_or_default())
         .concat();
         println!("{} {method}{shown}", request.method);
-        let path = request.path.split('?').next().unwrap();
+        let path = request.path.trim_start_matches("http://mcp.example").split('?').next().unwrap();
         if path == "/moved" {
             stream.headers.push("Location: /mcp".to_owned());
             return stream.say(307, "", "");
