@@ -23,7 +23,7 @@ _hitl__gate() {
 
     case "${cmd}" in
         hitl__gate)
-            opts="-h -V --tty --color --answers --timeout --on-timeout --rules --audit --events --max-line --max-depth --help --version"
+            opts="-h -V --tty --color --answers --timeout --rules --audit --events --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -43,10 +43,6 @@ _hitl__gate() {
                     ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --on-timeout)
-                    COMPREPLY=($(compgen -W "reject" -- "${cur}"))
                     return 0
                     ;;
                 --rules)

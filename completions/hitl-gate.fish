@@ -3,8 +3,7 @@ complete -c hitl-gate -l color -d 'Colour on the person\'s terminal' -r -f -a "a
 always\t'Always'
 never\t'Never'"
 complete -c hitl-gate -l answers -d 'Take answers from here as well: a FIFO, or a file that is appended to; `stdin` lets the side that makes the calls answer' -r -F
-complete -c hitl-gate -l timeout -d 'How long a person may take; 0 is for ever' -r
-complete -c hitl-gate -l on-timeout -d 'What becomes of a call when that time is over' -r -f -a "reject\t'It is rejected'"
+complete -c hitl-gate -l timeout -d 'Reject a call that nobody has answered for after this time; 0 is for ever' -r
 complete -c hitl-gate -l rules -d 'Hold what was edited against these rules, as policy-check does: what they deny can\'t be approved' -r -F
 complete -c hitl-gate -l audit -d 'Write every question and answer to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it' -r -F
 complete -c hitl-gate -l events -d 'Where status records go: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, and nowhere with CMD, but with --answers stdin]' -r

@@ -30,7 +30,7 @@ use crate::policy::Verdict;
 use crate::policy::builtin::Builtin;
 use crate::record::Call;
 use asker::Asker;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use gate::{Gate, Settings};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -65,12 +65,9 @@ pub struct Arguments {
     /// Take answers from here as well: a FIFO, or a file that is appended to; `stdin` lets the side that makes the calls answer
     #[arg(long, value_name = "PATH|stdin")]
     answers: Option<PathBuf>,
-    /// How long a person may take; 0 is for ever
+    /// Reject a call that nobody has answered for after this time; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     timeout: Duration,
-    /// What becomes of a call when that time is over
-    #[arg(long, value_name = "WHAT", default_value = "reject")]
-    on_timeout: OnTimeout,
     /// Hold what was edited against these rules, as policy-check does: what they deny can't be approved
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
@@ -84,13 +81,6 @@ pub struct Arguments {
     events: Option<String>,
     #[command(flatten)]
     limits: LimitOptions,
-}
-
-/// What becomes of a call that nobody answers for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OnTimeout {
-    /// It is rejected
-    Reject,
 }
 
 const NAME: &str = "hitl-gate";
@@ -131,7 +121,6 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
     let is_wrap = !arguments.command.is_empty();
-    let OnTimeout::Reject = arguments.on_timeout;
     let near_answers = arguments.answers.as_deref() == Some(Path::new("stdin"));
     let settings =
         Settings { timeout: Some(arguments.timeout).filter(|timeout| !timeout.is_zero()), limits, near_answers };
