@@ -38,7 +38,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-/// A command, as `src/bin`, the man pages, the completions and the tests of the line contract know it.
+/// A command, for `src/bin`, the man pages, the completions and the tests of the line contract.
 #[derive(Debug)]
 pub struct Command {
     /// The program's name.
@@ -47,24 +47,6 @@ pub struct Command {
     pub clap: fn() -> clap::Command,
     /// Runs it, with the signals that ask the process to end.
     pub run: fn(&ArgMatches, &Signals) -> Result<Status, Failure>,
-    /// What the tests of the line contract run it with.
-    pub contract: Contract,
-}
-
-/// How to see a command keep the line contract: arguments and an input with which it starts, answers and
-/// ends well.
-#[derive(Debug)]
-pub struct Contract {
-    /// Arguments for the run.
-    pub arguments: &'static [&'static str],
-    /// One line that it knows, and that it says something to.
-    pub sample: &'static str,
-    /// Whether every line that it doesn't know comes out again, byte for byte.
-    pub is_filter: bool,
-    /// Whether no line is a bad one: it is all the same to the command what a line says.
-    pub takes_any_line: bool,
-    /// Whether SIGHUP makes it open its files anew, and doesn't end it.
-    pub reopens: bool,
 }
 
 /// Every command.

@@ -1,7 +1,7 @@
 //! `valid-actions`: adds to each message of the Spire mod what the player may do.
 
 use super::options::LimitOptions;
-use super::{Command, Contract, needs_input};
+use super::{Command, needs_input};
 use crate::io::between::{Ends, between};
 use crate::io::lines::{self, Limits, Line, Piece, TOO_DEEP, TOO_LONG};
 use crate::io::report::{Failure, Report, Status};
@@ -46,18 +46,7 @@ Exit status:
   0 all well; 1 a line couldn't be read (it was passed on); 2 usage. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        arguments: &[],
-        sample: r#"{"available_commands":["choose","state"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"REST","screen_state":{"rest_options":["rest"]},"choice_list":["rest"]}}"#,
-        is_filter: true,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;

@@ -2,6 +2,7 @@
 //! day it is added.
 
 use crate::process::{Talk, binary, command, eventually, is_running, pipe, text};
+use crate::samples::sample_of;
 use nix::sys::signal::Signal;
 use pipewright::cmd::{ALL, Command};
 use std::fs::OpenOptions;
@@ -12,12 +13,12 @@ use std::time::{Duration, Instant};
 
 fn run(of: &Command) -> std::process::Command {
     let mut run = command(of.name);
-    run.args(of.contract.arguments);
+    run.args(sample_of(of).arguments);
     run
 }
 
-fn sample(of: &Command) -> String {
-    format!("{}\n", of.contract.sample)
+fn line(of: &Command) -> String {
+    format!("{}\n", sample_of(of).line)
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn wrong_usage_is_2_and_prints_nothing() {
 #[test]
 fn the_sample_is_answered_and_the_end_is_well() {
     for of in ALL {
-        let output = pipe(&mut run(of), sample(of).as_bytes());
+        let output = pipe(&mut run(of), line(of).as_bytes());
         assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
         assert!(!output.stdout.is_empty(), "{}", of.name);
     }
@@ -110,7 +111,7 @@ fn an_open_pipe_does_not_stall() {
     for of in ALL {
         let mut talk = Talk::start(&mut run(of));
         for _ in 0..2 {
-            assert!(!talk.ask(of.contract.sample).is_empty(), "{}", of.name);
+            assert!(!talk.ask(sample_of(of).line).is_empty(), "{}", of.name);
         }
         talk.close();
         assert_eq!(talk.end().status.code(), Some(0), "{}", of.name);
@@ -122,7 +123,7 @@ fn a_full_disk_is_told_and_is_1() {
     for of in ALL {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut child = run(of).stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
-        let _ = child.stdin.take().unwrap().write_all(sample(of).as_bytes());
+        let _ = child.stdin.take().unwrap().write_all(line(of).as_bytes());
         let output = child.wait_with_output().unwrap();
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{}: {stderr}", of.name);
@@ -136,13 +137,13 @@ fn a_reader_that_goes_is_a_quiet_end() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let mut stdout = child.stdout.take().unwrap();
-        stdin.write_all(sample(of).as_bytes()).unwrap();
+        stdin.write_all(line(of).as_bytes()).unwrap();
         stdout.read_exact(&mut [0]).unwrap();
         drop(stdout);
         // A filter notices with what it writes next, a proxy by itself. (A test beside this one that is just starting a program
         // holds a copy of the pipe for a moment: so it is asked again.)
         eventually(&format!("{} ends, though its stdin is open", of.name), || {
-            let _ = stdin.write_all(sample(of).as_bytes());
+            let _ = stdin.write_all(line(of).as_bytes());
             child.try_wait().unwrap().is_some()
         });
         drop(stdin);
@@ -157,22 +158,22 @@ fn a_closed_stdout_is_as_dev_null() {
     for of in ALL {
         let script = format!("exec {} \"$@\" >&-", binary(of.name).display());
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &script, "sh"]).args(of.contract.arguments);
-        let output = pipe(&mut shell, sample(of).as_bytes());
+        shell.args(["-c", &script, "sh"]).args(sample_of(of).arguments);
+        let output = pipe(&mut shell, line(of).as_bytes());
         assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
     }
 }
 
 #[test]
 fn a_torn_line_hurts_only_itself() {
-    for of in ALL.iter().filter(|of| !of.contract.takes_any_line) {
-        let torn = &of.contract.sample[..of.contract.sample.len() / 2];
+    for of in ALL.iter().filter(|of| !sample_of(of).takes_any_line) {
+        let torn = &sample_of(of).line[..sample_of(of).line.len() / 2];
         let mut talk = Talk::start(&mut run(of));
         talk.say(torn);
-        if of.contract.is_filter {
+        if sample_of(of).is_filter {
             assert_eq!(talk.hear(), torn, "{}", of.name);
         }
-        assert!(!talk.ask(of.contract.sample).is_empty(), "{}", of.name);
+        assert!(!talk.ask(sample_of(of).line).is_empty(), "{}", of.name);
         talk.close();
         let ended = talk.end();
         assert_eq!(ended.status.code(), Some(1), "{}", of.name);
@@ -194,7 +195,7 @@ fn a_filter_passes_what_it_does_not_know_byte_for_byte() {
         b"\n[1,\n\"no line feed at the end\"",
     ];
     let input = odd.concat();
-    for of in ALL.iter().filter(|of| of.contract.is_filter) {
+    for of in ALL.iter().filter(|of| sample_of(of).is_filter) {
         for limit in ["4M", "1K", "1"] {
             let output = pipe(run(of).args(["--max-line", limit]), &input);
             assert!(output.stdout == input, "{} --max-line {limit}: {}", of.name, text(&output.stdout));
@@ -206,11 +207,11 @@ fn a_filter_passes_what_it_does_not_know_byte_for_byte() {
 fn signals_end_it_after_what_was_read_is_written() {
     for of in ALL {
         for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-            if signal == Signal::SIGHUP && of.contract.reopens {
+            if signal == Signal::SIGHUP && sample_of(of).reopens {
                 continue;
             }
             let mut talk = Talk::start(&mut run(of));
-            talk.ask(of.contract.sample);
+            talk.ask(sample_of(of).line);
             talk.signal(signal);
             let ended = talk.end();
             assert_eq!(ended.status.signal(), Some(signal as i32), "{} {signal}: {}", of.name, ended.stderr);
@@ -225,7 +226,7 @@ fn a_signal_ends_it_even_while_nobody_reads() {
     for of in ALL {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        let lines = sample(of).repeat(1000);
+        let lines = line(of).repeat(1000);
         let writer = std::thread::spawn(move || while stdin.write_all(lines.as_bytes()).is_ok() {});
         std::thread::sleep(Duration::from_millis(300));
         let started = Instant::now();
@@ -242,9 +243,9 @@ fn what_the_parent_ignores_stays_ignored() {
     for of in ALL {
         let script = format!("trap '' INT; exec {} \"$@\"", binary(of.name).display());
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &script, "sh"]).args(of.contract.arguments);
+        shell.args(["-c", &script, "sh"]).args(sample_of(of).arguments);
         let mut talk = Talk::start(&mut shell);
-        talk.ask(of.contract.sample);
+        talk.ask(sample_of(of).line);
         talk.signal(Signal::SIGINT);
         std::thread::sleep(Duration::from_millis(100));
         assert!(is_running(talk.pid().as_raw()), "{}", of.name);
@@ -261,7 +262,7 @@ fn a_stdin_that_is_set_non_blocking_is_waited_for() {
         let stdin = std::os::fd::OwnedFd::from(theirs);
         let mut child = run(of).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(100));
-        (&ours).write_all(sample(of).as_bytes()).unwrap();
+        (&ours).write_all(line(of).as_bytes()).unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
         drop(ours);
         let output = child.wait_with_output().unwrap();
@@ -281,8 +282,8 @@ fn memory_stays_flat_on_a_long_input() {
     for of in ALL {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // White space before the line's end: fewer lines, since some of those that answer them here are shell scripts.
-        let sample = format!("{:2048}\n", of.contract.sample);
+        // White space before the line's end: fewer lines, since an agent that answers them here is a shell script.
+        let sample = format!("{:2048}\n", sample_of(of).line);
         let lines: usize = (10 << 20) / sample.len();
         for line in 0..lines {
             stdin.write_all(sample.replace("rest", &format!("rest{line}")).as_bytes()).unwrap();

@@ -34,6 +34,7 @@ mod replay_calls;
 mod replay_jsonrpc;
 mod replay_role;
 mod replay_tools;
+mod samples;
 mod schemas;
 mod shipped;
 mod spire;

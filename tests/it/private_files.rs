@@ -2,7 +2,7 @@
 //! 000 would give it to everybody.
 
 use crate::process::{Talk, binary, example, pipe, text};
-use pipewright::cmd::{sts_proxy, valid_actions};
+use crate::samples::SPIRE;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -60,13 +60,13 @@ fn logs() {
 
 #[test]
 fn records_of_games() {
-    let message = format!("{}\n", valid_actions::COMMAND.contract.sample);
+    let message = format!("{SPIRE}\n");
     let folder = TempDir::new().unwrap();
     let script = "exec sts-proxy --data-dir new/records -- sh -c 'while read -r line; do echo choose 0; done'";
     let mut talk = Talk::start(&mut open_to_all(script, folder.path()));
     assert_eq!(talk.hear(), "ready");
     assert_eq!(talk.ask(message.trim_end()), "choose 0");
-    talk.say(sts_proxy::COMMAND.contract.sample);
+    talk.say(SPIRE);
     talk.close();
     talk.end();
     assert_private(folder.path(), &["new", "new/records"]);

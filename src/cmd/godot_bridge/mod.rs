@@ -10,7 +10,7 @@ mod tree;
 
 use super::options::LimitOptions;
 use super::world::{Runtime, Settings};
-use super::{Command, Contract, needs_input};
+use super::{Command, needs_input};
 use crate::cmd::events::Events;
 use crate::io::between::{Ends, Near, Way, between};
 use crate::io::descriptor::stdout;
@@ -118,26 +118,6 @@ pub const COMMAND: Command = Command {
     name: NAME,
     clap: Arguments::command,
     run,
-    contract: Contract {
-        // The least that can be called a game.
-        arguments: &[
-            "--",
-            "sh",
-            "-c",
-            r#"for word; do case $word in --agent-dir=*) cd "${word#*=}";; esac; done
-            while :; do
-                read -r line || { sleep 0.01; continue; }
-                id=${line#*:}; id=${id%%,*}
-                echo "{\"ok\":true,\"id\":$id,\"data\":{\"version\":\"1.0\"},\"events\":[]}" >>resp.jsonl
-                case $line in *'"cmd":"quit"'*) exit ;; esac
-            done <cmd.jsonl"#,
-            "game",
-        ],
-        sample: r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
 };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {

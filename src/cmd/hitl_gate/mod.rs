@@ -19,7 +19,7 @@ use super::audit::Audit;
 use super::events::Events;
 use super::options::{LimitOptions, duration};
 use super::rules_file::{Judged, RulesFile, judge};
-use super::{Command, Contract, needs_input};
+use super::{Command, needs_input};
 use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::lock;
@@ -98,18 +98,7 @@ Exit status:
   with CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        arguments: &[],
-        sample: r#"{"tool":"browser_click","args":{"ref":"e12"},"id":1}"#,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)

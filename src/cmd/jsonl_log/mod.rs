@@ -5,9 +5,9 @@ mod csv;
 mod summary;
 mod table;
 
+use super::Command;
 use super::filter::Filter;
 use super::log_file::{Entry, LogFile, LogOptions, tell, tell_lost};
-use super::{Command, Contract};
 use crate::io::output::{Closed, Output};
 use crate::io::progress::Progress;
 use crate::io::report::{Failure, Report, Status};
@@ -96,18 +96,7 @@ Exit status:
   0 all well; 1 something is wrong with a log, or missing from it; 2 usage, or a log can't be opened. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        arguments: &["recover"],
-        sample: r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;

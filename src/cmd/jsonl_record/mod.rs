@@ -7,7 +7,7 @@ mod rotation;
 
 use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
-use super::{Command, Contract, needs_input};
+use super::{Command, needs_input};
 use crate::io::between::{Ends, Way, between};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Line, Piece, TOO_LONG};
@@ -86,18 +86,7 @@ Exit status:
   that isn't 0. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        arguments: &["/dev/null"],
-        sample: r#"{"type":"observation","source":"game","data":{}}"#,
-        is_filter: true,
-        takes_any_line: true,
-        reopens: true,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn sync(text: &str) -> Result<Sync, String> {
     match text {

@@ -17,7 +17,7 @@ use super::events::Events;
 use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
 use super::world::{self as runtime, Restarts, Runtime};
-use super::{Command, Contract, needs_input};
+use super::{Command, needs_input};
 use crate::io::between::{Ends, Near, Program, Way, between};
 use crate::io::child::Surroundings;
 use crate::io::lines::Limits;
@@ -166,33 +166,7 @@ Exit status:
   than --restart; 124 --deadline. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        // The least that can be called a server.
-        arguments: &[
-            "--",
-            "sh",
-            "-c",
-            r#"while read -r line; do
-                case $line in *'"id":'*) ;; *) continue ;; esac
-                id=${line#*\"id\":}; id=${id%%,*}
-                case $line in
-                *'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"0"}}' ;;
-                *'"tools/list"'*) result='{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}' ;;
-                *) result='{"content":[{"type":"text","text":"hi"}]}' ;;
-                esac
-                echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
-            done"#,
-        ],
-        sample: r#"{"tool":"echo","args":{"message":"hi"},"id":1}"#,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)

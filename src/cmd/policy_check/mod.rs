@@ -12,7 +12,7 @@ use super::events::Events;
 use super::options::LimitOptions;
 use super::rules_file::RulesFile;
 use super::world::intake::Intake;
-use super::{Command, Contract, needs_input};
+use super::{Command, needs_input};
 use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
@@ -101,18 +101,7 @@ Exit status:
   with CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        arguments: &[],
-        sample: r#"{"tool":"browser_snapshot","args":{},"id":1}"#,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::new(Status::Usage, error);

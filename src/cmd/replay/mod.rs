@@ -11,10 +11,10 @@ mod select;
 mod serve;
 mod step;
 
+use super::Command;
 use super::filter::Filter;
 use super::log_file::{LogFile, LogOptions, path};
 use super::options::duration;
-use super::{Command, Contract};
 use crate::io::keys::Keys;
 use crate::io::lines::Path;
 use crate::io::output::Output;
@@ -162,18 +162,7 @@ Exit status:
   and CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        arguments: &["-"],
-        sample: r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn speed(text: &str) -> Result<Speed, String> {
     if text == "max" {

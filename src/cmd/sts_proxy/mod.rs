@@ -10,8 +10,8 @@ mod questions;
 mod recorder;
 mod watchdog;
 
+use super::Command;
 use super::options::{LimitOptions, duration};
-use super::{Command, Contract};
 use crate::io::between::{Ends, Manner, Way, between};
 use crate::io::descriptor::stdout;
 use crate::io::folders;
@@ -130,18 +130,7 @@ Exit status:
   or gave no legal answer. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        arguments: &["--no-record", "--watchdog", "0", "--", "sh", "-c", "while read -r line; do echo 110; done"],
-        sample: super::valid_actions::COMMAND.contract.sample,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error| Failure::new(Status::Usage, error);

@@ -1,0 +1,45 @@
+//! How each command is run by the tests of the line contract: with which arguments, and a line that it takes.
+
+use crate::process::example;
+use pipewright::cmd::Command;
+
+/// A run that starts, answers and ends well.
+pub struct Sample {
+    pub arguments: Vec<String>,
+    /// A line that it answers or passes on.
+    pub line: &'static str,
+    /// Whether every line that it doesn't know comes out again, byte for byte.
+    pub is_filter: bool,
+    /// Whether no line is a bad one.
+    pub takes_any_line: bool,
+    /// Whether SIGHUP makes it open its files anew, and doesn't end it.
+    pub reopens: bool,
+}
+
+const OBSERVATION: &str = r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#;
+pub const SPIRE: &str = r#"{"available_commands":["choose","state"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"REST","screen_state":{"rest_options":["rest"]},"choice_list":["rest"]}}"#;
+
+pub fn sample_of(command: &Command) -> Sample {
+    let stand_in = |name: &str| example(name).to_str().unwrap().to_owned();
+    let (server, game) = (stand_in("stand-in-server"), stand_in("stand-in-game"));
+    let agent = "while read -r line; do echo 110; done";
+    let (arguments, line): (&[&str], _) = match command.name {
+        "godot-bridge" => (&["--", &game, "echo"], r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#),
+        "hitl-gate" => (&[], r#"{"tool":"browser_click","args":{"ref":"e12"},"id":1}"#),
+        "jsonl-log" => (&["recover"], OBSERVATION),
+        "jsonl-record" => (&["/dev/null"], OBSERVATION),
+        "mcp-pipe" => (&["--", &server, "echo"], r#"{"tool":"echo","args":{"message":"hi"},"id":1}"#),
+        "policy-check" => (&[], r#"{"tool":"browser_snapshot","args":{},"id":1}"#),
+        "replay" => (&["-"], OBSERVATION),
+        "sts-proxy" => (&["--no-record", "--watchdog", "0", "--", "sh", "-c", agent], SPIRE),
+        "valid-actions" => (&[], SPIRE),
+        new => panic!("{new} has no sample here: add one"),
+    };
+    Sample {
+        arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+        line,
+        is_filter: matches!(command.name, "jsonl-record" | "valid-actions"),
+        takes_any_line: command.name == "jsonl-record",
+        reopens: command.name == "jsonl-record",
+    }
+}
