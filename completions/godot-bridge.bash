@@ -16,9 +16,6 @@ _godot__bridge() {
             ",$1")
                 cmd="godot__bridge"
                 ;;
-            godot__bridge,demo)
-                cmd="godot__bridge__subcmd__demo"
-                ;;
             godot__bridge,help)
                 cmd="godot__bridge__subcmd__help"
                 ;;
@@ -27,9 +24,6 @@ _godot__bridge() {
                 ;;
             godot__bridge,tree)
                 cmd="godot__bridge__subcmd__tree"
-                ;;
-            godot__bridge__subcmd__help,demo)
-                cmd="godot__bridge__subcmd__help__subcmd__demo"
                 ;;
             godot__bridge__subcmd__help,help)
                 cmd="godot__bridge__subcmd__help__subcmd__help"
@@ -47,7 +41,7 @@ _godot__bridge() {
 
     case "${cmd}" in
         godot__bridge)
-            opts="-v -h -V --launch --attach --godot --window --transport --start-timeout --timeout --verbose --events --max-line --max-depth --help --version install demo tree help"
+            opts="-v -h -V --launch --attach --godot --window --transport --start-timeout --timeout --verbose --events --max-line --max-depth --help --version install tree help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -96,53 +90,9 @@ _godot__bridge() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        godot__subcmd__bridge__subcmd__demo)
-            opts="-v -h --godot --window --transport --start-timeout --timeout --verbose --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --godot)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --transport)
-                    COMPREPLY=($(compgen -W "file tcp unix" -- "${cur}"))
-                    return 0
-                    ;;
-                --start-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         godot__subcmd__bridge__subcmd__help)
-            opts="install demo tree help"
+            opts="install tree help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        godot__subcmd__bridge__subcmd__help__subcmd__demo)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -40,20 +40,10 @@ complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s v -l verbose 
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s V -l version -d 'Print version'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -a "install" -d 'Put the addon into a project, and its autoload into project.godot; shows what changed'
-complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -a "demo" -d 'Play the example game that comes along, the Triangle Vault, knowing only its tree and list_actions'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -a "tree" -d 'Print the game\'s tree for people'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand install" -l remove -d 'Take it out again'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand install" -s h -l help -d 'Print help'
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l godot -d 'The engine [default: godot or godot4 on PATH]' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
-tcp\t'A port of this machine that only who knows the session\'s token may use'
-unix\t'A Unix socket in a private folder'"
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l start-timeout -d 'How long the game may take to greet; 0 is for ever' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up; 0 is for ever' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -l window -d 'Show the game in a window; else it runs headless'
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -s v -l verbose -d 'Show what the engine prints'
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l launch -d 'Start this project (a folder with a project.godot)' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l attach -d 'Join a game that runs, by its session\'s folder, and leave it running at the end' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l godot -d 'The engine [default: godot or godot4 on PATH]' -r
@@ -69,7 +59,6 @@ complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-d
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l window -d 'Show the game in a window; else it runs headless'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -s v -l verbose -d 'Show what the engine prints'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install demo tree help" -f -a "install" -d 'Put the addon into a project, and its autoload into project.godot; shows what changed'
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install demo tree help" -f -a "demo" -d 'Play the example game that comes along, the Triangle Vault, knowing only its tree and list_actions'
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install demo tree help" -f -a "tree" -d 'Print the game\'s tree for people'
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install demo tree help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install tree help" -f -a "install" -d 'Put the addon into a project, and its autoload into project.godot; shows what changed'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install tree help" -f -a "tree" -d 'Print the game\'s tree for people'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install tree help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

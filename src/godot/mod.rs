@@ -9,7 +9,7 @@ mod tools;
 mod view;
 mod wire;
 
-pub use addon::{ADDON, Asset, EXAMPLE};
+pub use addon::ADDON;
 pub use answer::{Gone, answer, kind_of};
 pub use engine::{Engine, Printed};
 pub use project::{AUTOLOAD, Change, has_autoload, install, remove};

@@ -4,21 +4,12 @@ use std::path::PathBuf;
 
 /// What is to be kept: XDG_DATA_HOME, else `.local/share` in HOME; none where neither is set.
 pub fn data() -> Option<PathBuf> {
-    base("XDG_DATA_HOME", ".local/share")
-}
-
-/// What can be made again: XDG_CACHE_HOME, else `.cache` in HOME; none where neither is set.
-pub fn cache() -> Option<PathBuf> {
-    base("XDG_CACHE_HOME", ".cache")
+    absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))
 }
 
 /// What lives no longer than its owner's session: XDG_RUNTIME_DIR, where it is a folder.
 pub fn runtime() -> Option<PathBuf> {
     absolute("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir())
-}
-
-fn base(variable: &str, below_home: &str) -> Option<PathBuf> {
-    absolute(variable).or_else(|| Some(absolute("HOME")?.join(below_home)))
 }
 
 fn absolute(variable: &str) -> Option<PathBuf> {

@@ -104,10 +104,7 @@ pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> 
 }
 
 /// Starts a project with the engine.
-///
-/// # Errors
-/// As [`reach`].
-pub fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Reached, Failure> {
+fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Reached, Failure> {
     let folder = project::open_to_play(project)?;
     let godot = engine(options.godot.as_deref())?;
     if project::needs_import(&folder) {

@@ -1,11 +1,9 @@
 //! `godot-bridge`: calls in, results out, over one session with a Godot game.
 
 mod bridge;
-mod demo;
 mod game;
 mod launch;
 mod project;
-mod script;
 mod tree;
 
 use super::options::LimitOptions;
@@ -17,13 +15,10 @@ use crate::io::descriptor::stdout;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
-use crate::io::stage::Stage;
 use bridge::Bridge;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use demo::Demo;
 use game::{Game, Patience};
-use launch::{EngineOptions, GameOptions, Reached, launch, reach};
-use script::{Puppet, Script};
+use launch::{EngineOptions, GameOptions, Reached, reach};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -68,11 +63,6 @@ enum Action {
         #[arg(long)]
         remove: bool,
     },
-    /// Play the example game that comes along, the Triangle Vault, knowing only its tree and list_actions
-    Demo {
-        #[command(flatten)]
-        engine: EngineOptions,
-    },
     /// Print the game's tree for people
     Tree {
         #[command(flatten)]
@@ -96,7 +86,6 @@ const AFTER_HELP: &str = "\
 Subcommands:
   install PROJECT [--remove] puts the addon into a project, or takes it out, and shows what changed.
   tree prints the game's tree for people; it takes the same options, --root and --depth.
-  demo plays the example game that comes along, the Triangle Vault, knowing only its tree and list_actions.
 
 Examples:
   What is on the screen of a game, and pressing a button of it:
@@ -114,11 +103,7 @@ Exit status:
   `quit` that was asked for, the game's own. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error: clap::Error| Failure::new(Status::Usage, error);
@@ -129,9 +114,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         Some(Action::Tree { game, root, depth, limits, program }) => {
             let report = Arc::new(Report::new(NAME, false));
             let reached = reach(&game, program, &report)?;
-            play(reached, &game.engine, limits.into(), Box::new(Tree::new(root, depth)), signals, &report)
+            tree(reached, &game.engine, limits.into(), (root, depth), signals, &report)
         }
-        Some(Action::Demo { engine }) => demo(&engine, signals),
     }
 }
 
@@ -169,32 +153,22 @@ fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// Plays a script instead of what comes on stdin.
-fn play(
+/// Prints the tree below `root`, so many levels deep, instead of taking what comes on stdin.
+fn tree(
     reached: Reached,
     options: &EngineOptions,
     limits: Limits,
-    script: Box<dyn Script>,
+    (root, depth): (String, Option<u32>),
     signals: &Signals,
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
     let game = Game::new(patience(options), reached.first, false, options.verbose, Arc::clone(report));
     let launched = matches!(reached.way, Way::Link(_, Some(_)));
-    let puppet: Box<dyn Stage> =
-        Box::new(Puppet { game, script, launched, report: Arc::clone(report), asked: "hello" });
+    let tree = Tree { game, root, depth, launched, report: Arc::clone(report) };
     let ends = Ends { far: vec![reached.way], near: Near::Stdout, limits, ..Ends::default() };
-    let ended = between(puppet, ends, signals, report);
+    let ended = between(Box::new(tree), ends, signals, report);
     drop(reached.kept);
     ended
-}
-
-/// Plays the example game, as it was built in.
-fn demo(options: &EngineOptions, signals: &Signals) -> Result<Status, Failure> {
-    let report = Arc::new(Report::new(NAME, false));
-    let folder = project::unpack_example()?;
-    report.note(format_args!("the Triangle Vault is in {}", folder.display()));
-    let reached = launch(&folder, options, &report)?;
-    play(reached, options, Limits::default(), Box::new(Demo::default()), signals, &report)
 }
 
 fn patience(options: &EngineOptions) -> Patience {

@@ -1,9 +1,8 @@
 //! A project on the disk: whether it can be played, whether it has to be imported first, and the addon put in and out.
 
-use crate::godot::{ADDON, AUTOLOAD, Asset, Change, EXAMPLE, Engine, has_autoload, install, remove};
+use crate::godot::{ADDON, AUTOLOAD, Change, Engine, has_autoload, install, remove};
 use crate::io::child;
 use crate::io::report::{Failure, Report, Status};
-use crate::io::{folders, private};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -130,7 +129,7 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
             fs::remove_file(&addon).map_err(|error| failed(&addon, error))?;
             told.push(format!("-{ADDON_FOLDER} (a link that led nowhere)"));
         }
-        let written = write_assets(&addon, ADDON).map_err(|error| failed(&addon, error))?;
+        let written = write_addon(&addon).map_err(|error| failed(&addon, error))?;
         told.extend(written.into_iter().map(|path| format!("{path} in {ADDON_FOLDER}")));
         install(&text)
     };
@@ -142,30 +141,13 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
     Ok(told)
 }
 
-/// Writes the example game, with the addon, to where it is kept for the next time: the XDG cache folder.
-///
-/// # Errors
-/// [`Status::Usage`] where there is no such folder, [`Status::NotStarted`] where it can't be written.
-pub fn unpack_example() -> Result<PathBuf, Failure> {
-    // What is run from a folder that anybody may make first is anybody's.
-    let cache = folders::cache().ok_or_else(|| {
-        usage("no folder for the example game: neither XDG_CACHE_HOME nor HOME is set; set one to an absolute path")
-    })?;
-    let folder = cache.join("pipewright/triangle-vault");
-    let made = private::folder().recursive(true).create(&folder).and_then(|()| write_assets(&folder, EXAMPLE));
-    let written = made.and_then(|_| write_assets(&folder.join(ADDON_FOLDER), ADDON));
-    let failed = |error| Failure::new(Status::NotStarted, format_args!("{}: {error}", folder.display()));
-    written.map_err(failed)?;
-    Ok(folder)
-}
-
-/// Writes files where they differ; gives their paths, with `+` before what is new and `~` before what changed.
+/// Writes the addon's files where they differ; gives their paths, with `+` before what is new and `~` before what changed.
 ///
 /// # Errors
 /// What the system says.
-pub fn write_assets(folder: &Path, assets: &[Asset]) -> io::Result<Vec<String>> {
+fn write_addon(folder: &Path) -> io::Result<Vec<String>> {
     let mut written = Vec::new();
-    for asset in assets {
+    for asset in ADDON {
         let path = folder.join(asset.path);
         let before = fs::read(&path);
         if before.as_ref().is_ok_and(|before| before == asset.text.as_bytes()) {

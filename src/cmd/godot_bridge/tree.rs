@@ -1,34 +1,117 @@
 //! `godot-bridge tree`: what is on the screen, for people.
 
-use super::script::{Script, Step};
+use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
 use crate::godot;
+use crate::io::lines::{Piece, text};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::io::terminal::printable;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Instant;
+
+const COMMAND: &str = "get_tree";
 
 /// Asks once, and draws what comes.
 pub struct Tree {
-    arguments: Option<Value>,
+    pub game: Game,
+    /// Where to begin: a path or a selector.
+    pub root: String,
+    /// How deep to go.
+    pub depth: Option<u32>,
+    /// Whether the game is ours to end.
+    pub launched: bool,
+    pub report: Arc<Report>,
+}
+
+fn failed(why: impl std::fmt::Display) -> Failure {
+    Failure::new(Status::Fault, format_args!("{COMMAND}: {why}"))
 }
 
 impl Tree {
-    pub fn new(root: String, depth: Option<u32>) -> Tree {
-        let mut arguments = json!({ "root": root });
-        if let Some(depth) = depth {
+    fn ask(&mut self, out: &mut Out) {
+        let mut arguments = json!({ "root": self.root });
+        if let Some(depth) = self.depth {
             arguments["depth"] = depth.into();
         }
-        Tree { arguments: Some(arguments) }
+        self.game.ask(out, COMMAND, Some(&arguments.to_string()), None);
+    }
+
+    fn draw(&mut self, data: &Value, out: &mut Out) -> Result<(), Failure> {
+        let tree = data.get("tree").ok_or_else(|| failed("there is no tree in the answer"))?;
+        let mut drawn = godot::tree(tree);
+        if data.get("truncated") == Some(&Value::Bool(true)) {
+            drawn.push_str("(more was left out)\n");
+        }
+        for line in drawn.lines() {
+            out.to(Side::Near).extend_from_slice(printable(line).as_bytes());
+            out.to(Side::Near).push(b'\n');
+        }
+        match self.launched {
+            true => self.game.quit(out),
+            false => out.stop(self.report.finish()),
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, body: &str, number: u64, out: &mut Out) -> Result<(), Failure> {
+        match self.game.hear(body, number) {
+            Err(gone) => return Err(self.game.failure(&gone)),
+            Ok(Heard::Ready) => self.ask(out),
+            Ok(Heard::Answer(Answer { response, .. })) if self.game.has_answered_quit() => {
+                // How it ends is of interest still: it may crash.
+                match response.ok {
+                    true => self.game.close(NOT_ENDED),
+                    false => out.stop(self.report.finish()),
+                }
+            }
+            Ok(Heard::Answer(Answer { response, .. })) if response.ok => {
+                let data = response.get("data").map_or("null", |data| data.get());
+                self.draw(&serde_json::from_str(data).unwrap_or_default(), out)?;
+            }
+            Ok(Heard::Answer(Answer { response, .. })) => {
+                let said = ["error", "hint"].into_iter().filter_map(|key| response.text(key));
+                return Err(failed(said.collect::<Vec<_>>().join("; ")));
+            }
+            Ok(Heard::Events(_) | Heard::Nothing) => {}
+        }
+        Ok(())
     }
 }
 
-impl Script for Tree {
-    fn next(&mut self, data: &Value, show: &mut String) -> Result<Step, String> {
-        if let Some(arguments) = self.arguments.take() {
-            return Ok(Step::Ask("get_tree", arguments));
+impl Stage for Tree {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Started => self.game.greet(out),
+            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&text(line.body()), line.number(), out)?,
+            Event::Piece(Side::Far, Piece::Part { last: true, .. }) => {
+                return Err(failed("the answer is too long"));
+            }
+            Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(LEFT),
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
+                return Err(self.game.failure(&self.game.left()));
+            }
+            Event::Exited(status) => {
+                let gone = self.game.exited(status);
+                if !self.game.is_quitting() || gone.has_crashed() {
+                    return Err(self.game.failure(&gone));
+                }
+                out.stop(self.report.finish());
+            }
+            Event::Due if self.game.has_answered_quit() => out.stop(self.report.finish()),
+            Event::Due => {
+                if let Some(gone) = self.game.overdue() {
+                    return Err(self.game.failure(&gone));
+                }
+            }
+            Event::Signal(_) | Event::Broken(Side::Near, _) if self.launched => self.game.quit(out),
+            _ => {}
         }
-        let tree = data.get("tree").ok_or("there is no tree in the answer")?;
-        show.push_str(&godot::tree(tree));
-        if data.get("truncated") == Some(&Value::Bool(true)) {
-            show.push_str("(more was left out)\n");
-        }
-        Ok(Step::Done(true))
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.game.deadline()
     }
 }

@@ -9,7 +9,6 @@ mod tools;
 mod waits;
 
 use crate::process::{Talk, binary, command};
-use pipewright::godot::{ADDON, Asset, EXAMPLE};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,12 +21,11 @@ fn bridge(project: &Path) -> Command {
     bridge
 }
 
-fn write(folder: &Path, assets: &[Asset]) {
-    for asset in assets {
-        let path = folder.join(asset.path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, asset.text).unwrap();
-    }
+/// The files below a folder, through links, without what the engine makes itself.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = entries.filter(|path| !path.ends_with(".godot") && path.extension().is_none_or(|of| of != "uid"));
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 /// The example game: a copy that is imported once, for all tests.
@@ -36,14 +34,18 @@ pub fn vault() -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     let lock = std::fs::File::create(folder.join("../vault.lock")).unwrap();
     lock.lock().unwrap();
-    let assets = EXAMPLE.iter().map(|asset| (folder.join(asset.path), asset));
-    let assets = assets.chain(ADDON.iter().map(|asset| (folder.join("addons/agent_bridge").join(asset.path), asset)));
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("godot/example");
+    let copies =
+        files_below(&example).into_iter().map(|from| (folder.join(from.strip_prefix(&example).unwrap()), from));
+    let copies: Vec<(PathBuf, PathBuf)> = copies.collect();
     let is_current =
-        assets.clone().all(|(path, asset)| std::fs::read(path).is_ok_and(|text| text == asset.text.as_bytes()));
+        copies.iter().all(|(to, from)| std::fs::read(to).is_ok_and(|text| text == std::fs::read(from).unwrap()));
     if !is_current || !folder.join(".godot/global_script_class_cache.cfg").exists() {
         let _ = std::fs::remove_dir_all(&folder);
-        write(&folder, EXAMPLE);
-        write(&folder.join("addons/agent_bridge"), ADDON);
+        for (to, from) in &copies {
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(from, to).unwrap();
+        }
         let mut game = Game::start(&mut bridge(&folder));
         game.data("hello", json!({}));
     }

@@ -214,16 +214,6 @@ fn the_vault_is_opened_recorded_and_replayed_in_both_roles() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_demo_opens_the_vault() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut demo = crate::process::command("godot-bridge");
-    let output = pipe(demo.arg("demo").env("XDG_CACHE_HOME", folder.path()), b"");
-    let said = text(&output.stdout);
-    assert!(output.status.success() && said.ends_with("the vault is open: Symmetries: 3 / 3\n"), "{said}");
-}
-
-#[test]
-#[ignore = "needs Godot: scripts/test installs it"]
 fn the_tree_is_drawn_for_people() {
     let mut tree = crate::process::command("godot-bridge");
     let output = pipe(tree.arg("tree").arg("--launch").arg(vault()).args(["--root", "#HUDLayer"]), b"");
