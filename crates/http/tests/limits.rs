@@ -31,13 +31,10 @@ fn server(serve: impl Fn(&str, TcpStream) + Send + 'static) -> String {
 }
 
 /// Byte for byte, so that the body is left.
-fn head(stream: &TcpStream) -> String {
-    let mut head = String::new();
-    for byte in stream.bytes().map(Result::unwrap) {
-        head.push(byte.into());
-        if head.ends_with("\r\n\r\n") {
-            break;
-        }
+fn head(mut stream: &TcpStream) -> String {
+    let (mut head, mut byte) = (String::new(), [0]);
+    while !head.ends_with("\r\n\r\n") && stream.read(&mut byte).unwrap() > 0 {
+        head.push(byte[0].into());
     }
     head
 }

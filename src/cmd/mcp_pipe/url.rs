@@ -38,7 +38,7 @@ mod over_http {
     use super::{Dial, Failure, Report, Status, Trouble, Url, Way};
     use crate::io::link::served;
     use crate::io::lock;
-    use pipewright_mcp::http::{Connection, Told, address, connect};
+    use pipewright_mcp::http::{Connection, Notice, address, connect};
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
@@ -72,8 +72,8 @@ mod over_http {
             let (told, report) = (Arc::clone(&told), Arc::clone(&report));
             served(|said, heard| {
                 let connection = connect(&address, longest, said, heard, move |what| match what {
-                    Told::Trouble(why) => *lock(&told) = Some(why),
-                    Told::Note(note) => report.note(note),
+                    Notice::Ended(why) => *lock(&told) = Some(why),
+                    Notice::Warning(note) => report.note(note),
                 });
                 *lock(&last) = Some(connection);
             })

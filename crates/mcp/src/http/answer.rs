@@ -1,8 +1,8 @@
 //! How a server answers: with a body of JSON, with a stream of events that may break and is taken up again, or as HTTP refuses.
 
-use super::Told;
+use super::Notice;
 use super::headers::Message;
-use super::session::{Asked, Purpose, SESSION, Session};
+use super::session::{Pending, Purpose, SESSION, Session};
 use super::trouble::{Trouble, beginning};
 use pipewright_http::{Error, Events, Method, Request, Response, StatusCode};
 use serde::Deserialize;
@@ -22,14 +22,14 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Where a stream is, for who takes it up again.
 #[derive(Debug, Default)]
-struct Place {
+struct Position {
     last: Option<String>,
     retry: Option<u64>,
     /// Since when it gave nothing new: how often it was taken up.
     fruitless: u32,
 }
 
-impl Place {
+impl Position {
     /// How long to wait; longer each time in which nothing came.
     fn wait(&self) -> Duration {
         let first = self.retry.map_or(RETRY, Duration::from_millis);
@@ -46,32 +46,32 @@ enum End {
 }
 
 impl Session {
-    /// Makes a request, and hears the answer to its end.
-    pub(super) async fn exchange(&self, request: Request, asked: &Asked) -> Result<(), Trouble> {
+    /// Sends a request, and reads its answer to the end.
+    pub(super) async fn exchange(&self, request: Request, pending: &Pending) -> Result<(), Trouble> {
         let response = request.send().await?;
         let status = response.status();
-        if status == StatusCode::NOT_FOUND && asked.in_session {
+        if status == StatusCode::NOT_FOUND && pending.in_session {
             return Err(Trouble::SessionLost);
         }
-        if asked.purpose == Purpose::Initialize && status.is_success() {
+        if pending.purpose == Purpose::Initialize && status.is_success() {
             *self.id.borrow_mut() = response.header(SESSION).map(str::to_owned);
         }
-        let Some(id) = &asked.id else {
-            // What is only told is not answered, and where it isn't liked, nobody waits for that.
+        let Some(id) = &pending.id else {
+            // A notification has no answer, and nobody waits for its refusal.
             return Ok(());
         };
         if !status.is_success() {
-            return self.hear_refusal(response, id).await;
+            return self.read_refusal(response, id).await;
         }
         match response.media_type().as_str() {
-            "application/json" => self.hear_body(response, asked, id).await,
-            "text/event-stream" => self.hear_events(response, asked, id).await,
+            "application/json" => self.read_body(response, pending, id).await,
+            "text/event-stream" => self.read_events(response, pending, id).await,
             "" => Err(Trouble::NoAnswer("takes a request and doesn't answer it")),
             other => Err(Trouble::NotMcp(other.to_owned())),
         }
     }
 
-    async fn hear_body(&self, response: Response, asked: &Asked, id: &str) -> Result<(), Trouble> {
+    async fn read_body(&self, response: Response, pending: &Pending, id: &str) -> Result<(), Trouble> {
         let body = match response.body(self.longest).await {
             Err(Error::TooLong { beginning, .. }) => return self.write_cut(id, &beginning),
             body => body?,
@@ -86,33 +86,33 @@ impl Session {
         };
         let mut answered = false;
         for message in messages {
-            answered |= self.hear(message.get(), Some(asked))?;
+            answered |= self.pass_on(message.get(), Some(pending))?;
         }
         if answered { Ok(()) } else { Err(Trouble::NoAnswer("answers something else than was asked")) }
     }
 
-    async fn hear_events(&self, mut response: Response, asked: &Asked, id: &str) -> Result<(), Trouble> {
-        let mut place = Place::default();
+    async fn read_events(&self, mut response: Response, pending: &Pending, id: &str) -> Result<(), Trouble> {
+        let mut position = Position::default();
         loop {
             let mut events = response.events(self.longest);
-            let why = match self.hear_stream(&mut events, &mut place, Some((asked, id))).await? {
+            let why = match self.read_stream(&mut events, &mut position, Some((pending, id))).await? {
                 End::Answered => {
-                    let _ = timeout(LINGER, self.hear_stream(&mut events, &mut place, None)).await;
+                    let _ = timeout(LINGER, self.read_stream(&mut events, &mut position, None)).await;
                     return Ok(());
                 }
                 End::Cut => return Ok(()),
                 End::Broken(why) => why.map_or(Trouble::NoAnswer("ends its answer before it is whole"), Trouble::Http),
             };
-            response = self.resume(&mut place, why).await?;
+            response = self.resume(&mut position, why).await?;
         }
     }
 
     /// Takes up a stream that broke because of `why`, where the server has said how.
-    async fn resume(&self, place: &mut Place, mut why: Trouble) -> Result<Response, Trouble> {
-        while place.last.is_some() && place.fruitless < FRUITLESS {
-            sleep(place.wait()).await;
-            place.fruitless += 1;
-            match self.get(place).send().await {
+    async fn resume(&self, position: &mut Position, mut why: Trouble) -> Result<Response, Trouble> {
+        while position.last.is_some() && position.fruitless < FRUITLESS {
+            sleep(position.wait()).await;
+            position.fruitless += 1;
+            match self.get(position).send().await {
                 Ok(response) if response.status().is_success() => return Ok(response),
                 Ok(response) => return Err(Trouble::Status(response.status(), String::new())),
                 Err(error) => why = error.into(),
@@ -121,22 +121,22 @@ impl Session {
         Err(why)
     }
 
-    fn get(&self, place: &Place) -> Request {
+    fn get(&self, position: &Position) -> Request {
         let request = self.in_session(Method::GET).header("accept", "text/event-stream");
-        match &place.last {
+        match &position.last {
             Some(last) => request.header("last-event-id", last),
             None => request,
         }
     }
 
-    /// What a server says that wasn't asked has a stream of its own, where it says such things at all. That this breaks is
-    /// no loss: requests tell.
+    /// Keeps the stream open on which a server sends what answers no request, where it has one. That it breaks is no failure: if the
+    /// server is lost, requests fail.
     pub(super) async fn listen(&self) -> Result<(), Trouble> {
-        let mut place = Place::default();
+        let mut position = Position::default();
         loop {
-            match self.get(&place).send().await {
+            match self.get(&position).send().await {
                 Ok(response) if response.status().is_success() && response.media_type() == "text/event-stream" => {
-                    self.hear_stream(&mut response.events(self.longest), &mut place, None).await?;
+                    self.read_stream(&mut response.events(self.longest), &mut position, None).await?;
                 }
                 Ok(response) if response.status() == StatusCode::NOT_FOUND && self.id.borrow().is_some() => {
                     return Err(Trouble::SessionLost);
@@ -144,16 +144,16 @@ impl Session {
                 Ok(_) => return Ok(()),
                 Err(_) => {}
             }
-            sleep(place.wait()).await;
-            place.fruitless += 1;
+            sleep(position.wait()).await;
+            position.fruitless += 1;
         }
     }
 
-    async fn hear_stream(
+    async fn read_stream(
         &self,
         events: &mut Events,
-        place: &mut Place,
-        asked: Option<(&Asked, &str)>,
+        position: &mut Position,
+        pending: Option<(&Pending, &str)>,
     ) -> Result<End, Trouble> {
         loop {
             let event = match events.next().await {
@@ -161,17 +161,17 @@ impl Session {
                 Ok(None) => return Ok(End::Broken(None)),
                 Err(error) => return Ok(End::Broken(Some(error))),
             };
-            place.fruitless = 0;
-            place.last = event.id.or(place.last.take());
-            place.retry = event.retry.or(place.retry);
+            position.fruitless = 0;
+            position.last = event.id.or(position.last.take());
+            position.retry = event.retry.or(position.retry);
             if event.data.is_empty() || !matches!(event.name.as_str(), "" | "message") {
                 continue;
             }
-            match (event.is_cut, asked) {
+            match (event.is_cut, pending) {
                 (true, Some((_, id))) => return self.write_cut(id, &event.data).map(|()| End::Cut),
                 (true, None) => {}
                 (false, _) => {
-                    if self.hear(&String::from_utf8_lossy(&event.data), asked.map(|(asked, _)| asked))? {
+                    if self.pass_on(&String::from_utf8_lossy(&event.data), pending.map(|(pending, _)| pending))? {
                         return Ok(End::Answered);
                     }
                 }
@@ -179,20 +179,20 @@ impl Session {
         }
     }
 
-    /// Hands a message on; says whether it is the answer to what was asked.
-    fn hear(&self, text: &str, asked: Option<&Asked>) -> Result<bool, Trouble> {
+    /// Writes a message to `output`; gives whether it is the answer to the request.
+    fn pass_on(&self, text: &str, pending: Option<&Pending>) -> Result<bool, Trouble> {
         let message = Message::read(text);
-        let answer = message.as_ref().zip(asked).filter(|(message, asked)| {
-            message.method.is_none() && message.id.map(RawValue::get) == asked.id.as_deref()
+        let answer = message.as_ref().zip(pending).filter(|(message, pending)| {
+            message.method.is_none() && message.id.map(RawValue::get) == pending.id.as_deref()
         });
-        let Some((message, asked)) = answer else { return self.write(text.as_bytes()).map(|()| false) };
+        let Some((message, pending)) = answer else { return self.write(text.as_bytes()).map(|()| false) };
         let mut text = std::borrow::Cow::Borrowed(text);
-        match (asked.purpose, message.result) {
+        match (pending.purpose, message.result) {
             (Purpose::Initialize, Some(result)) => self.agree(result),
             (Purpose::ListTools, Some(result)) if self.is_stateless() => {
                 if let Some((kept, refused)) = self.tools.borrow_mut().learn(result) {
                     text = text.replacen(result.get(), &kept, 1).into();
-                    refused.into_iter().for_each(|why| (self.tell)(Told::Note(why)));
+                    refused.into_iter().for_each(|why| (self.notify)(Notice::Warning(why)));
                 }
             }
             _ => {}
@@ -213,7 +213,7 @@ impl Session {
     }
 
     /// A refusal that is an error of JSON-RPC is an answer, even where it names no request.
-    async fn hear_refusal(&self, response: Response, id: &str) -> Result<(), Trouble> {
+    async fn read_refusal(&self, response: Response, id: &str) -> Result<(), Trouble> {
         let (status, kind) = (response.status(), response.media_type());
         let body = match response.body(REFUSAL).await {
             Ok(body) | Err(Error::TooLong { beginning: body, .. }) => body,

@@ -1,8 +1,8 @@
-//! A session with a server: what is said goes out, each message as a request of its own, in the order in which it must.
+//! A session with a server: sends each message as a request of its own, in the order that the protocol wants.
 
 use super::headers::{Message, Tools};
 use super::trouble::Trouble;
-use super::{Told, headers};
+use super::{Notice, headers};
 use pipewright_http::{Address, Client, Method, Request};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,16 +16,16 @@ use tokio::time::timeout;
 /// The session's id, which the server gives and we repeat.
 pub(super) const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
-/// A server may take so long over being told that it is initialized, before the next request is made all the same.
+/// How long a server may take to accept `notifications/initialized`, before the next request is sent all the same.
 const INITIALIZED: Duration = Duration::from_secs(10);
-/// And so long over our goodbye.
+/// How long it may take to end the session.
 const GOODBYE: Duration = Duration::from_secs(2);
 
 /// What the session acts on.
 #[derive(Debug)]
 pub(super) enum Step {
     /// A message for the server.
-    Said(Vec<u8>),
+    Message(Vec<u8>),
     /// There will be no more.
     End,
     /// A request has failed, and the session with it.
@@ -34,11 +34,11 @@ pub(super) enum Step {
 
 /// A request, as far as its answer is concerned with it.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct Pending {
     /// Its id as JSON text; none where no answer is waited for.
     pub(super) id: Option<String>,
     pub(super) purpose: Purpose,
-    /// Whether it was said in a session that the server may have forgotten.
+    /// Whether it was sent in a session, which the server may have forgotten.
     pub(super) in_session: bool,
 }
 
@@ -54,11 +54,11 @@ pub(super) enum Purpose {
 pub(super) struct Session {
     pub(super) longest: usize,
     pub(super) tools: RefCell<Tools>,
-    pub(super) tell: Box<dyn Fn(Told)>,
+    pub(super) notify: Box<dyn Fn(Notice)>,
     /// The version that is spoken; empty before that is known.
     pub(super) version: RefCell<String>,
     pub(super) id: RefCell<Option<String>>,
-    heard: RefCell<Box<dyn Write>>,
+    output: RefCell<Box<dyn Write>>,
     client: Client,
     address: Address,
     steps: UnboundedSender<Step>,
@@ -69,39 +69,39 @@ impl Session {
         client: Client,
         address: Address,
         longest: usize,
-        heard: Box<dyn Write>,
+        output: Box<dyn Write>,
         steps: UnboundedSender<Step>,
-        tell: Box<dyn Fn(Told)>,
+        notify: Box<dyn Fn(Notice)>,
     ) -> Session {
         Session {
             longest,
             tools: RefCell::default(),
-            tell,
+            notify,
             version: RefCell::default(),
             id: RefCell::default(),
-            heard: RefCell::new(heard),
+            output: RefCell::new(output),
             client,
             address,
             steps,
         }
     }
 
-    /// Goes on until all is said, or one of the requests fails, which is told.
+    /// Runs until there are no more messages, or a request fails, which is a notice.
     pub(super) async fn run(self: &Rc<Session>, mut steps: UnboundedReceiver<Step>) {
-        let mut flying = HashMap::new();
+        let mut in_flight = HashMap::new();
         while let Some(step) = steps.recv().await {
             match step {
-                Step::Said(line) => self.say(&line, &mut flying).await,
+                Step::Message(line) => self.send(&line, &mut in_flight).await,
                 Step::End => break,
                 Step::Failed(trouble) => {
                     if let Some(why) = trouble.text(&self.address) {
-                        (self.tell)(Told::Trouble(why));
+                        (self.notify)(Notice::Ended(why));
                     }
                     return;
                 }
             }
         }
-        flying.values().for_each(AbortHandle::abort);
+        in_flight.values().for_each(AbortHandle::abort);
         let id = self.id.borrow_mut().take();
         if let Some(id) = id {
             let goodbye = self.request(Method::DELETE).header(SESSION, &id);
@@ -110,7 +110,7 @@ impl Session {
         }
     }
 
-    async fn say(self: &Rc<Session>, line: &[u8], flying: &mut HashMap<String, AbortHandle>) {
+    async fn send(self: &Rc<Session>, line: &[u8], in_flight: &mut HashMap<String, AbortHandle>) {
         let Some(message) = std::str::from_utf8(line).ok().and_then(Message::read) else { return };
         if message.is("initialize") {
             // A new beginning: nothing that was agreed before holds.
@@ -120,26 +120,26 @@ impl Session {
         if let Some(version) = message.version() {
             *self.version.borrow_mut() = version;
         }
-        if let Some(task) = message.cancels().and_then(|request| flying.remove(request.get())) {
+        if let Some(task) = message.cancels().and_then(|request| in_flight.remove(request.get())) {
             task.abort();
             if self.is_stateless() {
-                // There, hanging up is how it is said.
+                // There, closing the connection is what cancels.
                 return;
             }
         }
-        let (request, asked) = self.request_for(&message, line);
+        let (request, pending) = self.request_for(&message, line);
         if message.is("notifications/initialized") {
-            // What is asked next may be refused where this hasn't come before. How it is answered shows in that, too.
-            let _ = timeout(INITIALIZED, self.exchange(request, &asked)).await;
+            // A server may refuse requests that come before this. If it refuses this, it refuses them too.
+            let _ = timeout(INITIALIZED, self.exchange(request, &pending)).await;
             let session = Rc::clone(self);
             spawn_local(async move { session.report(session.listen().await) });
             return;
         }
-        let (session, id) = (Rc::clone(self), asked.id.clone());
-        let task = spawn_local(async move { session.report(session.exchange(request, &asked).await) });
+        let (session, id) = (Rc::clone(self), pending.id.clone());
+        let task = spawn_local(async move { session.report(session.exchange(request, &pending).await) });
         if let Some(id) = id {
-            flying.retain(|_, task| !task.is_finished());
-            flying.insert(id, task.abort_handle());
+            in_flight.retain(|_, task| !task.is_finished());
+            in_flight.insert(id, task.abort_handle());
         }
     }
 
@@ -154,7 +154,7 @@ impl Session {
         }
     }
 
-    fn request_for(&self, message: &Message<'_>, line: &[u8]) -> (Request, Asked) {
+    fn request_for(&self, message: &Message<'_>, line: &[u8]) -> (Request, Pending) {
         let mut request = self.in_session(Method::POST).header("content-type", "application/json");
         request = request.header("accept", "application/json, text/event-stream").body(line.to_vec());
         for (name, value) in message.headers(&self.version.borrow(), &self.tools.borrow()) {
@@ -166,7 +166,7 @@ impl Session {
             _ => Purpose::Other,
         };
         let id = message.id.filter(|_| message.is_request()).map(|id| id.get().to_owned());
-        (request, Asked { id, purpose, in_session: self.id.borrow().is_some() })
+        (request, Pending { id, purpose, in_session: self.id.borrow().is_some() })
     }
 
     fn request(&self, method: Method) -> Request {
@@ -191,7 +191,7 @@ impl Session {
             *byte = b' ';
         }
         line.push(b'\n');
-        let mut heard = self.heard.borrow_mut();
-        heard.write_all(&line).and_then(|()| heard.flush()).map_err(|_| Trouble::Unheard)
+        let mut output = self.output.borrow_mut();
+        output.write_all(&line).and_then(|()| output.flush()).map_err(|_| Trouble::NoReader)
     }
 }

@@ -16,7 +16,7 @@ pub(super) enum Trouble {
     /// It took a request and gave no answer.
     NoAnswer(&'static str),
     /// Who listens to us has gone.
-    Unheard,
+    NoReader,
 }
 
 impl From<Error> for Trouble {
@@ -26,24 +26,24 @@ impl From<Error> for Trouble {
 }
 
 impl Trouble {
-    /// What is said about it; nothing where nobody is left to hear it.
+    /// The message for people; none where nobody is left to read it.
     pub(super) fn text(&self, address: &Address) -> Option<String> {
         let what = match self {
             Trouble::Http(error) => error.to_string(),
             Trouble::SessionLost => "the server has lost our session (HTTP 404)".to_owned(),
-            Trouble::Status(status, said) => {
+            Trouble::Status(status, body) => {
                 let hint = match *status {
                     StatusCode::UNAUTHORIZED => "; it wants to know who we are (--header 'Authorization: Bearer ...')",
                     StatusCode::FORBIDDEN => "; who we are (--header) may not do this",
-                    status if status.is_redirection() => "; it sends us to another place, and we don't go",
+                    status if status.is_redirection() => "; it sends us to another position, and we don't go",
                     _ => "",
                 };
-                let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-                format!("the server answers with HTTP {status}{hint}{said}")
+                let body = if body.is_empty() { String::new() } else { format!(": {body}") };
+                format!("the server answers with HTTP {status}{hint}{body}")
             }
             Trouble::NotMcp(of) => format!("the server's answer is {of}, and no MCP"),
             Trouble::NoAnswer(how) => format!("the server {how}"),
-            Trouble::Unheard => return None,
+            Trouble::NoReader => return None,
         };
         Some(address.without_secrets(&format!("{address}: {what}")))
     }
