@@ -1,6 +1,11 @@
 # What jq has and jaq-core leaves to others, on our own functions. jaq-core's definitions come before these.
 
 def recurse: ..;
+# fabs fails on what is no number.
+def abs: fabs as $absolute | if . < 0 then -. else . end;
+def isnan: fabs | . != .;
+def isinfinite: fabs == infinite;
+def isnormal: fabs | . >= 2.2250738585072014e-308 and . < infinite;
 def finites: select(isinfinite or isnan | not);
 def normals: select(isnormal);
 
@@ -15,11 +20,13 @@ def iterables: select(type == "array" or type == "object");
 def scalars: select(type == "array" or type == "object" | not);
 def toarray: if type == "array" then . else [.] end;
 
+def keys: keys_unsorted | sort;
 def add(f): reduce f as $part (null; . + $part);
+def add: if . == null then null else add(.[]) end;
 def sort_by(f): [.[] | [[f], .]] | __sort_pairs;
 def group_by(f): [.[] | [[f], .]] | __group_pairs;
-def min_by(f): [.[] | [[f], .]] | __least_pair;
-def max_by(f): [.[] | [[f], .]] | __greatest_pair;
+def min_by(f): first(min_by_or_empty(f), null);
+def max_by(f): first(max_by_or_empty(f), null);
 def min: min_by(.);
 def max: max_by(.);
 def unique_by(f): [group_by(f)[] | .[0]];
@@ -67,6 +74,32 @@ def sub($pattern; f): sub($pattern; f; null);
 def gsub($pattern; f; $flags): sub($pattern; f; "g" + $flags);
 def gsub($pattern; f): sub($pattern; f; "g");
 def ascii: [.] | implode;
+
+# jaq-std's are stricter than jq's: its reverse takes arrays only, and the others fail on what is no string.
+def __reverse: reverse;
+def reverse: if . == null then [] elif type == "string" then explode | __reverse | implode else __reverse end;
+def __ltrimstr($start): ltrimstr($start);
+def ltrimstr($start): if type == "string" and ($start | type) == "string" then __ltrimstr($start) else . end;
+def __rtrimstr($end): rtrimstr($end);
+def rtrimstr($end): if type == "string" and ($end | type) == "string" then __rtrimstr($end) else . end;
+def split($separator): if type == "string" and ($separator | type) == "string" then . / $separator
+  else error("cannot split \(type) by \($separator | type); both must be strings") end;
+
+def @text: tostring;
+def @json: tojson;
+def @html:
+  tostring | __replace("&"; "&amp;") | __replace("<"; "&lt;") | __replace(">"; "&gt;") | __replace("'"; "&#39;") | __replace("\""; "&quot;");
+def @uri: tostring | encode_uri;
+def @sh:
+  [if type == "array" then .[] else . end
+    | if type == "string" then "'\(escape_sh)'" elif type == "array" or type == "object" then
+        error("\(type) cannot be quoted for a shell") else tojson end]
+  | join(" ");
+def @base64: tostring | encode_base64;
+# Its padding may be missing, or too long.
+def @base64d:
+  tostring | until(endswith("=") | not; .[:-1]) | . + "==="[:3 - (utf8bytelength + 3) % 4]
+  | try decode_base64 catch error("not base64: \(.)");
 
 def pow10: pow(10; .);
 def logb: if . == 0 then -infinite elif isinfinite then infinite elif isnan then . else ilogb end;

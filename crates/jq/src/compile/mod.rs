@@ -35,22 +35,9 @@ pub struct Compiled {
 /// The definition that the filter becomes. It is compiled with the others, so that it is rewritten as they are.
 const MAIN: &str = "pipewright_main";
 
-/// The definitions of jaq-core that ours take the place of.
-const REPLACED: [(&str, usize); 13] = [
-    ("empty", 0),
-    ("true", 0),
-    ("false", 0),
-    ("not", 0),
-    ("recurse", 0),
-    ("delpaths", 1),
-    ("del", 1),
-    ("join", 1),
-    ("to_entries", 0),
-    ("from_entries", 0),
-    ("with_entries", 1),
-    ("range", 3),
-    ("debug", 0),
-];
+/// The definitions of jaq-core that natives of ours take the place of.
+const REPLACED: [(&str, usize); 6] =
+    [("empty", 0), ("true", 0), ("false", 0), ("not", 0), ("join", 1), ("delpaths", 1)];
 
 /// The stack for parsing and compiling, which recurse over what [`check`] has found small enough.
 const COMPILE_STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 << 20 };
@@ -90,7 +77,10 @@ fn compile_here(source: &str, variables: &[&str]) -> Result<Compiled, CompileErr
 
 /// The definitions that come before any filter's.
 fn prelude() -> Vec<Def<&'static str>> {
-    let core = jaq_core::defs().filter(|def| !REPLACED.contains(&(def.name, def.args.len())));
     let ours = jaq_core::load::parse(include_str!("../prelude.jq"), |parser| parser.defs()).unwrap_or_default();
-    core.chain(ours).collect()
+    let is_ours = |def: &Def<&str>| ours.iter().any(|our| our.name == def.name && our.args.len() == def.args.len());
+    let core = jaq_core::defs().filter(|def| !is_ours(def) && !REPLACED.contains(&(def.name, def.args.len())));
+    let mut all: Vec<_> = core.collect();
+    all.extend(ours);
+    all
 }

@@ -14,19 +14,14 @@ use std::cmp::Ordering;
 pub fn functions() -> Vec<Fun<Data>> {
     vec![
         function!("length", 0, length),
-        function!("keys", 0, keys),
         function!("has", 1, has),
         function!("contains", 1, |value: Value, part: Value| Ok(Value::Bool(contains(&value, &part)))),
-        function!("add", 0, add),
-        function!("reverse", 0, reverse),
         function!("sort", 0, |value: Value| Ok(Array::value(sorted(value.into_items()?, order)?))),
-        // These three are given pairs of what it goes by and the element.
+        // These two are given pairs of what it goes by and the element.
         function!("__sort_pairs", 0, |value: Value| {
             Ok(sorted(value.into_items()?, by_key)?.into_iter().map(element).collect())
         }),
         function!("__group_pairs", 0, group),
-        function!("__least_pair", 0, |value: Value| least(value, Ordering::Less)),
-        function!("__greatest_pair", 0, |value: Value| least(value, Ordering::Greater)),
         function!("flatten", 1, flatten),
         function!("indices", 1, |value: Value, part: Value| {
             if matches!(value, Value::Null) { Ok(Value::Null) } else { indices(&value, &part) }
@@ -53,16 +48,6 @@ fn length(value: Value) -> ValueResult {
         Value::Node(node) if node.is_object() => Ok(Value::from(object(&value).fields().len())),
         Value::Node(node) => Ok(Value::from(node.count())),
     }
-}
-
-fn keys(value: Value) -> ValueResult {
-    if value.is_array() {
-        let count = array(&value).items().len();
-        pay(count as u64)?;
-        return Ok((0..count).map(Value::from).collect());
-    }
-    let fields = value.into_fields()?;
-    Ok(Array::value(sorted(fields.into_keys().map(Value::Text).collect(), order)?))
 }
 
 fn has(value: Value, key: Value) -> ValueResult {
@@ -97,33 +82,6 @@ fn contains(value: &Value, part: &Value) -> bool {
     }
 }
 
-fn add(value: Value) -> ValueResult {
-    let items = match value.kind() {
-        "array" => value.into_items()?,
-        "null" => return Ok(Value::Null),
-        _ => value.into_fields()?.into_values().collect(),
-    };
-    items.into_iter().try_fold(Value::Null, |sum, item| {
-        pay(1)?;
-        sum + item
-    })
-}
-
-fn reverse(value: Value) -> ValueResult {
-    match &value {
-        Value::Null => Ok(Array::value(Vec::new())),
-        Value::Text(text) => {
-            pay(value.weight())?;
-            Ok(Value::from(text.as_str().chars().rev().collect::<String>()))
-        }
-        _ => {
-            let mut items = value.into_items()?;
-            items.reverse();
-            Ok(Array::value(items))
-        }
-    }
-}
-
 /// Sorts, once each element's part in it is paid for.
 fn sorted(mut items: Vec<Value>, by: fn(&Value, &Value) -> Ordering) -> Result<Vec<Value>, Error> {
     let rounds = u64::from(items.len().max(2).ilog2()) + 1;
@@ -152,18 +110,6 @@ fn group(value: Value) -> ValueResult {
     let pairs = sorted(value.into_items()?, by_key)?;
     let groups = pairs.chunk_by(|one, other| by_key(one, other).is_eq());
     Ok(groups.map(|group| group.iter().cloned().map(element).collect()).collect())
-}
-
-/// The first of the least elements, or the last of the greatest.
-fn least(value: Value, wanted: Ordering) -> ValueResult {
-    pay(value.weight())?;
-    let pairs = value.into_items()?.into_iter();
-    let best = pairs.reduce(|best, next| match by_key(&next, &best) {
-        Ordering::Equal if wanted.is_gt() => next,
-        found if found == wanted => next,
-        _ => best,
-    });
-    Ok(best.map(element).unwrap_or_default())
 }
 
 fn flatten(value: Value, depth: Value) -> ValueResult {

@@ -3,8 +3,7 @@
 use super::function;
 use crate::compile::Data;
 use crate::fuel::{self, Stop};
-use crate::value::number::Number;
-use crate::value::{Value, ValueResult, fail};
+use crate::value::{Value, fail};
 use jaq_core::box_iter::box_once;
 use jaq_core::native::{Fun, v};
 use jaq_core::{Exn, Native, ValX};
@@ -53,12 +52,6 @@ pub fn functions() -> Vec<Fun<Data>> {
         function!("type", 0, |value: Value| Ok(Value::from(value.kind()))),
         function!("nan", 0, |_| Ok(Value::from(f64::NAN))),
         function!("infinite", 0, |_| Ok(Value::from(f64::INFINITY))),
-        function!("isnan", 0, |value: Value| value.number().map(|number| Value::Bool(number.as_f64().is_nan()))),
-        function!("isinfinite", 0, |value: Value| {
-            value.number().map(|number| Value::Bool(number.as_f64().is_infinite()))
-        }),
-        function!("isnormal", 0, |value: Value| value.number().map(|number| Value::Bool(number.as_f64().is_normal()))),
-        function!("abs", 0, absolute),
         jaq_core::native::run(("range", v(3), |mut call| {
             let by = call.0.pop_var();
             let to = call.0.pop_var();
@@ -69,14 +62,6 @@ pub fn functions() -> Vec<Fun<Data>> {
             }
         })),
     ]
-}
-
-fn absolute(value: Value) -> ValueResult {
-    match value.number()? {
-        Number::Int(int) if *int >= 0 => Ok(value),
-        number if number.as_f64() < 0.0 => -value,
-        _ => Ok(value),
-    }
 }
 
 /// The numbers from `from` to before `to`.

@@ -7,10 +7,11 @@
 mod arithmetic;
 mod collection;
 pub mod document;
-mod mathematics;
+
 pub mod number;
 mod order;
 mod path;
+mod standard;
 pub mod text;
 
 pub use collection::{Array, Fields, Object};
