@@ -41,7 +41,7 @@ fn lines() -> impl Strategy<Value = Vec<Line>> {
         1 => any::<u32>().prop_map(Line::Retry),
         1 => ":[ -~é]{0,300}".prop_map(Line::Ignored),
         1 => "(dat|datas|Data| data|x)(:[ -~é]{0,300})?".prop_map(Line::Ignored),
-        1 => "(id: a\u{0}|retry2|retry : 1)".prop_map(Line::Ignored),
+        1 => "(id: a\u{0}|retry2|retry : 1|retry: [+]5|retry: 1s)".prop_map(Line::Ignored),
     ];
     prop::collection::vec(line, 0..6)
 }
@@ -104,8 +104,10 @@ proptest! {
 }
 
 #[test]
-fn a_long_comment_cuts_no_event() {
-    let stream = format!(": {}\ndata: 1\n{}: 2\n\n", "x".repeat(1000), "y".repeat(1000));
-    let events = Reader::new(5).take(stream.as_bytes());
-    assert_eq!(events, [Event { data: b"1".to_vec(), ..Event::default() }]);
+fn a_field_that_is_too_long_is_ignored_and_cuts_no_data() {
+    for field in ["", "x", "event", "id"] {
+        let stream = format!("{field}: {}\ndata: 1\n\n", "x".repeat(1000));
+        let events = Reader::new(5).take(stream.as_bytes());
+        assert_eq!(events, [Event { data: b"1".to_vec(), ..Event::default() }], "{field}");
+    }
 }
