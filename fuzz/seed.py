@@ -67,6 +67,16 @@ SERVERS = [
     ['{"id":1,"result":{"supportedVersions":["2026-07-28"]}}', '{"id":2,"result":{"tools":[]}}',
      '{"id":3,"result":{"resultType":"input_required","requestState":"s"}}'],
 ]
+CLIENTS = [
+    ['{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}', '>{"type":"tool_list","tools":[{"name":"x"}]}',
+     '{"id":2,"method":"tools/call","params":{"name":"x","arguments":{"a":1.10},"_meta":{"progressToken":1}}}',
+     '>{"type":"observation","call_id":"c1","data":{"event":"progress","data":{"progress":1}}}',
+     '>{"type":"tool_result","call_id":"c1","status":"ok","result":{"content":[{"type":"image","path":"/a"}]},"events":[1]}',
+     '{"method":"notifications/cancelled","params":{"requestId":2}}', '>{"type":"observation","data":{"event":"tools"}}'],
+    ['{"id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}',
+     '>{"type":"tool_list","tools":[{"name":"x","input_schema":{"properties":{"a":{"x-mcp-header":"A"}}}}]}',
+     '>{"type":"tool_result","call_id":"c1","status":"error","error":"no","kind":"lost","code":"E","data":{}}'],
+]
 SAID = [
     '{"ok":true,"id":1,"data":{"n":1.10,"big":12345678901234567890},"events":[{"seq":1}],"frame":2}',
     '{"ok":false,"id":null,"error":"a","code":"BAD_JSON","hint":"b","details":{},"dropped":3}',
@@ -103,6 +113,7 @@ def main():
     lines = [f"{call}\n{said}".encode() for call in CALLS + [WIDE] for said in SAID]
     seed(corpus, "game_lines", lines + [PROJECT.encode()])
     seed(corpus, "server_lines", ["\n".join(said).encode() for said in SERVERS])
+    seed(corpus, "client_lines", ["\n".join(said).encode() for said in CLIENTS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
     seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))))
     seed(corpus, "schemas", [schema.encode() for schema in SCHEMAS])

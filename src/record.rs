@@ -24,6 +24,7 @@ mod approval;
 mod cancel;
 mod input;
 mod owned;
+mod result;
 mod tools;
 mod unreadable;
 
@@ -32,6 +33,7 @@ pub use approval::{Action, HitlResponse};
 pub use cancel::{cancelled_id, is_same_id};
 pub use input::{InputRequest, InputResponse};
 pub use owned::OwnedCall;
+pub use result::{ToolError, ToolResult};
 pub use tools::{ListTools, OwnedTool, Tool, ToolList};
 pub use unreadable::Unreadable;
 pub(crate) use unreadable::unreadable;

@@ -76,6 +76,11 @@ fn is_some(value: &&RawValue) -> bool {
 }
 
 impl RpcError {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<String>) -> RpcError {
+        RpcError { code, message: message.into(), data: None }
+    }
+
     fn read(json: &str) -> RpcError {
         #[derive(serde::Deserialize)]
         struct Error<'a> {
@@ -97,6 +102,17 @@ impl RpcError {
     }
 }
 
+/// JSON-RPC's code for text that is not JSON.
+pub(crate) const PARSE_ERROR: i64 = -32700;
+/// JSON-RPC's code for JSON that is not a message.
+pub(crate) const INVALID_REQUEST: i64 = -32600;
+/// JSON-RPC's code for a method that does not exist.
+pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
+/// JSON-RPC's code for parameters that the method does not take.
+pub(crate) const INVALID_PARAMS: i64 = -32602;
+/// JSON-RPC's code for a failure of the server itself.
+pub(crate) const INTERNAL_ERROR: i64 = -32603;
+
 /// The beginning of every line that is written.
 fn versioned() -> Object {
     Object::default().text("jsonrpc", "2.0")
@@ -113,11 +129,14 @@ pub(crate) fn notification(method: &str, params: Option<&str>) -> String {
 }
 
 /// A line that answers the other side's own `id`.
-pub(crate) fn response(id: &str, result: Result<&str, (i64, &str)>) -> String {
+pub(crate) fn response(id: &str, result: Result<&str, &RpcError>) -> String {
     let line = versioned().put("id", id);
     match result {
         Ok(result) => line.put("result", result),
-        Err((code, message)) => line.put("error", Object::default().put("code", code).text("message", message).end()),
+        Err(RpcError { code, message, data }) => {
+            let error = Object::default().put("code", code).text("message", message);
+            line.put("error", error.put_some("data", data.as_ref()).end())
+        }
     }
     .line()
 }
@@ -172,7 +191,7 @@ mod tests {
         assert_eq!(notification("a", Some("{}")), "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{}}\n");
         assert_eq!(response("\"x\"", Ok("{}")), "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{}}\n");
         assert_eq!(
-            response("1", Err((-32601, "n"))),
+            response("1", Err(&RpcError::new(-32601, "n"))),
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"n\"}}\n"
         );
     }

@@ -21,6 +21,7 @@ def start_up(bench):
         "jsonl-log check, one line": ["check", log],
         "jsonl-record, empty input": ["/dev/null"],
         "mcp-pipe --version": ["--version"],
+        "mcp-serve --version": ["--version"],
         "policy-check, empty input": [],
         "replay, one line": ["--speed", "max", log],
         "sts-proxy --version": ["--version"],

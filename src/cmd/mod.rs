@@ -17,6 +17,7 @@ pub mod jsonl_record;
 pub mod log_file;
 #[cfg(feature = "mcp")]
 pub mod mcp_pipe;
+pub mod mcp_serve;
 pub mod options;
 #[cfg(feature = "jq")]
 pub mod policy_check;
@@ -60,6 +61,7 @@ pub const ALL: &[Command] = &[
     jsonl_record::COMMAND,
     #[cfg(feature = "mcp")]
     mcp_pipe::COMMAND,
+    mcp_serve::COMMAND,
     #[cfg(feature = "jq")]
     policy_check::COMMAND,
     #[cfg(feature = "jq")]

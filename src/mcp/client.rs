@@ -116,10 +116,6 @@ pub struct Wants {
 
 /// A server whose list of tools never ends is not to be followed for ever.
 const MOST_PAGES: u32 = 1000;
-/// JSON-RPC's: there is no such method.
-const NO_METHOD: i64 = -32601;
-/// The modern era's code for a version that the server doesn't speak.
-const UNSUPPORTED_VERSION: i64 = -32022;
 
 impl Client {
     /// A client that has said nothing yet.

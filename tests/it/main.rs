@@ -22,6 +22,7 @@ mod log;
 #[cfg(feature = "http")]
 mod mcp_http;
 mod mcp_pipe;
+mod mcp_serve;
 mod mcp_servers;
 mod person;
 #[cfg(feature = "jq")]

@@ -1,10 +1,11 @@
 //! What a server's lines mean, and what is said to them.
 
-use super::{Client, Era, Heard, MOST_PAGES, NO_METHOD, Purpose, UNSUPPORTED_VERSION};
+use super::{Client, Era, Heard, MOST_PAGES, Purpose};
 use crate::json::Object;
+use crate::mcp::UNSUPPORTED_VERSION;
 use crate::mcp::tools::{Tool, Tools};
 use crate::record::Fields;
-use crate::rpc::{Message, RpcError, notification, response};
+use crate::rpc::{METHOD_NOT_FOUND, Message, RpcError, notification, response};
 use serde_json::value::RawValue;
 
 /// A request's number from the id of its answer. Some servers make a string of it, and the SDKs of MCP take that.
@@ -43,7 +44,7 @@ impl Client {
             (Some(Purpose::Greeting), Err(error)) => Heard::Refused(error),
             (Some(Purpose::Tools), Ok(result)) => self.hear_tools(result, out),
             // A server may have none, and say so in this way.
-            (Some(Purpose::Tools), Err(error)) if error.code == NO_METHOD => self.end_list(Tools::new(), out),
+            (Some(Purpose::Tools), Err(error)) if error.code == METHOD_NOT_FOUND => self.end_list(Tools::new(), out),
             (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
         }
     }
@@ -192,7 +193,7 @@ impl Client {
             }
             _ => {
                 let why = format!("this client has no {method}");
-                out.extend_from_slice(response(id.get(), Err((NO_METHOD, &why))).as_bytes());
+                out.extend_from_slice(response(id.get(), Err(&RpcError::new(METHOD_NOT_FOUND, why))).as_bytes());
             }
         }
         Heard::Asks(method, params.map_or("{}", RawValue::get))

@@ -1,9 +1,9 @@
 //! What a server has to read: `resources/list`, `resources/templates/list` and `resources/read`.
 
-use super::{Client, Heard, MOST_PAGES, NO_METHOD, Purpose};
+use super::{Client, Heard, MOST_PAGES, Purpose};
 use crate::json::Object;
 use crate::record::Fields;
-use crate::rpc::RpcError;
+use crate::rpc::{METHOD_NOT_FOUND, RpcError};
 use serde_json::value::RawValue;
 
 /// MCP's method that reads a resource, by which a call means it as if it were a tool: its arguments are `{"uri"}`.
@@ -60,7 +60,7 @@ impl Client {
                 None => return failed("the server's answer is no list"),
             },
             // A server that has none need not know the method.
-            Err(error) if error.code == NO_METHOD => (Vec::new(), None),
+            Err(error) if error.code == METHOD_NOT_FOUND => (Vec::new(), None),
             Err(error) => return failed(&error.message),
         };
         self.pages += 1;

@@ -5,7 +5,7 @@ mod mcp_servers;
 mod spire;
 
 use crate::documents::{has_jq, path_with_our_programs};
-use crate::process::text;
+use crate::process::{pipe, text};
 use rexpect::session::{PtySession, spawn_command};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -105,6 +105,20 @@ fn an_agent_in_the_shell_decides_by_results() {
     }
     let ran = run("shell-agent.sh", &[]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), "go to Cairo: 31 degrees\n"));
+}
+
+#[test]
+fn a_world_in_shell_is_an_mcp_server() {
+    if !has_jq() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mut server = script("dice-server.sh", &path_with_our_programs(), place.path());
+    let input = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"roll","arguments":{"sides":2}}}"#;
+    let output = pipe(&mut server, input.as_bytes());
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(matches!(answer["result"]["structuredContent"]["rolled"].as_u64(), Some(1 | 2)), "{answer}");
+    assert_eq!(run("dice-server.sh", &[]).status, Some(0));
 }
 
 #[test]

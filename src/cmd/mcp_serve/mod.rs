@@ -1,0 +1,115 @@
+//! `mcp-serve`: a world that speaks our lines, as an MCP server.
+
+mod stage;
+
+use super::options::{LimitOptions, duration, size};
+use super::{Command, Contract, needs_input};
+use crate::io::between::{Ends, Way, between};
+use crate::io::lines::Limits;
+use crate::io::report::{Failure, Report, Status};
+use crate::record::{OwnedTool, ToolList};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use stage::{Serving, Settings};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Serve a world's tools to MCP clients
+///
+/// Starts a world (godot-bridge, mcp-pipe, replay --as world, any of them behind gates, or a program of your own that speaks the same lines) and
+/// serves its tools over MCP on stdin and stdout: {"type":"list_tools"} asks it for them, each tools/call becomes a tool_call record, and the tool_result becomes
+/// the response. A failed call is a result with isError, so that a model can read why it failed.
+///
+/// All versions of the protocol up to 2025-11-25 are served, and 2026-07-28. Nothing of a request but the tool's name and its arguments reaches the world: a client
+/// cannot approve a call that a gate asks about.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The world, with its arguments
+    #[arg(last = true, required = true, value_name = "WORLD ARGS")]
+    world: Vec<OsString>,
+    /// The tools of a world that does not list them itself: a file with a tool_list record
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// How long the world may take to list its tools
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    start_timeout: Duration,
+    /// Longest line of the world's that is read
+    #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
+    max_result: usize,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+const NAME: &str = "mcp-serve";
+const AFTER_HELP: &str = "\
+Examples:
+  A Godot game for any MCP client, by its configuration:
+    {\"mcpServers\":{\"game\":{\"command\":\"mcp-serve\",\"args\":[\"--\",\"godot-bridge\",\"--launch\",\"/home/me/my-game\"]}}}
+  A server behind gates, with one tool list and one log for all of them:
+    mcp-serve -- policy-check -- hitl-gate -- mcp-pipe -- npx -y @playwright/mcp
+  A recording, offline:
+    mcp-serve -- replay --as world run.jsonl
+
+Exit status:
+  0 all well; 1 a line of the client's couldn't be read; 2 usage; 3 the world can't be started, or doesn't list its tools; \
+  the world's own where that isn't 0. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command {
+    name: NAME,
+    clap: Arguments::command,
+    run,
+    contract: Contract {
+        // The least that can be called a world.
+        arguments: &[
+            "--",
+            "sh",
+            "-c",
+            r#"while read -r line; do
+                case $line in
+                *'"list_tools"'*) echo '{"type":"tool_list","world":"w","tools":[{"name":"echo","description":"d","input_schema":{"type":"object"}}]}' ;;
+                *'"tool_call"'*)
+                    id=${line#*\"call_id\":\"}
+                    echo "{\"type\":\"tool_result\",\"call_id\":\"${id%%\"*}\",\"status\":\"ok\",\"result\":\"hi\"}" ;;
+                esac
+            done"#,
+        ],
+        sample: r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}"#,
+        is_filter: false,
+        takes_any_line: false,
+        reopens: false,
+    },
+};
+
+fn usage(message: impl std::fmt::Display) -> Failure {
+    Failure::new(Status::Usage, message)
+}
+
+fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
+    let report = Arc::new(Report::new(NAME, false));
+    needs_input("MCP")?;
+    let limits = Limits::from(arguments.limits);
+    let tools = arguments.tools.as_deref().map(read_tools).transpose()?;
+    let settings = Settings { tools, start_timeout: arguments.start_timeout, max_depth: limits.max_depth };
+    let ends = Ends {
+        far: Way::child(arguments.world),
+        limits,
+        far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
+        ..Ends::default()
+    };
+    between(Box::new(Serving::new(settings, Arc::clone(&report))), ends, &report)
+}
+
+/// The tools in a file that holds a `tool_list` record.
+fn read_tools(path: &Path) -> Result<Vec<OwnedTool>, Failure> {
+    let wrong = |why: String| usage(format_args!("--tools: {}: {why}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    match ToolList::read(&text) {
+        Ok(Some(list)) => Ok(list.tools),
+        Ok(None) => Err(wrong("not a tool_list record".to_owned())),
+        Err(why) => Err(wrong(why.to_string())),
+    }
+}
