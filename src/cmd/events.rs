@@ -59,15 +59,15 @@ impl Events {
     /// Gives on a JSON array of events.
     pub fn take_all(&mut self, source: &str, events: &str, out: &mut Out) {
         match serde_json::from_str::<Vec<&RawValue>>(events) {
-            Ok(events) => events.into_iter().for_each(|event| self.take(source, event.get(), out)),
+            Ok(events) => events.into_iter().for_each(|event| self.take(source, None, event.get(), out)),
             Err(_) => self.report.fault(source, "its events are no list"),
         }
     }
 
-    /// Gives on one event, which is JSON text, as an observation of `source`.
-    pub fn take(&mut self, source: &str, event: &str, out: &mut Out) {
-        let record = Object::default().text("type", "observation").text("source", source).put("data", event);
-        self.take_record(&record.end(), out);
+    /// Gives on one event, which is JSON text, as an observation of `source`; `call_id` is that of the call that it is about.
+    pub fn take(&mut self, source: &str, call_id: Option<&RawValue>, event: &str, out: &mut Out) {
+        let record = Object::default().text("type", "observation").text("source", source);
+        self.take_record(&record.put_some("call_id", call_id).put("data", event).end(), out);
     }
 
     /// Gives on a record as it is: JSON text.

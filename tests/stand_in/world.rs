@@ -130,10 +130,13 @@ impl World {
             "test_tool_with_progress" => {
                 let id = call.id.map_or("null", RawValue::get);
                 for progress in [0, 50, 100] {
+                    // The TypeScript SDK drops progress that it reads together with the result.
+                    std::thread::sleep(std::time::Duration::from_millis(50));
                     say(&format!(
                         r#"{{"type":"observation","source":"stand-in","call_id":{id},"data":{{"event":"progress","data":{{"progress":{progress},"total":100}}}}}}"#
                     ));
                 }
+                std::thread::sleep(std::time::Duration::from_millis(50));
                 ok(call, &json!({"content": content("")}));
             }
             "test_trigger_tool_change" => {

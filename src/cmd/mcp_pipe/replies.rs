@@ -46,7 +46,8 @@ impl Servers {
                     // It works on something.
                     self.end_suspicion(at);
                 }
-                self.show(at, &kind, params, out);
+                let call = progress_of(&kind, params).and_then(|number| calls.call((at, number)));
+                self.show_about(at, call.and_then(|call| call.call().id), &kind, params, out);
             }
             Heard::Elicits(id, params) => self.elicit(at, id, params, calls, out),
             Heard::Withdraws(id) => {
@@ -148,10 +149,15 @@ impl Servers {
 
     /// An event as `--events` has it; `data` is JSON text.
     pub(super) fn show(&mut self, at: usize, event: &str, data: &str, out: &mut Out) {
+        self.show_about(at, None, event, data, out);
+    }
+
+    /// The same about the call of this id.
+    fn show_about(&mut self, at: usize, call_id: Option<&RawValue>, event: &str, data: &str, out: &mut Out) {
         if let Some(events) = &mut self.events {
             let event = Object::default().text("event", event).text_some("server", self.connections[at].name());
             let event = event.put("data", data);
-            events.take("mcp", &event.end(), out);
+            events.take("mcp", call_id, &event.end(), out);
         }
     }
 
@@ -268,6 +274,17 @@ impl Servers {
         self.connections[at].has_listed = true;
         calls.give_up(at, loss.refusal(kind), failure, patience);
     }
+}
+
+/// Our number for the call that an event tells the progress of: it is the token that we send.
+fn progress_of(kind: &str, params: &str) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Progress {
+        progress_token: u64,
+    }
+    let progress: Progress = serde_json::from_str(params).ok().filter(|_| kind == "progress")?;
+    Some(progress.progress_token)
 }
 
 /// Prints what a server lists, in one line: a description may be written over several. Where there are several servers, with

@@ -12,6 +12,8 @@ fn events(lines: &str) -> Vec<(String, Value)> {
         let line: Value = serde_json::from_str(line).unwrap();
         if line["type"] == "observation" {
             assert_eq!(line["source"], "mcp");
+            // It is known which call makes progress.
+            assert_eq!(line["call_id"] == 1, line["data"]["event"] == "progress", "{line}");
             events.push((line["data"]["event"].as_str().unwrap().to_owned(), line["data"]["data"].clone()));
         }
     }

@@ -3,6 +3,7 @@
 mod lists;
 mod protocol;
 mod results;
+mod sdks;
 mod worlds;
 
 use crate::process::{Talk, command, example};

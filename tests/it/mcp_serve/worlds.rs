@@ -1,14 +1,14 @@
 //! Worlds of ours behind it, and gates between.
+#![cfg(feature = "mcp")]
 
 use super::{Client, serve};
 use crate::process::{binary, example};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn path(name: &str) -> String {
     binary(name).to_str().unwrap().to_owned()
 }
 
-#[cfg(feature = "jq")]
 #[test]
 fn gates_between_it_and_the_world_judge_each_call() {
     let world = example("stand-in-world");
@@ -19,5 +19,42 @@ fn gates_between_it_and_the_world_judge_each_call() {
     assert_eq!(refused["isError"], true);
     let text = refused["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("kind: needs_approval") || text.contains("kind: denied"), "{text}");
-    assert_eq!(client.talk.end_after_close().status.code(), Some(1), "the gate's own status: it has refused a call");
+    let status = client.talk.end_after_close().status.code();
+    assert_eq!(status, Some(1), "the gate's own status: it has refused a call");
+}
+
+#[test]
+fn a_server_behind_mcp_pipe_is_served_as_it_is() {
+    let (mcp_pipe, server) = (path("mcp-pipe"), example("stand-in-server"));
+    let world = [&mcp_pipe, "--events", "-", "-j", "4", "--unordered", "--", server.to_str().unwrap(), "echo"];
+    let mut client = Client::start(&mut serve(&[], &world));
+    client.ask("initialize", &json!({"protocolVersion": "2025-11-25"}));
+    let listed = client.ask("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let echo = tools.iter().find(|tool| tool["name"] == "echo").unwrap();
+    assert_eq!(echo["description"], "Says it again.\nWhatever it is.");
+    assert_eq!(client.call("echo", &json!({"message": "hi"}))["content"][0]["type"], "text");
+    let image = client.call("image", &json!({}));
+    assert!(image["content"].as_array().unwrap().iter().any(|block| block["type"] == "image"), "{image}");
+    // Its own error, in its own words.
+    let failed = client.call("fail", &json!({}));
+    assert!(failed["isError"] == true && !failed.to_string().contains("kind: "), "{failed}");
+    let refused = client.call("echo", &json!({"message": 7}));
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    assert!(refused["isError"] == true && text.contains("kind: invalid_args"), "{text}");
+    // Progress of two calls at once reaches who asked for it.
+    for token in ["a", "b"] {
+        let meta = json!({"progressToken": token});
+        client.request("tools/call", &json!({"name": "tell", "arguments": {"times": 2}, "_meta": meta}));
+    }
+    let lines: Vec<Value> = (0..6).map(|_| client.hear()).collect();
+    for token in ["a", "b"] {
+        assert_eq!(lines.iter().filter(|line| line["params"]["progressToken"] == token).count(), 2, "{lines:?}");
+    }
+    client.request("tools/call", &json!({"name": "grow"}));
+    let lines = [client.hear(), client.hear()];
+    assert!(lines.iter().any(|line| line["method"] == "notifications/tools/list_changed"), "{lines:?}");
+    let listed = client.ask("tools/list", &json!({}));
+    assert!(listed.to_string().contains(r#""name":"grown""#));
+    client.talk.end_after_close();
 }
