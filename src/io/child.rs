@@ -53,6 +53,8 @@ pub struct Surroundings {
     pub clean: bool,
     /// Variables that are set for it.
     pub set: Vec<(OsString, OsString)>,
+    /// A variable of ours that it does not get: it holds a secret.
+    pub secret: Option<&'static str>,
     /// The folder that it is started in; ours, where there is none.
     pub folder: Option<PathBuf>,
 }
@@ -69,6 +71,9 @@ impl Surroundings {
                     command.env(name, value);
                 }
             }
+        }
+        if let Some(name) = self.secret {
+            command.env_remove(name);
         }
         command.envs(self.set.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.folder {

@@ -1,16 +1,20 @@
 //! `mcp-serve`: a world that speaks our lines, as an MCP server.
 
+mod exchange;
+mod http;
 mod stage;
 
 use super::options::{LimitOptions, duration, size};
 use super::{Command, Contract, needs_input};
-use crate::io::between::{Ends, Way, between};
+use crate::io::between::{Ends, Program, Way, between};
+use crate::io::child::Surroundings;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
 use crate::record::{OwnedTool, ToolList};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use stage::{Serving, Settings};
+use stage::{Front, Serving, Settings};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +22,7 @@ use std::time::Duration;
 /// Serve a world's tools to MCP clients
 ///
 /// Starts a world (godot-bridge, mcp-pipe, replay --as world, any of them behind gates, or a program of your own that speaks the same lines) and
-/// serves its tools over MCP on stdin and stdout: {"type":"list_tools"} asks it for them, each tools/call becomes a tool_call record, and the tool_result becomes
+/// serves its tools over MCP on stdin and stdout, or over HTTP: {"type":"list_tools"} asks it for them, each tools/call becomes a tool_call record, and the tool_result becomes
 /// the response. A failed call is a result with isError, so that a model can read why it failed.
 ///
 /// All versions of the protocol up to 2025-11-25 are served, and 2026-07-28. Nothing of a request but the tool's name and its arguments reaches the world: a client
@@ -32,6 +36,13 @@ pub struct Arguments {
     /// The tools of a world that does not list them itself: a file with a tool_list record
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// Serve any number of clients over HTTP at this address (MCP's Streamable HTTP, at the path /mcp) instead of one on stdin and
+    /// stdout; each has to know the token
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "HTTP")]
+    http: Option<SocketAddr>,
+    /// The token: the content of this file, else of the variable MCP_SERVE_TOKEN, else a new one that is printed on stderr
+    #[arg(long, value_name = "FILE", requires = "http", help_heading = "HTTP")]
+    token_file: Option<PathBuf>,
     /// How long the world may take to list its tools
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
     start_timeout: Duration,
@@ -51,9 +62,11 @@ Examples:
     mcp-serve -- policy-check -- hitl-gate -- mcp-pipe -- npx -y @playwright/mcp
   A recording, offline:
     mcp-serve -- replay --as world run.jsonl
+  One game for several clients on this machine, which send 'Authorization: Bearer TOKEN':
+    mcp-serve --http 127.0.0.1:8000 -- godot-bridge --launch ~/my-game
 
 Exit status:
-  0 all well; 1 a line of the client's couldn't be read; 2 usage; 3 the world can't be started, or doesn't list its tools; \
+  0 all well; 1 a line of the client's couldn't be read; 2 usage; 3 the world can't be started, or doesn't list its tools, or the address can't be listened at; \
   the world's own where that isn't 0. See pipewright(7).";
 
 /// The command.
@@ -90,18 +103,36 @@ fn usage(message: impl std::fmt::Display) -> Failure {
 fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
-    needs_input("MCP")?;
     let limits = Limits::from(arguments.limits);
     let tools = arguments.tools.as_deref().map(read_tools).transpose()?;
-    let settings = Settings { tools, start_timeout: arguments.start_timeout, max_depth: limits.max_depth };
+    let around = Surroundings { secret: Some(http::TOKEN), ..Surroundings::default() };
+    // The world is far side 0.
+    let mut far = vec![Way::Child(Program { command: arguments.world, around })];
+    let front = match arguments.http {
+        None => {
+            needs_input("MCP")?;
+            Front::Stdio
+        }
+        Some(address) => {
+            far.push(http::listen(address, arguments.token_file.as_deref(), limits.max_line, &report)?);
+            Front::Http
+        }
+    };
+    let settings = Settings { tools, start_timeout: arguments.start_timeout, max_depth: limits.max_depth, front };
+    // A message of HTTP comes with its headers.
+    let max_line = arguments.max_result.max(limits.max_line.saturating_add(HEADERS));
     let ends = Ends {
-        far: Way::child(arguments.world),
+        far,
+        without_near: front == Front::Http,
         limits,
-        far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
+        far_limits: Some(Limits { max_line, ..limits }),
         ..Ends::default()
     };
     between(Box::new(Serving::new(settings, Arc::clone(&report))), ends, &report)
 }
+
+/// The HTTP headers of a request are shorter than this.
+const HEADERS: usize = 1 << 20;
 
 /// The tools in a file that holds a `tool_list` record.
 fn read_tools(path: &Path) -> Result<Vec<OwnedTool>, Failure> {

@@ -1,5 +1,6 @@
-//! The stage: the client on the near side, the world on the far side, and the server's side of MCP between them.
+//! The stage: clients on one side, the world on the other, and the server's side of MCP between them.
 
+use super::exchange::{Inbound, outbound};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Line, Piece, TOO_DEEP, TOO_LONG, deeper_than};
 use crate::io::report::{Failure, Report, Status};
@@ -17,7 +18,20 @@ pub struct Settings {
     /// How long it may take to.
     pub start_timeout: Duration,
     pub max_depth: usize,
+    pub front: Front,
 }
+
+/// Where clients are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Front {
+    /// One, on the near side.
+    Stdio,
+    /// Any number, behind the threads that serve HTTP: far side 1. The world is far side 0.
+    Http,
+}
+
+const WORLD: usize = 0;
+const HTTP: usize = 1;
 
 /// Stdin and stdout are one link, which is one session.
 const STDIO: Origin<'_> = Origin { link: 0, session: 0, headers: None };
@@ -58,16 +72,32 @@ impl Serving {
         if line.is_blank() {
             return;
         }
-        let Serving { server, outbox, .. } = self;
-        let taken = match std::str::from_utf8(line.body()) {
-            _ if deeper_than(line.body(), self.settings.max_depth) => {
-                server.refuse_line(STDIO, INVALID_REQUEST, TOO_DEEP, outbox)
-            }
-            Ok(text) => server.take_client_line(STDIO, text, outbox),
-            Err(_) => server.refuse_line(STDIO, PARSE_ERROR, "not UTF-8", outbox),
-        };
-        if let Err(why) = taken {
+        if let Err(why) = self.take_message(STDIO, line.body()) {
             self.report.fault(format_args!("stdin:{}", line.number()), why);
+        }
+    }
+
+    fn take_message(&mut self, from: Origin<'_>, message: &[u8]) -> Result<(), String> {
+        let Serving { server, outbox, .. } = self;
+        match std::str::from_utf8(message) {
+            _ if deeper_than(message, self.settings.max_depth) => {
+                server.refuse_line(from, INVALID_REQUEST, TOO_DEEP, outbox)
+            }
+            Ok(text) => server.take_client_line(from, text, outbox),
+            Err(_) => server.refuse_line(from, PARSE_ERROR, "not UTF-8", outbox),
+        }
+    }
+
+    /// Takes what the threads that serve HTTP have read.
+    fn take_inbound(&mut self, line: &Line<'_>) {
+        match std::str::from_utf8(line.body()).ok().and_then(Inbound::read) {
+            Some(Inbound::Message { link, session, headers, message }) => {
+                // The client has been told, and others are not disturbed.
+                let _ = self.take_message(Origin { link, session, headers: Some(&headers) }, message.as_bytes());
+            }
+            Some(Inbound::Stream { link, session }) => self.server.open_stream(Origin { link, session, headers: None }),
+            Some(Inbound::Closed { link }) => self.server.close_link(link, &mut self.outbox),
+            None => {}
         }
     }
 
@@ -147,12 +177,20 @@ impl Serving {
 
     /// Sends what has been decided, in its order.
     fn send(&mut self, out: &mut Out) {
+        out.choose_far(WORLD);
         for line in self.outbox.world.drain(..) {
             out.to(Side::Far).extend_from_slice(line.as_bytes());
         }
-        for (_, line) in self.outbox.clients.drain(..) {
-            out.to(Side::Near).extend_from_slice(line.as_bytes());
+        for (link, line) in self.outbox.clients.drain(..) {
+            match self.settings.front {
+                Front::Stdio => out.to(Side::Near).extend_from_slice(line.as_bytes()),
+                Front::Http => {
+                    out.choose_far(HTTP);
+                    out.to(Side::Far).extend_from_slice(outbound(link, &line).as_bytes());
+                }
+            }
         }
+        out.choose_far(WORLD);
         out.hold_near(self.server.is_full());
         // Requests that wait for the list are still to be sent.
         if self.near_ended && self.server.has_tools() && !std::mem::replace(&mut self.far_closed, true) {
@@ -161,37 +199,35 @@ impl Serving {
     }
 }
 
-impl Stage for Serving {
-    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
-        let done = match event {
+impl Serving {
+    fn on_world_or_stdin(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
             Event::Started => {
                 self.tools_by = Some(Instant::now() + self.settings.start_timeout);
                 self.server.ask_for_tools(&mut self.outbox);
+            }
+            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line),
+            Event::Piece(Side::Near, Piece::Part { number, last: true, .. }) => self.take_part(number),
+            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line)?,
+            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last),
+            Event::Closed(Side::Near) => self.near_ended = true,
+            Event::Exited(status) => self.exited(status, out),
+            Event::Due => self.due(out)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Stage for Serving {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let done = match event {
+            Event::Piece(Side::Far, Piece::Line(line)) if out.far() == HTTP => {
+                self.take_inbound(&line);
                 Ok(())
             }
-            Event::Piece(Side::Near, Piece::Line(line)) => {
-                self.take(&line);
-                Ok(())
-            }
-            Event::Piece(Side::Near, Piece::Part { number, last: true, .. }) => {
-                self.take_part(number);
-                Ok(())
-            }
-            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line),
-            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => {
-                self.hear_part(bytes, number, last);
-                Ok(())
-            }
-            Event::Closed(Side::Near) => {
-                self.near_ended = true;
-                Ok(())
-            }
-            Event::Exited(status) => {
-                self.exited(status, out);
-                Ok(())
-            }
-            Event::Due => self.due(out),
-            _ => Ok(()),
+            _ if out.far() == HTTP => Ok(()),
+            event => self.on_world_or_stdin(event, out),
         };
         self.send(out);
         done

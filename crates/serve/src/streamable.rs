@@ -1,0 +1,360 @@
+//! MCP's Streamable HTTP, in the revisions up to 2025-11-25 (with sessions and a stream of the server's own) and 2026-07-28 (without).
+//! It reads of a message only what decides how it is answered; what a message means is decided behind [`Inbound`].
+
+use crate::access::Access;
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde::de::IgnoredAny;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// A comment keeps a stream from being taken for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A body has to come within this time.
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// So many requests and streams are open at once.
+const MOST_OPEN: usize = 256;
+/// So many lines wait for a client that reads slowly, before it is disconnected.
+const MOST_WAITING: usize = 1024;
+/// So many sessions are remembered; the one that began first is forgotten for a new one.
+const MOST_SESSIONS: usize = 1024;
+
+/// Versions that have sessions, and in which the header is not held against the body.
+const LEGACY_VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// Nginx would hold events back.
+const UNBUFFERED: (&str, &str) = ("x-accel-buffering", "no");
+
+/// What clients do, in its order.
+#[derive(Debug)]
+pub enum Inbound {
+    /// A message came. Lines for `link` are its answers.
+    Message {
+        /// The number of the HTTP request.
+        link: u64,
+        /// The number of the session, or again that of the request.
+        session: u64,
+        /// Its headers, with names in lower case.
+        headers: Vec<(String, String)>,
+        /// The text of the message, without line ends.
+        message: String,
+    },
+    /// A legacy client opened a stream for what concerns no request of its own.
+    Stream {
+        /// The number of the HTTP request.
+        link: u64,
+        /// The number of the session.
+        session: u64,
+    },
+    /// Nobody takes lines for `link` any more.
+    Closed {
+        /// The number of the HTTP request.
+        link: u64,
+    },
+}
+
+/// The endpoint `/mcp`.
+#[derive(Clone)]
+pub struct Endpoint(Arc<Shared>);
+
+struct Shared {
+    access: Access,
+    longest: usize,
+    /// An identifier for a new session that nobody can guess.
+    new_session: Box<dyn Fn() -> io::Result<String> + Send + Sync>,
+    inbound: Mutex<Sender<Inbound>>,
+    next: AtomicU64,
+    open: Arc<Semaphore>,
+    links: Mutex<HashMap<u64, tokio::sync::mpsc::Sender<String>>>,
+    sessions: Mutex<HashMap<String, u64>>,
+}
+
+impl Endpoint {
+    /// `longest` is the longest body in bytes, `new_session` makes identifiers, `inbound` takes what comes.
+    pub fn new(
+        access: Access,
+        longest: usize,
+        new_session: impl Fn() -> io::Result<String> + Send + Sync + 'static,
+        inbound: Sender<Inbound>,
+    ) -> Endpoint {
+        Endpoint(Arc::new(Shared {
+            access,
+            longest,
+            new_session: Box::new(new_session),
+            inbound: Mutex::new(inbound),
+            next: AtomicU64::new(1),
+            open: Arc::new(Semaphore::new(MOST_OPEN)),
+            links: Mutex::default(),
+            sessions: Mutex::default(),
+        }))
+    }
+
+    /// Serves until the process ends; blocks. The listener is non-blocking.
+    ///
+    /// # Errors
+    /// What the system says to the listener.
+    pub fn serve(self, listener: TcpListener) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            axum::serve(listener, Router::new().fallback(answer).with_state(self)).await
+        })
+    }
+
+    /// Gives a client a line, which is one message. One that reads too slowly is disconnected; of one that has gone, it is dropped.
+    pub fn deliver(&self, link: u64, line: String) {
+        let mut links = lock(&self.0.links);
+        let is_refused = links.get(&link).is_some_and(|to| to.try_send(line).is_err());
+        if is_refused {
+            links.remove(&link);
+        }
+    }
+
+    fn tell(&self, inbound: Inbound) {
+        // Who took it has ended, and so will the process.
+        let _ = lock(&self.0.inbound).send(inbound);
+    }
+
+    fn open_link(&self, permit: OwnedSemaphorePermit) -> Link {
+        let number = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let (to, lines) = channel(MOST_WAITING);
+        lock(&self.0.links).insert(number, to);
+        Link { number, lines, endpoint: self.clone(), _permit: permit }
+    }
+
+    fn session(&self, headers: &HeaderMap) -> Result<Option<u64>, StatusCode> {
+        let Some(id) = headers.get(SESSION) else { return Ok(None) };
+        let number = id.to_str().ok().and_then(|id| lock(&self.0.sessions).get(id).copied());
+        number.map(Some).ok_or(StatusCode::NOT_FOUND)
+    }
+
+    fn begin_session(&self, link: u64) -> Result<String, StatusCode> {
+        let id = (self.0.new_session)().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
+        let mut sessions = lock(&self.0.sessions);
+        if sessions.len() >= MOST_SESSIONS {
+            let first = sessions.iter().min_by_key(|(_, number)| **number).map(|(id, _)| id.clone());
+            first.and_then(|id| sessions.remove(&id));
+        }
+        sessions.insert(id.clone(), link);
+        Ok(id)
+    }
+
+    async fn post(&self, request: Request, permit: OwnedSemaphorePermit) -> Result<Response, StatusCode> {
+        let (parts, body) = request.into_parts();
+        let headers = parts.headers;
+        let is_json = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let is_json = is_json.and_then(|value| value.split(';').next());
+        // A page of another origin may send a form, but no JSON without asking first.
+        if !is_json.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json")) {
+            return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        }
+        let body = timeout(BODY_TIME, to_bytes(body, self.0.longest)).await;
+        let body = body.map_err(|_| StatusCode::REQUEST_TIMEOUT)?.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+        let message = std::str::from_utf8(&body).map_err(|_| StatusCode::BAD_REQUEST)?.replace(['\n', '\r'], " ");
+        let era = Era::of(&headers);
+        // The modern era has no sessions: the header is ignored.
+        let session = if era == Era::Legacy { self.session(&headers)? } else { None };
+        let envelope = Envelope::read(&message);
+        let link = self.open_link(permit);
+        let begun = match era == Era::Legacy && envelope.method.as_deref() == Some("initialize") {
+            true => Some(self.begin_session(link.number)?),
+            false => None,
+        };
+        self.tell(Inbound::Message {
+            link: link.number,
+            session: session.unwrap_or(link.number),
+            headers: headers.iter().map(|(name, value)| (name.to_string(), lossy(value.as_bytes()))).collect(),
+            message,
+        });
+        if envelope.is_unanswered() {
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
+        let mut response = link.respond(era).await;
+        if let Some(id) = begun.and_then(|id| id.parse().ok()) {
+            response.headers_mut().insert(SESSION, id);
+        }
+        Ok(response)
+    }
+
+    fn get(&self, headers: &HeaderMap, permit: OwnedSemaphorePermit) -> Result<Response, StatusCode> {
+        // Only a legacy client has a session to open a stream for.
+        let session = self.session(headers)?.filter(|_| Era::of(headers) == Era::Legacy);
+        let session = session.ok_or(StatusCode::METHOD_NOT_ALLOWED)?;
+        let link = self.open_link(permit);
+        self.tell(Inbound::Stream { link: link.number, session });
+        Ok(link.stream(None))
+    }
+
+    fn delete(&self, headers: &HeaderMap) -> Result<Response, StatusCode> {
+        self.session(headers)?.ok_or(StatusCode::METHOD_NOT_ALLOWED)?;
+        let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
+        lock(&self.0.sessions).remove(id);
+        Ok(StatusCode::NO_CONTENT.into_response())
+    }
+}
+
+async fn answer(State(endpoint): State<Endpoint>, request: Request) -> Response {
+    let answered = async {
+        endpoint.0.access.check(request.headers())?;
+        if request.uri().path() != "/mcp" {
+            return Err(StatusCode::NOT_FOUND);
+        }
+        let permit = Arc::clone(&endpoint.0.open).try_acquire_owned().map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+        match *request.method() {
+            Method::POST => endpoint.post(request, permit).await,
+            Method::GET => endpoint.get(request.headers(), permit),
+            Method::DELETE => endpoint.delete(request.headers()),
+            _ => Err(StatusCode::METHOD_NOT_ALLOWED),
+        }
+    };
+    match answered.await {
+        Ok(response) => response,
+        Err(StatusCode::UNAUTHORIZED) => {
+            (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response()
+        }
+        Err(StatusCode::METHOD_NOT_ALLOWED) => {
+            (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, GET, DELETE")]).into_response()
+        }
+        Err(status) => status.into_response(),
+    }
+}
+
+/// One HTTP request that lines are sent to, as long as it is open.
+struct Link {
+    number: u64,
+    lines: Receiver<String>,
+    endpoint: Endpoint,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        lock(&self.endpoint.0.links).remove(&self.number);
+        self.endpoint.tell(Inbound::Closed { link: self.number });
+    }
+}
+
+impl Link {
+    /// One JSON object where the response is the first that comes, else a stream.
+    async fn respond(mut self, era: Era) -> Response {
+        match timeout(KEEP_ALIVE, self.lines.recv()).await {
+            Ok(Some(line)) => match Envelope::read(&line) {
+                envelope if envelope.is_response() => {
+                    (envelope.status(era), [(header::CONTENT_TYPE, "application/json")], line).into_response()
+                }
+                _ => self.stream(Some(line)),
+            },
+            // It was disconnected.
+            Ok(None) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            Err(_) => self.stream(None),
+        }
+    }
+
+    /// Server-sent events, up to the response.
+    fn stream(self, first: Option<String>) -> Response {
+        let first = first.map(|line| event(&line)).unwrap_or_default();
+        let events = stream::unfold((Some(first), Some(self)), |(first, link)| async move {
+            if let Some(first) = first.filter(|first| !first.is_empty()) {
+                return Some((first, (None, link)));
+            }
+            let mut link = link?;
+            match timeout(KEEP_ALIVE, link.lines.recv()).await {
+                Ok(Some(line)) => {
+                    let is_last = Envelope::read(&line).is_response();
+                    Some((event(&line), (None, Some(link).filter(|_| !is_last))))
+                }
+                Ok(None) => None,
+                Err(_) => Some((Bytes::from_static(b":\n\n"), (None, Some(link)))),
+            }
+        });
+        let body = Body::from_stream(stream::StreamExt::map(events, Ok::<Bytes, Infallible>));
+        let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+        (headers, [UNBUFFERED], body).into_response()
+    }
+}
+
+/// One event. A carriage return would end a line of it; between the tokens of JSON a space does as well.
+fn event(line: &str) -> Bytes {
+    format!("event: message\ndata: {}\n\n", line.trim_end().replace('\r', " ")).into()
+}
+
+/// The era that a request belongs to by its header; without one it is of 2025-03-26.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Era {
+    Legacy,
+    Modern,
+}
+
+impl Era {
+    fn of(headers: &HeaderMap) -> Era {
+        let version = headers.get(VERSION).map(|value| value.as_bytes());
+        let is_legacy = version.is_none_or(|version| LEGACY_VERSIONS.iter().any(|legacy| legacy.as_bytes() == version));
+        if is_legacy { Era::Legacy } else { Era::Modern }
+    }
+}
+
+/// What of a message decides how it is answered.
+#[derive(Default, serde::Deserialize)]
+struct Envelope {
+    id: Option<IgnoredAny>,
+    method: Option<String>,
+    result: Option<IgnoredAny>,
+    error: Option<Error>,
+}
+
+#[derive(serde::Deserialize)]
+struct Error {
+    #[serde(default)]
+    code: i64,
+}
+
+impl Envelope {
+    /// What can't be read is answered as a request is, with an error.
+    fn read(message: &str) -> Envelope {
+        serde_json::from_str(message).unwrap_or_default()
+    }
+
+    /// A notification, or the answer to a question that was never asked.
+    fn is_unanswered(&self) -> bool {
+        match self.method {
+            Some(_) => self.id.is_none(),
+            None => self.result.is_some() != self.error.is_some() && self.id.is_some(),
+        }
+    }
+
+    /// The last line of a request's.
+    fn is_response(&self) -> bool {
+        self.method.is_none()
+    }
+
+    /// 2026-07-28 has a status for each error of the protocol; before, only what is no message has one.
+    fn status(&self, era: Era) -> StatusCode {
+        match (self.error.as_ref().map(|error| error.code), era) {
+            (Some(-32700 | -32600 | -32022..=-32020), _) | (Some(-32602), Era::Modern) => StatusCode::BAD_REQUEST,
+            (Some(-32601), Era::Modern) => StatusCode::NOT_FOUND,
+            _ => StatusCode::OK,
+        }
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

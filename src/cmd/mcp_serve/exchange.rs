@@ -1,0 +1,77 @@
+//! The lines between the stage and the threads that serve HTTP: a message or the end of a request on its way in, a line for a request on its
+//! way out. Fields are separated by tabs, which JSON text has none of that isn't escaped; a message is the last field.
+
+use crate::mcp::Header;
+
+/// What is read about one HTTP request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Inbound<'a> {
+    /// A message, with the headers of its request.
+    Message { link: u64, session: u64, headers: Vec<Header>, message: &'a str },
+    /// A stream that a legacy client is notified on.
+    Stream { link: u64, session: u64 },
+    /// Nobody takes lines any more.
+    Closed { link: u64 },
+}
+
+impl<'a> Inbound<'a> {
+    /// `None` is a line that no thread of ours writes.
+    pub fn read(line: &'a str) -> Option<Inbound<'a>> {
+        let mut fields = line.splitn(4, '\t');
+        let link = fields.next()?.parse().ok()?;
+        let Some(session) = fields.next() else { return Some(Inbound::Closed { link }) };
+        let session = session.parse().ok()?;
+        let Some(headers) = fields.next() else { return Some(Inbound::Stream { link, session }) };
+        let headers = serde_json::from_str(headers).ok()?;
+        Some(Inbound::Message { link, session, headers, message: fields.next()? })
+    }
+
+    /// The same as a line.
+    #[cfg_attr(not(feature = "serve"), allow(dead_code))]
+    pub fn line(&self) -> String {
+        match self {
+            Inbound::Message { link, session, headers, message } => {
+                // Pairs of texts can't fail.
+                let headers = serde_json::to_string(headers).unwrap_or_default();
+                format!("{link}\t{session}\t{headers}\t{message}\n")
+            }
+            Inbound::Stream { link, session } => format!("{link}\t{session}\n"),
+            Inbound::Closed { link } => format!("{link}\n"),
+        }
+    }
+}
+
+/// A line for a request, which has its line feed.
+pub fn outbound(link: u64, line: &str) -> String {
+    format!("{link}\t{line}")
+}
+
+/// What [`outbound`] was made of, without the line feed.
+#[cfg_attr(not(feature = "serve"), allow(dead_code))]
+pub fn read_outbound(line: &str) -> Option<(u64, &str)> {
+    let (link, line) = line.split_once('\t')?;
+    Some((link.parse().ok()?, line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read() {
+        let headers = vec![("a".to_owned(), "b\t\"\n".to_owned())];
+        for inbound in [
+            Inbound::Message { link: 7, session: 2, headers, message: "{\"a\":\t1}" },
+            Inbound::Message { link: 7, session: 2, headers: Vec::new(), message: "" },
+            Inbound::Stream { link: 7, session: 2 },
+            Inbound::Closed { link: 7 },
+        ] {
+            let line = inbound.line();
+            assert_eq!(Inbound::read(line.trim_end_matches('\n')), Some(inbound));
+        }
+        assert_eq!(read_outbound(&outbound(7, "{}")), Some((7, "{}")));
+        for none in ["", "x", "1\tx", "1\t2\tx\ty", "1\t2\t[]"] {
+            assert_eq!(Inbound::read(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `--http`: the threads that serve clients over HTTP, behind a link to the stage.
+
+use crate::io::between::{Dial, Way};
+use crate::io::report::{Failure, Report, Status};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The variable that holds the token.
+pub const TOKEN: &str = "MCP_SERVE_TOKEN";
+/// A shorter one could be guessed.
+const SHORTEST_TOKEN: usize = 16;
+
+/// Listens at `address`, and gives the link that the stage serves clients over. `longest` is the longest message in bytes.
+///
+/// # Errors
+/// [`Status::Usage`] for a token that is none, [`Status::NotStarted`] where the address cannot be listened at.
+pub fn listen(
+    address: SocketAddr,
+    token_file: Option<&Path>,
+    longest: usize,
+    report: &Arc<Report>,
+) -> Result<Way, Failure> {
+    let (token, is_new) = token(token_file)?;
+    let dial = dial(address, token.clone(), longest, report)?;
+    if is_new {
+        // The only place where it can be read.
+        report.say(format_args!("token: {token} (clients send 'Authorization: Bearer TOKEN')"));
+    }
+    Ok(Way::Dial(dial))
+}
+
+/// The token, and whether it was made now.
+fn token(file: Option<&Path>) -> Result<(String, bool), Failure> {
+    let (token, place) = match (file, std::env::var_os(TOKEN)) {
+        (Some(path), _) => {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Failure::new(Status::Usage, format_args!("--token-file: {}: {error}", path.display()))
+            })?;
+            (text, "--token-file")
+        }
+        (None, Some(token)) => (token.to_string_lossy().into_owned(), TOKEN),
+        (None, None) => {
+            let token = crate::io::session::token();
+            let token =
+                token.map_err(|error| Failure::new(Status::NotStarted, format_args!("/dev/urandom: {error}")))?;
+            return Ok((token, true));
+        }
+    };
+    let token = token.trim();
+    if token.len() < SHORTEST_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let why = format!("{place}: a token is {SHORTEST_TOKEN} or more visible ASCII characters");
+        return Err(Failure::new(Status::Usage, why));
+    }
+    Ok((token.to_owned(), false))
+}
+
+#[cfg(feature = "serve")]
+fn dial(address: SocketAddr, token: String, longest: usize, report: &Arc<Report>) -> Result<Dial, Failure> {
+    use std::net::TcpListener;
+    let failed = |error| Failure::new(Status::NotStarted, format_args!("--http: {address}: {error}"));
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    report.say(format_args!("serving http://{address}/mcp"));
+    let access = pipewright_serve::access::Access::new(token, address);
+    let report = Arc::clone(report);
+    let mut once = Some((listener, access));
+    Ok(Dial(Box::new(move || {
+        let (listener, access) = once.take().ok_or(std::io::ErrorKind::NotConnected)?;
+        let report = Arc::clone(&report);
+        crate::io::link::served(|said, heard| threads::start(listener, access, longest, said, heard, report))
+    })))
+}
+
+/// # Errors
+/// [`Status::Usage`]: it can't.
+#[cfg(not(feature = "serve"))]
+fn dial(_: SocketAddr, _: String, _: usize, _: &Arc<Report>) -> Result<Dial, Failure> {
+    let why = "this mcp-serve was built without HTTP: build it with cargo's feature `serve`, which is on by default";
+    Err(Failure::new(Status::Usage, why))
+}
+
+#[cfg(feature = "serve")]
+mod threads {
+    use crate::cmd::mcp_serve::exchange::{Inbound, read_outbound};
+    use crate::io::report::Report;
+    use crate::io::session::token;
+    use pipewright_serve::access::Access;
+    use pipewright_serve::streamable::{self, Endpoint};
+    use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, channel};
+    use std::thread;
+
+    /// One thread serves, one writes what comes to the stage, one gives clients what the stage says.
+    pub fn start(
+        listener: TcpListener,
+        access: Access,
+        longest: usize,
+        said: PipeReader,
+        heard: PipeWriter,
+        report: Arc<Report>,
+    ) {
+        let (to, inbound) = channel();
+        let endpoint = Endpoint::new(access, longest, token, to);
+        thread::spawn({
+            let endpoint = endpoint.clone();
+            move || deliver(said, &endpoint)
+        });
+        thread::spawn(move || forward(&inbound, heard));
+        thread::spawn(move || {
+            if let Err(error) = endpoint.serve(listener) {
+                report.fault("--http", error);
+            }
+        });
+    }
+
+    fn deliver(said: PipeReader, endpoint: &Endpoint) {
+        for line in BufReader::new(said).lines().map_while(Result::ok) {
+            if let Some((link, line)) = read_outbound(&line) {
+                endpoint.deliver(link, line.to_owned());
+            }
+        }
+    }
+
+    fn forward(inbound: &Receiver<streamable::Inbound>, mut heard: PipeWriter) {
+        for event in inbound {
+            let line = match &event {
+                streamable::Inbound::Message { link, session, headers, message } => {
+                    Inbound::Message { link: *link, session: *session, headers: headers.clone(), message }.line()
+                }
+                streamable::Inbound::Stream { link, session } => {
+                    Inbound::Stream { link: *link, session: *session }.line()
+                }
+                streamable::Inbound::Closed { link } => Inbound::Closed { link: *link }.line(),
+            };
+            // The stage has ended, and so does the process.
+            if heard.write_all(line.as_bytes()).is_err() {
+                return;
+            }
+        }
+    }
+}

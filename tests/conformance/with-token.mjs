@@ -1,0 +1,22 @@
+// A proxy that adds the token to what MCP's conformance suite sends, which has no option for it: `with-token.mjs URL TOKEN` prints the URL to
+// give to the suite. Host and Origin are passed on as they came, with the server's port in place of ours.
+import http from "node:http";
+
+const [url, token] = process.argv.slice(2);
+const server = new URL(url);
+const proxy = http.createServer((request, response) => {
+    const port = proxy.address().port;
+    const toServer = (value) => value?.replace(`:${port}`, `:${server.port}`);
+    const headers = { ...request.headers, host: toServer(request.headers.host), authorization: `Bearer ${token}` };
+    if (headers.origin) headers.origin = toServer(headers.origin);
+    const { method, url: path } = request;
+    const onward = http.request({ host: server.hostname, port: server.port, path, method, headers }, (answer) => {
+        response.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    // Who hangs up here hangs up there.
+    response.on("close", () => onward.destroy());
+    request.pipe(onward);
+});
+proxy.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${proxy.address().port}${server.pathname}`));
