@@ -23,13 +23,21 @@ _mcp__serve() {
 
     case "${cmd}" in
         mcp__serve)
-            opts="-h -V --tools --start-timeout --max-result --max-line --max-depth --help --version"
+            opts="-h -V --tools --http --token-file --start-timeout --max-result --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

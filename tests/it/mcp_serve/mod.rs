@@ -1,5 +1,6 @@
 //! `mcp-serve` as an MCP client sees it: before a world that stands in for real ones (`tests/stand_in/world.rs`), and before real ones.
 
+mod http;
 mod lists;
 mod protocol;
 mod results;
