@@ -21,7 +21,7 @@ pub const SPIRE: &str = r#"{"available_commands":["choose","state"],"ready_for_c
 
 pub fn sample_of(command: &Command) -> Sample {
     let stand_in = |name: &str| example(name).to_str().unwrap().to_owned();
-    let (server, game) = (stand_in("stand-in-server"), stand_in("stand-in-game"));
+    let (server, game, world) = (stand_in("stand-in-server"), stand_in("stand-in-game"), stand_in("stand-in-world"));
     let agent = "while read -r line; do echo 110; done";
     let (arguments, line): (&[&str], _) = match command.name {
         "godot-bridge" => (&["--", &game, "echo"], r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#),
@@ -29,6 +29,10 @@ pub fn sample_of(command: &Command) -> Sample {
         "jsonl-log" => (&["recover"], OBSERVATION),
         "jsonl-record" => (&["/dev/null"], OBSERVATION),
         "mcp-pipe" => (&["--", &server, "echo"], r#"{"tool":"echo","args":{"message":"hi"},"id":1}"#),
+        "mcp-serve" => (
+            &["--", &world],
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}"#,
+        ),
         "policy-check" => (&[], r#"{"tool":"browser_snapshot","args":{},"id":1}"#),
         "replay" => (&["-"], OBSERVATION),
         "sts-proxy" => (&["--no-record", "--watchdog", "0", "--", "sh", "-c", agent], SPIRE),

@@ -5,11 +5,12 @@ mod http;
 mod stage;
 
 use super::options::{LimitOptions, duration, size};
-use super::{Command, Contract, needs_input};
-use crate::io::between::{Ends, Program, Way, between};
+use super::{Command, needs_input};
+use crate::io::between::{Ends, Near, Program, Way, between};
 use crate::io::child::Surroundings;
 use crate::io::lines::Limits;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
 use crate::record::{OwnedTool, ToolList};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use stage::{Front, Serving, Settings};
@@ -70,37 +71,13 @@ Exit status:
   the world's own where that isn't 0. See pipewright(7).";
 
 /// The command.
-pub const COMMAND: Command = Command {
-    name: NAME,
-    clap: Arguments::command,
-    run,
-    contract: Contract {
-        // The least that can be called a world.
-        arguments: &[
-            "--",
-            "sh",
-            "-c",
-            r#"while read -r line; do
-                case $line in
-                *'"list_tools"'*) echo '{"type":"tool_list","world":"w","tools":[{"name":"echo","description":"d","input_schema":{"type":"object"}}]}' ;;
-                *'"tool_call"'*)
-                    id=${line#*\"call_id\":\"}
-                    echo "{\"type\":\"tool_result\",\"call_id\":\"${id%%\"*}\",\"status\":\"ok\",\"result\":\"hi\"}" ;;
-                esac
-            done"#,
-        ],
-        sample: r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}"#,
-        is_filter: false,
-        takes_any_line: false,
-        reopens: false,
-    },
-};
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)
 }
 
-fn run(matches: &ArgMatches) -> Result<Status, Failure> {
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
@@ -123,12 +100,12 @@ fn run(matches: &ArgMatches) -> Result<Status, Failure> {
     let max_line = arguments.max_result.max(limits.max_line.saturating_add(HEADERS));
     let ends = Ends {
         far,
-        without_near: front == Front::Http,
+        near: if front == Front::Http { Near::Stdout } else { Near::Stdio },
         limits,
         far_limits: Some(Limits { max_line, ..limits }),
         ..Ends::default()
     };
-    between(Box::new(Serving::new(settings, Arc::clone(&report))), ends, &report)
+    between(Box::new(Serving::new(settings, Arc::clone(&report))), ends, signals, &report)
 }
 
 /// The HTTP headers of a request are shorter than this.

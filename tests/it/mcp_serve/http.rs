@@ -218,7 +218,9 @@ fn a_closed_connection_cancels_a_call_of_2026_and_a_notification_one_of_2025() {
     let server = Server::start(&mut serve(&[]));
     let cancelled = || server.seen().matches("\"cancel\"").count();
     let waiting = |count: usize| eventually("it waits", || server.seen().matches("\"wait\"").count() == count);
-    drop(server.send_call("wait", &json!({})));
+    let stream = server.send_call("wait", &json!({}));
+    waiting(1);
+    drop(stream);
     eventually("it is cancelled", || cancelled() == 1);
     let (session, other) = (server.begin_session(), server.begin_session());
     let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"wait"}}"#;

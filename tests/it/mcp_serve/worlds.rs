@@ -2,7 +2,7 @@
 #![cfg(feature = "mcp")]
 
 use super::{Client, serve};
-use crate::process::{binary, example};
+use crate::process::{Talk, binary, command, example};
 use serde_json::{Value, json};
 
 fn path(name: &str) -> String {
@@ -57,4 +57,42 @@ fn a_server_behind_mcp_pipe_is_served_as_it_is() {
     let listed = client.ask("tools/list", &json!({}));
     assert!(listed.to_string().contains(r#""name":"grown""#));
     client.talk.end_after_close();
+}
+
+#[test]
+fn a_recorded_world_is_served_offline() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.jsonl");
+    let (mcp_pipe, replay, server) = (path("mcp-pipe"), path("replay"), example("stand-in-server"));
+    let mut record = command("jsonl-record");
+    record.args(["--child", "world"]).arg(&log).arg("--").args([&mcp_pipe, "--"]).arg(server).arg("echo");
+    // One after the other, as a client makes them: a recording answers in its own order.
+    let mut recorded = Talk::start(&mut record);
+    for message in ["hi", "ho"] {
+        recorded.ask(&json!({"tool": "echo", "args": {"message": message}}).to_string());
+    }
+    assert_eq!(recorded.end_after_close().status.code(), Some(0));
+    let mut client = Client::start(&mut serve(&[], &[&replay, "--as", "world", log.to_str().unwrap()]));
+    let listed = client.ask("tools/list", &json!({}));
+    assert_eq!(listed["result"]["tools"][0]["name"], "echo");
+    for message in ["hi", "ho"] {
+        let echoed = client.call("echo", &json!({"message": message}));
+        assert!(echoed["isError"].is_null() && echoed.to_string().contains(message), "{echoed}");
+    }
+    client.talk.end_after_close();
+}
+
+#[test]
+fn a_game_is_served_with_what_its_calls_cause() {
+    let (bridge, game) = (path("godot-bridge"), example("stand-in-game"));
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = serve(&[], &[&bridge, "--", game.to_str().unwrap(), "echo"]);
+    let mut client = Client::start(served.env("XDG_RUNTIME_DIR", folder.path()));
+    let listed = client.ask("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let press = tools.iter().find(|tool| tool["name"] == "press_button").unwrap();
+    assert_eq!(press["inputSchema"]["type"], "object");
+    let node = client.call("get_node", &json!({"path": "/root"}));
+    assert!(node["isError"].is_null() && node["content"][0]["type"] == "text", "{node}");
+    assert_eq!(client.talk.end_after_close().status.code(), Some(0));
 }
