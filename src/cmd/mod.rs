@@ -28,6 +28,7 @@ mod rules_file;
 mod silence;
 pub mod spread;
 pub mod sts_proxy;
+pub mod tool_call;
 pub mod valid_actions;
 mod world;
 
@@ -67,6 +68,7 @@ pub const ALL: &[Command] = &[
     #[cfg(feature = "jq")]
     replay::COMMAND,
     sts_proxy::COMMAND,
+    tool_call::COMMAND,
     valid_actions::COMMAND,
 ];
 

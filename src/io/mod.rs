@@ -9,6 +9,7 @@
 pub mod append;
 pub mod asking;
 pub mod attendant;
+pub mod background;
 pub mod between;
 pub mod child;
 pub mod descriptor;

@@ -67,7 +67,12 @@ fn has_ended(pid: i32) -> bool {
     matches!(fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(state), Some('Z' | 'X'))
 }
 
-fn home() -> io::Result<PathBuf> {
+/// The folder of this user's sessions, which nobody else can read. It is made where it isn't there: below the runtime folder, else
+/// below the one for temporary files.
+///
+/// # Errors
+/// Where it can't be made, or could be read or written by somebody else.
+pub fn home() -> io::Result<PathBuf> {
     let home = match folders::runtime() {
         Some(folder) => folder.join("pipewright"),
         None => std::env::temp_dir().join(format!("pipewright-{}", getuid())),

@@ -16,7 +16,7 @@ use nix::unistd::{Pid, getpgrp, isatty, tcgetpgrp, tcsetpgrp};
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -153,10 +153,15 @@ impl Terminal {
 
     /// Its width in columns: the terminal's own, else COLUMNS, else 80.
     pub fn width(&self) -> usize {
-        let own = terminal_size::terminal_size_of(&self.file).map(|(width, _)| usize::from(width.0));
-        let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
-        own.filter(|&width| width > 0).or_else(asked).unwrap_or(80)
+        width(&self.file)
     }
+}
+
+/// The width in columns of what may be a terminal: its own, else COLUMNS, else 80.
+pub fn width(of: impl AsFd) -> usize {
+    let own = terminal_size::terminal_size_of(of).map(|(width, _)| usize::from(width.0));
+    let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
+    own.filter(|&width| width > 0).or_else(asked).unwrap_or(80)
 }
 
 /// Holds back signals of the terminal, for this thread and those it starts.

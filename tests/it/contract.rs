@@ -2,7 +2,7 @@
 //! day it is added.
 
 use crate::process::{Talk, binary, command, eventually, is_running, pipe, text};
-use crate::samples::sample_of;
+use crate::samples::{line_commands, sample_of};
 use nix::sys::signal::Signal;
 use pipewright::cmd::{ALL, Command};
 use std::fs::OpenOptions;
@@ -99,7 +99,7 @@ fn wrong_usage_is_2_and_prints_nothing() {
 
 #[test]
 fn the_sample_is_answered_and_the_end_is_well() {
-    for of in ALL {
+    for of in line_commands() {
         let output = pipe(&mut run(of), line(of).as_bytes());
         assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
         assert!(!output.stdout.is_empty(), "{}", of.name);
@@ -108,7 +108,7 @@ fn the_sample_is_answered_and_the_end_is_well() {
 
 #[test]
 fn an_open_pipe_does_not_stall() {
-    for of in ALL {
+    for of in line_commands() {
         let mut talk = Talk::start(&mut run(of));
         for _ in 0..2 {
             assert!(!talk.ask(sample_of(of).line).is_empty(), "{}", of.name);
@@ -120,7 +120,7 @@ fn an_open_pipe_does_not_stall() {
 
 #[test]
 fn a_full_disk_is_told_and_is_1() {
-    for of in ALL {
+    for of in line_commands() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut child = run(of).stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
         let _ = child.stdin.take().unwrap().write_all(line(of).as_bytes());
@@ -133,7 +133,7 @@ fn a_full_disk_is_told_and_is_1() {
 
 #[test]
 fn a_reader_that_goes_is_a_quiet_end() {
-    for of in ALL {
+    for of in line_commands() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let mut stdout = child.stdout.take().unwrap();
@@ -155,7 +155,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
 
 #[test]
 fn a_closed_stdout_is_as_dev_null() {
-    for of in ALL {
+    for of in line_commands() {
         let script = format!("exec {} \"$@\" >&-", binary(of.name).display());
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &script, "sh"]).args(sample_of(of).arguments);
@@ -166,7 +166,7 @@ fn a_closed_stdout_is_as_dev_null() {
 
 #[test]
 fn a_torn_line_hurts_only_itself() {
-    for of in ALL.iter().filter(|of| !sample_of(of).takes_any_line) {
+    for of in line_commands().filter(|of| !sample_of(of).takes_any_line) {
         let torn = &sample_of(of).line[..sample_of(of).line.len() / 2];
         let mut talk = Talk::start(&mut run(of));
         talk.say(torn);
@@ -195,7 +195,7 @@ fn a_filter_passes_what_it_does_not_know_byte_for_byte() {
         b"\n[1,\n\"no line feed at the end\"",
     ];
     let input = odd.concat();
-    for of in ALL.iter().filter(|of| sample_of(of).is_filter) {
+    for of in line_commands().filter(|of| sample_of(of).is_filter) {
         for limit in ["4M", "1K", "1"] {
             let output = pipe(run(of).args(["--max-line", limit]), &input);
             assert!(output.stdout == input, "{} --max-line {limit}: {}", of.name, text(&output.stdout));
@@ -205,7 +205,7 @@ fn a_filter_passes_what_it_does_not_know_byte_for_byte() {
 
 #[test]
 fn signals_end_it_after_what_was_read_is_written() {
-    for of in ALL {
+    for of in line_commands() {
         for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
             if signal == Signal::SIGHUP && sample_of(of).reopens {
                 continue;
@@ -223,7 +223,7 @@ fn signals_end_it_after_what_was_read_is_written() {
 
 #[test]
 fn a_signal_ends_it_even_while_nobody_reads() {
-    for of in ALL {
+    for of in line_commands() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let lines = line(of).repeat(1000);
@@ -240,7 +240,7 @@ fn a_signal_ends_it_even_while_nobody_reads() {
 
 #[test]
 fn what_the_parent_ignores_stays_ignored() {
-    for of in ALL {
+    for of in line_commands() {
         let script = format!("trap '' INT; exec {} \"$@\"", binary(of.name).display());
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &script, "sh"]).args(sample_of(of).arguments);
@@ -256,7 +256,7 @@ fn what_the_parent_ignores_stays_ignored() {
 
 #[test]
 fn a_stdin_that_is_set_non_blocking_is_waited_for() {
-    for of in ALL {
+    for of in line_commands() {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
         let stdin = std::os::fd::OwnedFd::from(theirs);
@@ -279,7 +279,7 @@ fn peak(pid: u32) -> u64 {
 
 #[test]
 fn memory_stays_flat_on_a_long_input() {
-    for of in ALL {
+    for of in line_commands() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         // White space before the line's end: fewer lines, since an agent that answers them here is a shell script.
@@ -296,7 +296,7 @@ fn memory_stays_flat_on_a_long_input() {
 
 #[test]
 fn memory_stays_flat_on_a_line_without_end() {
-    for of in ALL {
+    for of in line_commands() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"{\"pad\":\"").unwrap();
@@ -311,7 +311,7 @@ fn memory_stays_flat_on_a_line_without_end() {
 
 #[test]
 fn an_stdin_that_cannot_be_read_is_1() {
-    for of in ALL {
+    for of in line_commands() {
         let folder = std::fs::File::open("/").unwrap();
         let output = run(of).stdin(folder).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", of.name);

@@ -32,12 +32,14 @@ fn exit_statuses(of: &Command) -> String {
 fn an_option_is_the_same_wherever_it_is() {
     /// What `--restart` and its like take, and under which letter they are there too.
     type Look = (Vec<String>, Option<char>);
+    // A game of Spire or a world is started; a run of a log or a world has a session.
+    const HOMONYMS: [&str; 2] = ["start", "session"];
     let mut seen: BTreeMap<String, (&str, Look)> = BTreeMap::new();
     let mut shared = 0;
     for of in ALL {
         for definition in definitions(of) {
             for argument in definition.get_arguments() {
-                let Some(long) = argument.get_long() else { continue };
+                let Some(long) = argument.get_long().filter(|long| !HOMONYMS.contains(long)) else { continue };
                 let takes = argument.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
                 let look = (takes, argument.get_short());
                 let (before, known) = seen.entry(long.to_owned()).or_insert_with(|| (of.name, look.clone()));

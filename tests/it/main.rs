@@ -41,4 +41,6 @@ mod shipped;
 mod spire;
 mod sts_proxy;
 mod sts_proxy_answers;
+#[cfg(feature = "mcp")]
+mod tool_call;
 mod valid_actions;

@@ -1,7 +1,7 @@
 //! How each command is run by the tests of the line contract: with which arguments, and a line that it takes.
 
 use crate::process::example;
-use pipewright::cmd::Command;
+use pipewright::cmd::{ALL, Command};
 
 /// A run that starts, answers and ends well.
 pub struct Sample {
@@ -19,6 +19,12 @@ pub struct Sample {
 const OBSERVATION: &str = r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#;
 pub const SPIRE: &str = r#"{"available_commands":["choose","state"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"REST","screen_state":{"rest_options":["rest"]},"choice_list":["rest"]}}"#;
 
+/// The commands that read lines from stdin. A call of `tool-call` is its arguments.
+pub fn line_commands() -> impl Iterator<Item = &'static Command> {
+    ALL.iter().filter(|of| of.name != "tool-call")
+}
+
+/// Of one of [`line_commands`].
 pub fn sample_of(command: &Command) -> Sample {
     let stand_in = |name: &str| example(name).to_str().unwrap().to_owned();
     let (server, game, world) = (stand_in("stand-in-server"), stand_in("stand-in-game"), stand_in("stand-in-world"));

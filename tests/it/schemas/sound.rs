@@ -1,9 +1,8 @@
 //! The schemas by themselves: what each takes, and what each refuses.
 
 use super::{BASE, Folder, INDEX, SCHEMAS, SHARED, Schemas, folder, hold, hold_all};
-use crate::samples::sample_of;
+use crate::samples::{line_commands, sample_of};
 use boon::{Compiler, UrlLoader};
-use pipewright::cmd::ALL;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -87,7 +86,7 @@ fn each_refuses_what_is_missing_of_another_type_or_in_no_list_for_that_reason() 
 #[test]
 fn what_is_shown_and_recorded_is_what_they_say() {
     let known = |lines: &str| lines.lines().filter_map(hold).count();
-    for of in ALL {
+    for of in line_commands() {
         let line = sample_of(of).line;
         assert_eq!(known(line), 1, "{} takes it: {line}", of.name);
     }

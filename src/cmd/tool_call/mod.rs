@@ -1,0 +1,205 @@
+//! `tool-call`: one call from a shell, to a world that is started for it or to one that a session keeps running.
+
+mod arguments;
+mod one_shot;
+mod request;
+mod result;
+mod session;
+mod table;
+
+use super::options::duration;
+use super::Command;
+use crate::io::output::Output;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
+use crate::io::terminal::{printable, width};
+use crate::record::{Kind, ToolList};
+use clap::{ArgGroup, ArgMatches, CommandFactory, FromArgMatches, Parser};
+use request::Request;
+use result::ToolResult;
+use session::Session;
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::io::{IsTerminal, stdout};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Call one tool of a world, from a shell
+///
+/// Starts a world, makes one call, prints the result, and ends the world. With --start, a world is kept running in the background as a
+/// session: --session calls it, from any number of shells, and a browser's page or a game stays as it is between the calls.
+///
+/// On a terminal the text of a result is printed, elsewhere the tool_result record. The message of an error is also printed on stderr.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP, group = ArgGroup::new("action").required(true))]
+pub struct Arguments {
+    /// The tool to call
+    #[arg(group = "action")]
+    tool: Option<String>,
+    /// The tool's arguments. VALUE is JSON where it parses (index=3, open=true, name='"3"'), else text; @FILE is the text of a file, @-
+    /// that of stdin
+    #[arg(value_name = "KEY=VALUE")]
+    pairs: Vec<String>,
+    /// The world to start, with its arguments: any command that takes calls, behind any gates
+    #[arg(last = true, value_name = "WORLD ARGS")]
+    world: Vec<OsString>,
+    /// All arguments of the tool, as a JSON object
+    #[arg(long, value_name = "OBJECT", conflicts_with_all = ["pairs", "list", "start", "stop", "sessions"])]
+    json: Option<String>,
+    /// Print the world's tools as a table: name, first sentence of the description, and arguments; [KEY=TYPE] may be left out
+    #[arg(long, group = "action")]
+    list: bool,
+
+    /// Call the world of this session
+    #[arg(long, value_name = "NAME", value_parser = session::name, conflicts_with_all = ["world", "start", "stop", "sessions"], help_heading = "Sessions")]
+    session: Option<String>,
+    /// Start the world in the background, as a session of this name; done when it has listed its tools
+    #[arg(long, value_name = "NAME", value_parser = session::name, requires = "world", group = "action", help_heading = "Sessions")]
+    start: Option<String>,
+    /// End a session of --start that has had no call for so long; 0 is never
+    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = duration, conflicts_with_all = ["tool", "list", "stop", "sessions"], help_heading = "Sessions")]
+    idle_timeout: Duration,
+    /// Keep the session of --start when the shell, or whatever leads the terminal's session, has ended; else it ends then, too
+    #[arg(long, conflicts_with_all = ["tool", "list", "stop", "sessions"], help_heading = "Sessions")]
+    detach: bool,
+    /// End a session
+    #[arg(long, value_name = "NAME", value_parser = session::name, conflicts_with = "world", group = "action", help_heading = "Sessions")]
+    stop: Option<String>,
+    /// Print the sessions that are running: name, process, age and command
+    #[arg(long, conflicts_with = "world", group = "action", help_heading = "Sessions")]
+    sessions: bool,
+
+    /// Print the text of the result, also where stdout is not a terminal
+    #[arg(long, conflicts_with_all = ["list", "start", "stop", "sessions"], help_heading = "Output")]
+    text: bool,
+    /// Print the tool_result record (with --list, the tool_list record), also on a terminal
+    #[arg(long, conflicts_with_all = ["text", "start", "stop", "sessions"], help_heading = "Output")]
+    json_out: bool,
+
+    /// The process in the background that --start starts
+    #[arg(long, value_name = "NAME", value_parser = session::name, group = "action", hide = true)]
+    serve: Option<String>,
+    /// The process whose end ends it
+    #[arg(long, value_name = "PID", requires = "serve", hide = true)]
+    owner: Option<i32>,
+}
+
+const NAME: &str = "tool-call";
+const AFTER_HELP: &str = "\
+A session ends with --stop, when it is idle, when its world ends, and when the session (setsid) of the shell that started it ends. A
+program that runs each of its commands in a new session starts it with --detach. Its calls pass the same gates as any others: there is no
+terminal in the background, so a gate that has to ask rejects, unless it is given --answers FIFO or --tty.
+
+Examples:
+  One call:
+    tool-call browser_navigate url=http://127.0.0.1:8000/ -- mcp-pipe -- npx -y @playwright/mcp --headless
+  The same in a browser that stays open:
+    tool-call --start shop -- policy-check -- hitl-gate -- mcp-pipe -- npx -y @playwright/mcp --headless
+    tool-call --session shop browser_navigate url=http://127.0.0.1:8000/
+    tool-call --session shop --text browser_snapshot
+    tool-call --stop shop
+  What there is to call:
+    tool-call --list --session shop
+
+Exit status:
+  0 all well; 1 the call failed; 2 usage; 3 the world or the session could not be started, or there is no such session; 4 it ended before
+  it answered. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
+
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let report = Arc::new(Report::new(NAME, false));
+    let Arguments { idle_timeout, detach, sessions, .. } = arguments;
+    if let Some(name) = &arguments.serve {
+        return session::serve(
+            &Session::named(name)?,
+            arguments.world,
+            idle_timeout,
+            arguments.owner,
+            signals,
+            &report,
+        );
+    }
+    if let Some(name) = &arguments.start {
+        let list = session::start(&Session::named(name)?, arguments.world, idle_timeout, !detach, &report)?;
+        report.note(format_args!("session '{name}' is running; tools: {}", tools(&list)?.tools.len()));
+        return Ok(Status::Well);
+    }
+    if let Some(name) = &arguments.stop {
+        return Session::named(name)?.stop().map(|()| Status::Well);
+    }
+    let print = |text: &str| print(text, signals, &report);
+    if sessions {
+        return print(&Session::running()?.iter().map(Session::describe).collect::<String>());
+    }
+    let Arguments { list, text, json_out, .. } = arguments;
+    let line = match ask(arguments, signals, &report)? {
+        Ok(line) => line,
+        Err(status) => return Ok(status),
+    };
+    let is_record = json_out || !(list || text || stdout().is_terminal());
+    let shown = match (is_record, list) {
+        (true, _) => line.clone(),
+        (false, true) => table::table(&tools(&line)?, width(stdout())),
+        (false, false) => ToolResult::read(&line)?.text(),
+    };
+    let printed = print(&shown)?;
+    match if list { None } else { ToolResult::read(&line)?.error() } {
+        None => Ok(printed),
+        Some((kind, message)) => {
+            report.say(format_args!("{kind}: {message}"));
+            Ok(if kind == Kind::StartFailed.name() { Status::NotStarted } else { Status::Fault })
+        }
+    }
+}
+
+fn tools(line: &str) -> Result<ToolList<'_>, Failure> {
+    let why = match ToolList::read(line) {
+        Ok(Some(list)) => return Ok(list),
+        Ok(None) => "it is another record".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::new(Status::Fault, format_args!("the world's list of tools cannot be read: {why}")))
+}
+
+/// Asks the world or the session that is meant; gives the line that answers, or how the run ended without one (by a signal).
+fn ask(
+    arguments: Arguments,
+    signals: &Signals,
+    report: &Arc<Report>,
+) -> Result<std::result::Result<String, Status>, Failure> {
+    let request = match arguments.tool {
+        None => Request::Tools,
+        Some(tool) => {
+            let json = arguments.json.as_deref().map(arguments::object);
+            Request::Call { tool, arguments: json.unwrap_or_else(|| arguments::pairs(&arguments.pairs))? }
+        }
+    };
+    match &arguments.session {
+        Some(name) => Session::named(name)?.ask(&request).map(Ok),
+        None if arguments.world.is_empty() => {
+            Err(Failure::new(Status::Usage, "which world? --session NAME, or -- WORLD ARGS"))
+        }
+        None => one_shot::ask(request, arguments.world, signals, report),
+    }
+}
+
+/// Writes to stdout, with a line feed at the end; on a terminal without what would steer it.
+fn print(text: &str, signals: &Signals, report: &Report) -> Result<Status, Failure> {
+    let is_terminal = stdout().is_terminal();
+    let output = Output::open(signals)?;
+    let written = output.write(|out| {
+        for line in text.split_inclusive('\n') {
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            let line = if is_terminal { printable(line) } else { Cow::Borrowed(line) };
+            out.extend_from_slice(line.as_bytes());
+            out.push(b'\n');
+        }
+    });
+    match written.and_then(|()| output.flush()) {
+        Ok(()) => Ok(Status::Well),
+        Err(closed) => closed.end(report),
+    }
+}

@@ -1,0 +1,99 @@
+//! What is asked of a world, and which of its lines is the answer.
+
+use crate::io::child::{describe, exit_code};
+use crate::io::report::{Failure, Status};
+use crate::json::Object;
+use crate::record::{Fields, is_same_id, recognise, type_of};
+use std::process::ExitStatus;
+
+/// One request; there is never more than one on a connection.
+#[derive(Debug)]
+pub enum Request {
+    /// A call.
+    Call {
+        /// The tool's name.
+        tool: String,
+        /// JSON text, one line: an object.
+        arguments: String,
+    },
+    /// The list of tools.
+    Tools,
+}
+
+/// The id of the request, JSON text. A session replaces it by one of its own.
+const ID: &str = "1";
+
+impl Request {
+    /// The record, JSON text without a line feed.
+    pub fn record(&self) -> String {
+        match self {
+            Request::Call { tool, arguments } => {
+                let call = Object::default().text("type", "tool_call").put("call_id", ID);
+                call.text("tool_name", tool).put("arguments", arguments).end()
+            }
+            Request::Tools => Object::default().text("type", "list_tools").put("request_id", ID).end(),
+        }
+    }
+
+    /// Whether a line is the answer to it.
+    ///
+    /// # Errors
+    /// [`Status::NotStarted`] where it is a request: what sends those back is no world.
+    pub fn is_answered_by(&self, line: &str) -> Result<bool, Failure> {
+        if is_request(line) {
+            return Err(no_world());
+        }
+        let (answer_type, id_key) = match self {
+            Request::Call { .. } => ("tool_result", "call_id"),
+            Request::Tools => ("tool_list", "request_id"),
+        };
+        let has_id = |fields: Fields<'_>| is_same_id(fields.get(id_key).map(|id| id.get()), Some(ID));
+        Ok(type_of(line).is_some_and(|found| found == answer_type) && Fields::read(line).is_ok_and(has_id))
+    }
+}
+
+/// Whether a line asks a world for something.
+pub fn is_request(line: &str) -> bool {
+    type_of(line).is_some_and(|found| found == "list_tools") || matches!(recognise(line), Ok(Some(_)))
+}
+
+/// A world sent back what it was sent.
+pub fn no_world() -> Failure {
+    let why = "what was started is not a world: it sends back what it is sent; see pipewright(7) for worlds";
+    Failure::new(Status::NotStarted, why)
+}
+
+/// A world has ended, and an answer is missing. It may have reported why on stderr.
+pub fn ended(status: ExitStatus) -> Failure {
+    let never_started = matches!(exit_code(status), 2 | 3);
+    let (ends_with, verb) = if never_started { (Status::NotStarted, "did not start") } else { (Status::Lost, "ended") };
+    Failure::new(ends_with, format_args!("the world {verb}: {}", describe(status)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_its_own_answer_answers_a_request() {
+        let call = Request::Call { tool: "a\"b".to_owned(), arguments: r#"{"n":1.10}"#.to_owned() };
+        assert_eq!(call.record(), r#"{"type":"tool_call","call_id":1,"tool_name":"a\"b","arguments":{"n":1.10}}"#);
+        assert!(recognise(&call.record()).unwrap().is_some());
+        for (line, is_answer) in [
+            (r#"{"type":"tool_result","call_id":1,"status":"ok","result":{}}"#, true),
+            (r#"{"status":"ok","call_id":1,"type":"tool_result"}"#, true),
+            (r#"{"type":"tool_result","call_id":"1","status":"ok"}"#, false),
+            (r#"{"type":"tool_result","status":"ok"}"#, false),
+            (r#"{"type":"status","status":"waiting_human","call_id":1}"#, false),
+            (r#"{"type":"tool_list","request_id":1,"tools":[]}"#, false),
+            ("loading...", false),
+        ] {
+            assert_eq!(call.is_answered_by(line).unwrap(), is_answer, "{line}");
+        }
+        assert!(Request::Tools.is_answered_by(r#"{"type":"tool_list","request_id":1,"tools":[]}"#).unwrap());
+        for echoed in [call.record(), Request::Tools.record()] {
+            assert!(call.is_answered_by(&echoed).is_err(), "{echoed}");
+        }
+    }
+}

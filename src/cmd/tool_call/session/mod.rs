@@ -1,0 +1,219 @@
+//! Sessions: worlds that are kept running in the background, each behind a socket in a folder of its own.
+//!
+//! The folder `tool-call-NAME` has the `socket`, the `log` (what the world and the session write to stderr) and `about.json`. It is
+//! removed with the session; of one that failed, the log stays until the name is used again.
+
+mod serve;
+mod start;
+
+pub use serve::serve;
+pub use start::start;
+
+use super::one_shot::LIMITS;
+use super::request::Request;
+use crate::io::private;
+use crate::io::report::{Failure, Status};
+use crate::io::session::{home, is_running};
+use jiff::SignedDuration;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+/// What a folder's name begins with.
+const PREFIX: &str = "tool-call-";
+
+/// How long a session may take to end. Ending a world takes two seconds at most.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// So much of a log's end is shown.
+const TAIL: usize = 2000;
+
+/// A session, which may be running or not.
+#[derive(Debug)]
+pub struct Session {
+    name: String,
+    folder: PathBuf,
+}
+
+/// What `about.json` says of a session.
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    pid: i32,
+    /// The world's, with its arguments.
+    command: Vec<String>,
+}
+
+/// Reads the name of a session.
+///
+/// # Errors
+/// What a name consists of.
+pub fn name(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(is_plain) {
+        return Ok(text.to_owned());
+    }
+    Err("a name has letters, digits, '.', '_' and '-', and begins with a letter or a digit".to_owned())
+}
+
+fn not_there(message: impl Display) -> Failure {
+    Failure::new(Status::NotStarted, message)
+}
+
+impl Session {
+    /// The session of this name, as [`name`] reads it.
+    ///
+    /// # Errors
+    /// Where there is no private folder for sessions.
+    pub fn named(name: &str) -> Result<Session, Failure> {
+        let home = home().map_err(not_there)?;
+        Ok(Session { name: name.to_owned(), folder: home.join(format!("{PREFIX}{name}")) })
+    }
+
+    /// Those that are running, by name. Folders of those that were killed are removed.
+    ///
+    /// # Errors
+    /// Where the folder of sessions can't be read.
+    pub fn running() -> Result<Vec<Session>, Failure> {
+        let home = home().map_err(not_there)?;
+        let _lock = lock(&home).map_err(not_there)?;
+        let mut running = Vec::new();
+        for entry in fs::read_dir(&home).map_err(not_there)?.flatten() {
+            let file_name = entry.file_name();
+            let Some(name) = file_name.to_str().and_then(|file_name| file_name.strip_prefix(PREFIX)) else { continue };
+            let session = Session { name: name.to_owned(), folder: entry.path() };
+            match session.connect() {
+                Ok(_) => running.push(session),
+                // One that failed has no socket any more, and its log stays.
+                Err(_) if session.socket().exists() => session.remove(),
+                Err(_) => {}
+            }
+        }
+        running.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(running)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.join("socket")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("log")
+    }
+
+    fn connect(&self) -> io::Result<UnixStream> {
+        UnixStream::connect(self.socket())
+    }
+
+    /// Connects; where it does not run, says so, and why it ended where that is known.
+    fn join(&self) -> Result<UnixStream, Failure> {
+        self.connect().map_err(|error| {
+            let Session { name, .. } = self;
+            let last_line = self.log_tail().pop();
+            match (error.kind(), last_line) {
+                (ErrorKind::NotFound | ErrorKind::ConnectionRefused, None) => {
+                    not_there(format_args!("no session '{name}' is running: tool-call --start {name} -- WORLD ARGS"))
+                }
+                (ErrorKind::NotFound | ErrorKind::ConnectionRefused, Some(last_line)) => {
+                    let log = self.log();
+                    not_there(format_args!("the session '{name}' has ended: {last_line} (log: {})", log.display()))
+                }
+                _ => not_there(format_args!("session '{name}': {error}")),
+            }
+        })
+    }
+
+    /// Sends a request, and waits for the line that answers it.
+    ///
+    /// # Errors
+    /// [`Status::NotStarted`] where the session does not run, [`Status::Lost`] where it ends before it answers.
+    pub fn ask(&self, request: &Request) -> Result<String, Failure> {
+        self.ask_over(self.join()?, request)
+    }
+
+    fn ask_over(&self, mut stream: UnixStream, request: &Request) -> Result<String, Failure> {
+        let lost = |why: &dyn Display| {
+            let log = self.log();
+            Failure::new(Status::Lost, format_args!("session '{}': {why} (log: {})", self.name, log.display()))
+        };
+        let sent = stream.write_all(format!("{}\n", request.record()).as_bytes());
+        // One that could not be written may have been answered with why, in what can still be read.
+        let mut lines = BufReader::new(stream);
+        let mut line = String::new();
+        loop {
+            line.clear();
+            match lines.by_ref().take(LIMITS.max_line as u64).read_line(&mut line) {
+                Ok(0) => {
+                    sent.map_err(|error| lost(&error))?;
+                    return Err(lost(&"it ended before it answered"));
+                }
+                Err(error) => return Err(lost(&error)),
+                Ok(_) if request.is_answered_by(&line)? => return Ok(line.trim_end().to_owned()),
+                Ok(_) => {}
+            }
+        }
+    }
+
+    /// Ends it in order, and waits for its end.
+    ///
+    /// # Errors
+    /// Where it does not run, or does not end.
+    pub fn stop(&self) -> Result<(), Failure> {
+        self.join()?;
+        let pid = self.about().map_err(not_there)?.pid;
+        // It may have ended by itself meanwhile.
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+        let asked = Instant::now();
+        while is_running(pid) {
+            if asked.elapsed() > ENDING {
+                let message = format_args!("session '{}': process {pid} does not end: kill -9 {pid}", self.name);
+                return Err(Failure::new(Status::Fault, message));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Its line of `--sessions`: name, process, age and command, with tabs between them.
+    pub fn describe(&self) -> String {
+        let about = self.about().unwrap_or(About { pid: 0, command: Vec::new() });
+        let started = fs::metadata(self.log().with_file_name("about.json")).and_then(|file| file.modified());
+        let age = started.ok().and_then(|started| SystemTime::now().duration_since(started).ok()).unwrap_or_default();
+        let age = SignedDuration::from_secs(i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
+        format!("{}\t{}\t{age:#}\t{}\n", self.name, about.pid, about.command.join(" "))
+    }
+
+    fn about(&self) -> io::Result<About> {
+        Ok(serde_json::from_slice(&fs::read(self.folder.join("about.json"))?)?)
+    }
+
+    fn note(&self, about: &About) -> io::Result<()> {
+        let mut file = private::file().write(true).create_new(true).open(self.folder.join("about.json"))?;
+        file.write_all(&serde_json::to_vec(about)?)
+    }
+
+    /// The last lines of its log, with a bound; none where there is no log.
+    fn log_tail(&self) -> Vec<String> {
+        let log = fs::read(self.log()).unwrap_or_default();
+        let tail = String::from_utf8_lossy(&log[log.len().saturating_sub(TAIL)..]).into_owned();
+        tail.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+    }
+
+    fn remove(&self) {
+        // What stays is removed when the name is used again.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Keeps others from making and removing sessions until it is dropped.
+fn lock(home: &Path) -> io::Result<File> {
+    let folder = File::open(home)?;
+    folder.lock()?;
+    Ok(folder)
+}

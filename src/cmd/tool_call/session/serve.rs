@@ -1,0 +1,268 @@
+//! The process in the background: one world, and many clients.
+//!
+//! What clients send are the lines that the world takes. Requests of two clients may have the same id, so each has an id of ours at the
+//! world, and its answer has the client's again. Records that answer nothing (observations, notices of gates) are not passed on:
+//! no client can say that it wants them.
+
+use super::{Session, lock};
+use crate::cmd::tool_call::one_shot::{LIMITS, too_long};
+use crate::cmd::tool_call::request::{ended, is_request, no_world};
+use crate::cmd::world::intake::{Intake, Read};
+use crate::io::between::{Ends, Listener, Near, Way, between};
+use crate::io::descriptor::close_stdin;
+use crate::io::lines::{Change, Limits, Piece, change, text};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::session::is_running;
+use crate::io::signal::Signals;
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::Object;
+use crate::record::{Fields, ListTools, cancelled_id, is_same_id, type_of};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A client with so many requests that are not answered is read no further.
+const MOST_REQUESTS: usize = 64;
+
+/// How often is looked whether the owner still runs.
+const OWNER: Duration = Duration::from_secs(1);
+
+/// Serves a session whose listening socket is our stdin, until it is stopped, idle for so long (zero is for ever), or without its
+/// owner, a process.
+///
+/// # Errors
+/// What ends the world, see [`ended`].
+pub fn serve(
+    session: &Session,
+    world: Vec<OsString>,
+    idle_timeout: Duration,
+    owner: Option<i32>,
+    signals: &Signals,
+    report: &Arc<Report>,
+) -> Result<Status, Failure> {
+    let descriptor = std::io::stdin().as_fd().try_clone_to_owned();
+    let listener = UnixListener::from(descriptor.map_err(|error| Failure::new(Status::NotStarted, error))?);
+    close_stdin();
+    let stage = Server {
+        next: 1,
+        requests: BTreeMap::new(),
+        clients: BTreeMap::new(),
+        has_answered: false,
+        idle_timeout: Some(idle_timeout).filter(|timeout| !timeout.is_zero()),
+        used_at: Instant::now(),
+        owner,
+        owner_seen_at: Instant::now(),
+        report: Arc::clone(report),
+    };
+    let near = Near::Clients(Listener(Box::new(move || Ok(listener.accept()?.0))));
+    let ends = Ends { near, far: Way::child(world), far_limits: Some(LIMITS), ..Ends::default() };
+    let ended = between(Box::new(stage), ends, signals, report);
+    let _lock = session.folder.parent().map(lock);
+    match &ended {
+        // What was asked meanwhile finds the log, and with it the reason.
+        Err(_) => _ = fs::remove_file(session.socket()),
+        Ok(_) => session.remove(),
+    }
+    ended
+}
+
+/// A request that the world has not answered.
+struct Request {
+    client: usize,
+    /// Which field of the request, and of its answer, has the id.
+    id_key: &'static str,
+    /// The client's id, JSON text.
+    id: Option<Box<RawValue>>,
+}
+
+struct Client {
+    intake: Intake,
+    /// So many requests are not answered.
+    requests: usize,
+    /// It sends nothing more.
+    has_closed: bool,
+}
+
+struct Server {
+    /// The id of the next request at the world.
+    next: u64,
+    requests: BTreeMap<u64, Request>,
+    clients: BTreeMap<usize, Client>,
+    /// The world has answered something: it has started.
+    has_answered: bool,
+    idle_timeout: Option<Duration>,
+    used_at: Instant,
+    owner: Option<i32>,
+    owner_seen_at: Instant,
+    report: Arc<Report>,
+}
+
+impl Server {
+    fn take(&mut self, number: usize, piece: &Piece<'_>, out: &mut Out) {
+        self.used_at = Instant::now();
+        let Some(client) = self.clients.get_mut(&number) else { return };
+        match client.intake.read(piece) {
+            Read::Blank | Read::Skipped => {}
+            Read::Refused(kind, error) => out.add_line(Side::Near, &error.refusal(kind, piece.number())),
+            Read::Call(text, call) => self.send(number, text, call.form.id_key(), call.id, out),
+            Read::Record(text) => {
+                if let Some(id) = cancelled_id(text) {
+                    self.cancel(number, Some(id.get()), out);
+                } else if let Ok(Some(request)) = ListTools::read(text) {
+                    self.send(number, text, "request_id", request.request_id, out);
+                } else {
+                    let record_type = type_of(text).unwrap_or_default();
+                    self.report.note_again(format_args!("client {number}: no call: a record of type '{record_type}'"));
+                }
+            }
+        }
+    }
+
+    /// Sends a request to the world, with an id of ours.
+    fn send(&mut self, client: usize, text: &str, id_key: &'static str, id: Option<&RawValue>, out: &mut Out) {
+        let number = self.next;
+        let Some(line) = with_id(text, id_key, Some(&number.to_string())) else { return };
+        self.next += 1;
+        out.add_line(Side::Far, &line);
+        self.requests.insert(number, Request { client, id_key, id: id.map(ToOwned::to_owned) });
+        self.count(client, 1, out);
+    }
+
+    /// Cancels the requests of a client that have this id, or all of them.
+    fn cancel(&self, client: usize, id: Option<&str>, out: &mut Out) {
+        for (number, request) in self.requests.iter().filter(|(_, request)| request.client == client) {
+            if id.is_none() || is_same_id(request.id.as_deref().map(RawValue::get), id) {
+                out.add_line(Side::Far, &Object::default().text("type", "cancel").put("call_id", number).end());
+            }
+        }
+    }
+
+    /// Gives an answer to the client that waits for it.
+    fn answer(&mut self, text: &str, out: &mut Out) -> Result<(), Failure> {
+        let Some((number, id_key)) = answered(text) else {
+            return if !self.has_answered && is_request(text) { Err(no_world()) } else { Ok(()) };
+        };
+        self.has_answered = true;
+        self.used_at = Instant::now();
+        let Some(request) = self.requests.get(&number).filter(|request| request.id_key == id_key) else {
+            return Ok(());
+        };
+        let client = request.client;
+        if let Some(line) = with_id(text, id_key, request.id.as_deref().map(RawValue::get)) {
+            out.choose_near(client);
+            out.add_line(Side::Near, &line);
+        }
+        self.requests.remove(&number);
+        self.count(client, -1, out);
+        Ok(())
+    }
+
+    /// A client has one more, or one fewer, request that is not answered.
+    fn count(&mut self, number: usize, by: isize, out: &mut Out) {
+        let Some(client) = self.clients.get_mut(&number) else { return };
+        client.requests = client.requests.saturating_add_signed(by);
+        out.choose_near(number);
+        out.hold_near(client.requests >= MOST_REQUESTS);
+        self.see_off(number, out);
+    }
+
+    /// Disconnects a client that has sent all and has every answer.
+    fn see_off(&mut self, number: usize, out: &mut Out) {
+        if self.clients.get(&number).is_some_and(|client| client.has_closed && client.requests == 0) {
+            self.clients.remove(&number);
+            out.choose_near(number);
+            out.close_near();
+        }
+    }
+
+    /// A client has gone: nobody waits for its answers.
+    fn lose(&mut self, number: usize, out: &mut Out) {
+        self.cancel(number, None, out);
+        self.clients.remove(&number);
+    }
+
+    /// Whoever starts a session waits for the world's list of tools. Where that client has gone, nobody does.
+    fn end_unless_wanted(&self, out: &mut Out) {
+        if !self.has_answered && self.clients.is_empty() {
+            out.stop(Status::Well);
+        }
+    }
+
+    fn idle_at(&self) -> Option<Instant> {
+        self.idle_timeout.filter(|_| self.requests.is_empty()).map(|timeout| self.used_at + timeout)
+    }
+
+    fn due(&mut self, out: &mut Out) {
+        let now = Instant::now();
+        if self.idle_at().is_some_and(|at| at <= now) {
+            out.stop(Status::Well);
+        }
+        if let Some(owner) = self.owner {
+            self.owner_seen_at = now;
+            if !is_running(owner) {
+                out.stop(Status::Well);
+            }
+        }
+    }
+}
+
+impl Stage for Server {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let number = out.near();
+        match event {
+            Event::Joined => {
+                let intake = Intake::new(Limits::default().max_depth);
+                self.clients.insert(number, Client { intake, requests: 0, has_closed: false });
+            }
+            Event::Piece(Side::Near, piece) => self.take(number, &piece, out),
+            Event::Closed(Side::Near) => {
+                if let Some(client) = self.clients.get_mut(&number) {
+                    client.has_closed = true;
+                }
+                self.see_off(number, out);
+                self.end_unless_wanted(out);
+            }
+            Event::Broken(Side::Near, _) => {
+                self.lose(number, out);
+                self.end_unless_wanted(out);
+            }
+            Event::Piece(Side::Far, Piece::Line(line)) => self.answer(&text(line.body()), out)?,
+            Event::Piece(Side::Far, Piece::Part { .. }) => return Err(too_long()),
+            Event::Exited(status) => return Err(ended(status)),
+            Event::Due => self.due(out),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let look = self.owner.map(|_| self.owner_seen_at + OWNER);
+        self.idle_at().into_iter().chain(look).min()
+    }
+}
+
+/// The number of the request that a line of the world answers, and the field that has it.
+fn answered(text: &str) -> Option<(u64, &'static str)> {
+    let fields = Fields::read(text).ok()?;
+    let id_key = match type_of(text).as_deref() {
+        Some("tool_result") => "call_id",
+        Some("tool_list") => "request_id",
+        Some(_) => return None,
+        // The other forms of calls.
+        None => "id",
+    };
+    Some((fields.get(id_key)?.get().parse().ok()?, id_key))
+}
+
+/// The line with another id, or without one.
+fn with_id(text: &str, id_key: &str, id: Option<&str>) -> Option<String> {
+    let to = id.map_or(Change::Remove, |id| Change::Set(id.as_bytes()));
+    let mut changed = Vec::new();
+    change(text, &[(id_key, to)], &mut changed).ok()?;
+    String::from_utf8(changed).ok()
+}

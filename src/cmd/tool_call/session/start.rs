@@ -1,0 +1,127 @@
+//! Starting a session: its folder and socket are made here, and handed to a process in the background.
+
+use super::{About, Session, lock, not_there};
+use crate::cmd::tool_call::one_shot::LISTING;
+use crate::cmd::tool_call::request::Request;
+use crate::io::child::exit_code;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::session::home;
+use crate::io::{background, private};
+use crate::record::ToolList;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, getsid};
+use std::ffi::OsString;
+use std::fs::{self, Permissions};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::Child;
+use std::time::Duration;
+
+/// The longest path of a Unix socket, in bytes (unix(7): sun_path, with its terminating NUL).
+const LONGEST_PATH: usize = 107;
+
+/// A world whose far side is lost refuses calls for at most five seconds before it ends.
+const END_WITHOUT_TOOLS: Duration = Duration::from_secs(6);
+
+/// Starts a session and waits until its world lists its tools; gives that list. With `with_owner`, it ends with the session (setsid(2))
+/// of the caller's terminal.
+///
+/// # Errors
+/// [`Status::Usage`] where it runs already; where the world does not start, what its log says, and the world's status.
+pub fn start(
+    session: &Session,
+    world: Vec<OsString>,
+    idle_timeout: Duration,
+    with_owner: bool,
+    report: &Report,
+) -> Result<String, Failure> {
+    let command = world.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut arguments = vec!["--serve".into(), session.name.clone().into()];
+    arguments.extend(["--idle-timeout".into(), idle_timeout.as_secs_f64().to_string().into()]);
+    if let Some(owner) = getsid(None).ok().filter(|leader| with_owner && leader.as_raw() > 0) {
+        arguments.extend(["--owner".into(), owner.to_string().into()]);
+    }
+    arguments.push("--".into());
+    arguments.extend(world);
+    let (stream, mut process) = {
+        let _lock = home().and_then(|home| lock(&home)).map_err(not_there)?;
+        let listener = listen(session)?;
+        let failed = |error: io::Error| {
+            session.remove();
+            not_there(format_args!("{}: {error}", session.folder.display()))
+        };
+        let log = private::file().append(true).create(true).open(session.log()).map_err(failed)?;
+        let process = background::spawn(arguments, OwnedFd::from(listener), log).map_err(failed)?;
+        session.note(&About { pid: pid(&process).as_raw(), command }).map_err(failed)?;
+        // The background process holds the other end: where it has died, so has this connection.
+        (session.connect().map_err(failed)?, process)
+    };
+    list(session, stream).map_err(|failure| give_up(session, &mut process, failure, report))
+}
+
+fn pid(process: &Child) -> Pid {
+    // A process id fits: the kernel's own type is an i32.
+    Pid::from_raw(process.id() as i32)
+}
+
+/// Makes the folder and the socket; what a killed session of this name has left is removed.
+fn listen(session: &Session) -> Result<UnixListener, Failure> {
+    let Session { name, folder } = session;
+    let socket = session.socket();
+    let length = socket.as_os_str().len();
+    if length > LONGEST_PATH {
+        let message = format_args!(
+            "the path of the session's socket has {length} bytes, at most {LONGEST_PATH} are possible: choose a shorter name, or a \
+             shorter XDG_RUNTIME_DIR or TMPDIR: {}",
+            socket.display()
+        );
+        return Err(Failure::new(Status::Usage, message));
+    }
+    if session.connect().is_ok() {
+        let message = format_args!("the session '{name}' is running already; tool-call --stop {name} ends it");
+        return Err(Failure::new(Status::Usage, message));
+    }
+    session.remove();
+    let made = private::folder().create(folder).and_then(|()| {
+        let listener = UnixListener::bind(&socket)?;
+        fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
+        Ok(listener)
+    });
+    made.map_err(|error| not_there(format_args!("{}: {error}", socket.display())))
+}
+
+/// The world's answer to `list_tools`.
+fn list(session: &Session, stream: UnixStream) -> Result<String, Failure> {
+    stream.set_read_timeout(Some(LISTING)).map_err(not_there)?;
+    let mut rest = stream.try_clone().map_err(not_there)?;
+    let listed = session.ask_over(stream, &Request::Tools)?;
+    if ToolList::read(&listed).is_ok_and(|list| list.is_some_and(|list| !list.tools.is_empty())) {
+        return Ok(listed);
+    }
+    // A world whose far side can't be started answers so, too, and ends.
+    rest.set_read_timeout(Some(END_WITHOUT_TOOLS)).map_err(not_there)?;
+    let has_ended = matches!(rest.read(&mut [0]), Ok(0));
+    let status = if has_ended { Status::Lost } else { Status::NotStarted };
+    Err(Failure::new(status, "the world has no tools"))
+}
+
+/// Ends a session that did not start, and prints the end of its log; gives how `--start` ends.
+fn give_up(session: &Session, process: &mut Child, failure: Failure, report: &Report) -> Failure {
+    let has_ended = failure.status == Status::Lost;
+    if !has_ended {
+        // Nobody has waited for it: it is this process or its remains.
+        let _ = kill(pid(process), Signal::SIGTERM);
+    }
+    let code = process.wait().ok().map(exit_code);
+    for line in session.log_tail() {
+        report.say(format_args!("{}: {line}", session.name));
+    }
+    session.remove();
+    if !has_ended {
+        return failure;
+    }
+    let status = if code == Some(Status::NotStarted.code()) { Status::NotStarted } else { Status::Lost };
+    Failure::new(status, format_args!("the session '{}' did not start", session.name))
+}
