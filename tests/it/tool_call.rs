@@ -364,6 +364,17 @@ fn a_world_that_dies_ends_the_session_and_the_next_call_says_why() {
 }
 
 #[test]
+fn a_world_that_closes_its_stdout_ends_the_session() {
+    let home = Home::new();
+    let script = r#"read -r line; echo '{"type":"tool_list","request_id":1,"tools":[{"name":"x"}]}'; read -r line; exec >&-; sleep 60"#;
+    assert_eq!(home.run(&["--start", "shop", "--detach", "--", "sh", "-c", script]).status, Some(0));
+    let pid = home.pid();
+    home.call(&["x"]).assert_refused(4, "it ended before it answered");
+    eventually("it has ended", || !is_running(pid));
+    home.call(&["x"]).assert_refused(3, "the world closed its stdout, and did not end");
+}
+
+#[test]
 fn a_world_that_does_not_start_is_told_with_its_log() {
     let home = Home::new();
     for (world, status, told) in [

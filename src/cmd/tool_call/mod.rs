@@ -31,7 +31,8 @@ use std::time::Duration;
 ///
 /// On a terminal the text of a result is printed, elsewhere the tool_result record. The message of an error is also printed on stderr.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, after_long_help = AFTER_HELP, group = ArgGroup::new("action").required(true))]
+#[command(name = NAME, version, after_long_help = AFTER_HELP, override_usage = USAGE)]
+#[command(group = ArgGroup::new("action").required(true))]
 pub struct Arguments {
     /// The tool to call
     #[arg(group = "action")]
@@ -85,6 +86,10 @@ pub struct Arguments {
 }
 
 const NAME: &str = "tool-call";
+const USAGE: &str = "tool-call [OPTIONS] TOOL [KEY=VALUE]... [--session NAME | -- WORLD ARGS]
+       tool-call --list [--session NAME | -- WORLD ARGS]
+       tool-call --start NAME [OPTIONS] -- WORLD ARGS
+       tool-call --stop NAME | --sessions";
 const AFTER_HELP: &str = "\
 A session ends with --stop, when it is idle, when its world ends, and when the session (setsid) of the shell that started it ends. A
 program that runs each of its commands in a new session starts it with --detach. Its calls pass the same gates as any others: there is no

@@ -19,7 +19,7 @@ pub const LISTING: Duration = Duration::from_secs(120);
 pub const LIMITS: Limits = Limits { max_line: 256 << 20, max_depth: 512 };
 
 /// How long after the end of a world's output its exit status is waited for.
-const EXIT: Duration = Duration::from_millis(500);
+pub const EXIT: Duration = Duration::from_millis(500);
 
 /// Starts a world, asks it, and ends it; gives the line that answers, or how the run ended without one (by a signal).
 ///
@@ -65,10 +65,7 @@ impl Stage for Asking {
                 self.deadline = Some(Instant::now() + EXIT);
             }
             Event::Exited(status) => return Err(ended(status)),
-            Event::Due if self.has_closed => {
-                return Err(Failure::new(Status::Lost, "the world closed its stdout before it answered"));
-            }
-            Event::Due => return Err(no_list()),
+            Event::Due => return Err(if self.has_closed { closed() } else { no_list() }),
             _ => {}
         }
         Ok(())
@@ -85,8 +82,13 @@ pub fn too_long() -> Failure {
     Failure::new(Status::Lost, format_args!("the world wrote a line of more than {most} MiB"))
 }
 
+/// The world goes on, and answers no more.
+pub fn closed() -> Failure {
+    Failure::new(Status::Lost, "the world closed its stdout, and did not end")
+}
+
 /// The world has not listed its tools in time.
-pub fn no_list() -> Failure {
+fn no_list() -> Failure {
     let seconds = LISTING.as_secs();
     Failure::new(Status::NotStarted, format_args!("the world did not list its tools within {seconds} s"))
 }

@@ -122,6 +122,13 @@ fn a_world_in_shell_is_an_mcp_server() {
 }
 
 #[test]
+fn an_agent_that_works_by_commands_calls_one_world() {
+    let ran = run("calls-by-command.sh", &[]);
+    let told = "weather  The weather in a city\n         city=string\nBern: 12.50 degrees, rain\nCairo: 31 degrees, sun\ngo to Cairo\n";
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), told), "{}", ran.stderr);
+}
+
+#[test]
 fn a_program_may_approve_what_the_caller_may_not() {
     if !has_jq() {
         return;

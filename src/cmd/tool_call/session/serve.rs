@@ -5,7 +5,7 @@
 //! no client can say that it wants them.
 
 use super::{Session, lock};
-use crate::cmd::tool_call::one_shot::{LIMITS, too_long};
+use crate::cmd::tool_call::one_shot::{EXIT, LIMITS, closed, too_long};
 use crate::cmd::tool_call::request::{ended, is_request, no_world};
 use crate::cmd::world::intake::{Intake, Read};
 use crate::io::between::{Ends, Listener, Near, Way, between};
@@ -32,6 +32,9 @@ const MOST_REQUESTS: usize = 64;
 /// How often is looked whether the owner still runs.
 const OWNER: Duration = Duration::from_secs(1);
 
+/// Which field of `list_tools` and `tool_list` has the id.
+const LIST_ID: &str = "request_id";
+
 /// Serves a session whose listening socket is our stdin, until it is stopped, idle for so long (zero is for ever), or without its
 /// owner, a process.
 ///
@@ -57,6 +60,7 @@ pub fn serve(
         used_at: Instant::now(),
         owner,
         owner_seen_at: Instant::now(),
+        exit_by: None,
         report: Arc::clone(report),
     };
     let near = Near::Clients(Listener(Box::new(move || Ok(listener.accept()?.0))));
@@ -99,6 +103,8 @@ struct Server {
     used_at: Instant,
     owner: Option<i32>,
     owner_seen_at: Instant,
+    /// When a world whose output has ended must have ended itself.
+    exit_by: Option<Instant>,
     report: Arc<Report>,
 }
 
@@ -114,7 +120,7 @@ impl Server {
                 if let Some(id) = cancelled_id(text) {
                     self.cancel(number, Some(id.get()), out);
                 } else if let Ok(Some(request)) = ListTools::read(text) {
-                    self.send(number, text, "request_id", request.request_id, out);
+                    self.send(number, text, LIST_ID, request.request_id, out);
                 } else {
                     let record_type = type_of(text).unwrap_or_default();
                     self.report.note_again(format_args!("client {number}: no call: a record of type '{record_type}'"));
@@ -133,9 +139,10 @@ impl Server {
         self.count(client, 1, out);
     }
 
-    /// Cancels the requests of a client that have this id, or all of them.
+    /// Cancels the calls of a client that have this id, or all of them.
     fn cancel(&self, client: usize, id: Option<&str>, out: &mut Out) {
-        for (number, request) in self.requests.iter().filter(|(_, request)| request.client == client) {
+        let is_its_call = |request: &Request| request.client == client && request.id_key != LIST_ID;
+        for (number, request) in self.requests.iter().filter(|(_, request)| is_its_call(request)) {
             if id.is_none() || is_same_id(request.id.as_deref().map(RawValue::get), id) {
                 out.add_line(Side::Far, &Object::default().text("type", "cancel").put("call_id", number).end());
             }
@@ -197,8 +204,11 @@ impl Server {
         self.idle_timeout.filter(|_| self.requests.is_empty()).map(|timeout| self.used_at + timeout)
     }
 
-    fn due(&mut self, out: &mut Out) {
+    fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
+        if self.exit_by.is_some_and(|by| by <= now) {
+            return Err(closed());
+        }
         if self.idle_at().is_some_and(|at| at <= now) {
             out.stop(Status::Well);
         }
@@ -208,6 +218,7 @@ impl Server {
                 out.stop(Status::Well);
             }
         }
+        Ok(())
     }
 }
 
@@ -233,8 +244,9 @@ impl Stage for Server {
             }
             Event::Piece(Side::Far, Piece::Line(line)) => self.answer(&text(line.body()), out)?,
             Event::Piece(Side::Far, Piece::Part { .. }) => return Err(too_long()),
+            Event::Closed(Side::Far) => self.exit_by = Some(Instant::now() + EXIT),
             Event::Exited(status) => return Err(ended(status)),
-            Event::Due => self.due(out),
+            Event::Due => self.due(out)?,
             _ => {}
         }
         Ok(())
@@ -242,7 +254,7 @@ impl Stage for Server {
 
     fn deadline(&self) -> Option<Instant> {
         let look = self.owner.map(|_| self.owner_seen_at + OWNER);
-        self.idle_at().into_iter().chain(look).min()
+        self.idle_at().into_iter().chain(look).chain(self.exit_by).min()
     }
 }
 
@@ -251,7 +263,7 @@ fn answered(text: &str) -> Option<(u64, &'static str)> {
     let fields = Fields::read(text).ok()?;
     let id_key = match type_of(text).as_deref() {
         Some("tool_result") => "call_id",
-        Some("tool_list") => "request_id",
+        Some("tool_list") => LIST_ID,
         Some(_) => return None,
         // The other forms of calls.
         None => "id",

@@ -5,7 +5,7 @@ use crate::cmd::tool_call::one_shot::LISTING;
 use crate::cmd::tool_call::request::Request;
 use crate::io::child::exit_code;
 use crate::io::report::{Failure, Report, Status};
-use crate::io::session::home;
+use crate::io::session::{home, is_running};
 use crate::io::{background, private};
 use crate::record::ToolList;
 use nix::sys::signal::{Signal, kill};
@@ -40,7 +40,8 @@ pub fn start(
     let command = world.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut arguments = vec!["--serve".into(), session.name.clone().into()];
     arguments.extend(["--idle-timeout".into(), idle_timeout.as_secs_f64().to_string().into()]);
-    if let Some(owner) = getsid(None).ok().filter(|leader| with_owner && leader.as_raw() > 0) {
+    // Where it has ended already (nohup), there is nobody to wait for.
+    if let Some(owner) = getsid(None).ok().filter(|leader| with_owner && is_running(leader.as_raw())) {
         arguments.extend(["--owner".into(), owner.to_string().into()]);
     }
     arguments.push("--".into());
