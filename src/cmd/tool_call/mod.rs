@@ -7,8 +7,8 @@ mod result;
 mod session;
 mod table;
 
-use super::options::duration;
 use super::Command;
+use super::options::duration;
 use crate::io::output::Output;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
