@@ -86,7 +86,8 @@ pub struct Arguments {
 }
 
 const NAME: &str = "tool-call";
-const USAGE: &str = "tool-call [OPTIONS] TOOL [KEY=VALUE]... [--session NAME | -- WORLD ARGS]
+const USAGE: &str = "tool-call TOOL [KEY=VALUE]... [-- WORLD ARGS]
+       tool-call TOOL [KEY=VALUE]... --session NAME
        tool-call --list [--session NAME | -- WORLD ARGS]
        tool-call --start NAME [OPTIONS] -- WORLD ARGS
        tool-call --stop NAME | --sessions";
