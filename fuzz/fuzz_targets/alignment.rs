@@ -8,9 +8,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use pipewright::io::lines::Path;
-use pipewright::replay::alignment::{Alignment, Finding, Heard, Need};
+use pipewright::replay::alignment::{Alignment, Finding, LiveLine, Need};
 use pipewright::replay::compare::Comparison;
-use pipewright::replay::turns::{Said, Turn};
+use pipewright::replay::turns::{RecordedLine, Turn};
 
 fuzz_target!(|input: &[u8]| {
     let [how, rest @ ..] = input else {
@@ -46,7 +46,7 @@ fn turns(recorded: &[u8]) -> Vec<Turn> {
         if bytes.is_empty() {
             turns.push(Turn { number: number + 1, ..Turn::default() });
         } else if let Some(turn) = turns.last_mut() {
-            turn.theirs.push(Said { bytes: bytes.to_vec(), t: 0, place: (0, line) });
+            turn.theirs.push(RecordedLine { bytes: bytes.to_vec(), t: 0, place: (0, line) });
         }
     }
     turns
@@ -68,14 +68,14 @@ fn play(turns: &[Turn], live: &[&[u8]], skips: bool, steps: &[u8], comparison: &
         while need != Need::Next {
             let next = if steps.next().is_some_and(|step| step % 2 == 1) { None } else { lines.next() };
             need = match next {
-                Some((bytes, number)) => alignment.hear(Heard { bytes: bytes.to_vec(), number }, &is_same),
+                Some((bytes, number)) => alignment.receive(LiveLine { bytes: bytes.to_vec(), number }, &is_same),
                 None if need == Need::Explanation => alignment.settle(),
                 None => alignment.give_up(),
             };
         }
     }
     for (bytes, number) in lines {
-        alignment.hear(Heard { bytes: bytes.to_vec(), number }, &is_same);
+        alignment.receive(LiveLine { bytes: bytes.to_vec(), number }, &is_same);
     }
     alignment.give_up();
     let (mut recorded, mut told, mut same, mut count) = (Vec::new(), Vec::new(), 0, 0);

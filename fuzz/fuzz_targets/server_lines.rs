@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::mcp::{Asked, Client, Era, Given, Heard, READ_RESOURCE, Round, Wants, given};
+use pipewright::mcp::{Client, Era, Given, InputRequiredResult, READ_RESOURCE, Round, ServerMessage, Wants, given};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
@@ -13,9 +13,9 @@ fuzz_target!(|input: &str| {
         client.greet(&mut out);
         for line in input.lines() {
             let is_ready = client.is_ready();
-            match client.hear(line, &mut out) {
-                Heard::Answer(_, Ok(result)) => check(given(result), &mut client, &mut out),
-                Heard::Elicits(id, _) => client.answer(id.get(), "{}", &mut out),
+            match client.receive(line, &mut out) {
+                ServerMessage::Answer(_, Ok(result)) => check(given(result), &mut client, &mut out),
+                ServerMessage::Elicits(id, _) => client.answer(id.get(), "{}", &mut out),
                 _ => {}
             }
             assert!(!is_ready || client.is_ready(), "a server that was greeted was forgotten");
@@ -38,7 +38,7 @@ fn check(given: Given<'_>, client: &mut Client, out: &mut Vec<u8>) {
     let json = match given {
         Given::Result(json) | Given::Error { data: json, .. } => json,
         Given::InputRequired(whole) => {
-            if let Ok(Asked { requests, state }) = Asked::read(whole.get()) {
+            if let Ok(InputRequiredResult { requests, state }) = InputRequiredResult::read(whole.get()) {
                 let responses = requests.into_iter().map(|(name, ..)| (name, "{}".to_owned())).collect();
                 client.call_again("x", "{}", Some(&Round { responses, state: state.map(str::to_owned) }), out);
             }

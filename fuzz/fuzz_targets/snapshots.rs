@@ -13,7 +13,7 @@ fuzz_target!(|raw: &[u8]| {
     for line in raw.split(|&byte| byte == b'\n') {
         let call = std::str::from_utf8(line).ok().and_then(|text| recognise(text).ok().flatten());
         let Some(call) = call else {
-            snapshot.hear(line);
+            snapshot.observe(line);
             heard.extend_from_slice(line);
             continue;
         };

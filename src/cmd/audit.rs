@@ -32,7 +32,7 @@ impl Audit {
             OpenError::Refused(why) => failed(&why),
             OpenError::Io(error) => failed(&error),
         })?;
-        if file.is_same_as(io::stdin()) || file.is_same_as(io::stdout()) {
+        if file.same_file(io::stdin()) || file.same_file(io::stdout()) {
             return Err(failed(&"it is our own stdin or stdout; give another file"));
         }
         if let Some(torn) = torn {

@@ -108,8 +108,8 @@ impl LogFile {
         self.reader = Reader::new(Paths::default());
     }
 
-    /// Whether it is in our own format, once that is known.
-    pub fn is_ours(&self) -> Option<bool> {
+    /// See [`Reader::is_ours`].
+    pub fn is_ours(&self) -> bool {
         self.reader.is_ours()
     }
 
@@ -118,7 +118,7 @@ impl LogFile {
     /// # Errors
     /// As [`LogFile::open`]; and where stdin is named twice, or is a terminal.
     pub fn open_all(files: &[OsString], options: &LogOptions) -> Result<Vec<LogFile>, Failure> {
-        is_stdin_once(files)?;
+        check_stdin_once(files)?;
         files.iter().map(|file| LogFile::open(file, options)).collect()
     }
 
@@ -127,7 +127,7 @@ impl LogFile {
     /// # Errors
     /// As [`LogFile::open_all`], where not one could be.
     pub fn open_some(files: &[OsString], options: &LogOptions, report: &Report) -> Result<Vec<LogFile>, Failure> {
-        is_stdin_once(files)?;
+        check_stdin_once(files)?;
         let (mut logs, mut failures) = (Vec::new(), Vec::new());
         for file in files {
             match LogFile::open(file, options) {
@@ -245,7 +245,7 @@ impl LogFile {
     }
 }
 
-fn is_stdin_once(files: &[OsString]) -> Result<(), Failure> {
+fn check_stdin_once(files: &[OsString]) -> Result<(), Failure> {
     match files.iter().filter(|file| *file == "-").count() {
         0 => Ok(()),
         1 => super::needs_input("a log"),
@@ -262,11 +262,11 @@ fn open(file: &OsStr) -> io::Result<Descriptor> {
 }
 
 /// Tells what is wrong with a log, as a fault.
-pub fn tell(problem: &Problem, name: &str, line: u64, report: &Report) {
+pub fn report_problem(problem: &Problem, name: &str, line: u64, report: &Report) {
     if line == 0 { report.fault(name, problem) } else { report.fault(format_args!("{name}:{line}"), problem) }
 }
 
 /// Tells that the recorder could not write so many messages before this line, as a fault.
-pub fn tell_lost(count: u64, name: &str, line: u64, report: &Report) {
+pub fn report_lost(count: u64, name: &str, line: u64, report: &Report) {
     report.fault(format_args!("{name}:{line}"), format_args!("{count} messages were not recorded here"));
 }

@@ -4,6 +4,7 @@
 pub mod audit;
 #[cfg(feature = "jq")]
 mod deliveries;
+pub mod distribution;
 mod events;
 #[cfg(feature = "jq")]
 pub mod filter;
@@ -26,7 +27,6 @@ pub mod replay;
 #[cfg(feature = "jq")]
 mod rules_file;
 mod silence;
-pub mod spread;
 pub mod sts_proxy;
 pub mod tool_call;
 pub mod valid_actions;

@@ -172,7 +172,7 @@ impl Appender {
     }
 
     /// Whether `other` is the same file. (Devices are nobody's: all may be /dev/null.)
-    pub fn is_same_as(&self, other: impl AsFd) -> bool {
+    pub fn same_file(&self, other: impl AsFd) -> bool {
         let identity = |about: std::fs::Metadata| {
             let is_device = about.file_type().is_char_device();
             (!is_device).then(|| (about.dev(), about.ino()))
@@ -185,7 +185,7 @@ impl Appender {
     }
 
     /// Whether its path still names the file that is open: somebody else may have renamed it.
-    pub fn is_in_place(&self) -> bool {
+    pub fn path_names_it(&self) -> bool {
         match (self.file.metadata(), self.path.metadata()) {
             (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
             _ => false,

@@ -1,7 +1,7 @@
 //! A terminal that is ours while a person is asked something, and no longer: whoever else has it may be a full-screen program.
 
-use super::attendant::{Attendant, attend};
 use super::descriptor::Descriptor;
+use super::foreground::ForegroundProgram;
 use super::report::{Failure, Status};
 use super::terminal::Terminal;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -24,7 +24,7 @@ pub struct Asking {
 
 /// What came first.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum TerminalInput {
     /// A line, without its end. What is no UTF-8 is `?`.
     Line(String),
     /// Ctrl-D on an empty line.
@@ -55,7 +55,7 @@ impl Asking {
     ///
     /// # Errors
     /// Where the terminal has gone.
-    pub fn say(&mut self, text: &str) -> io::Result<()> {
+    pub fn show(&mut self, text: &str) -> io::Result<()> {
         self.tty.write_all(text.as_bytes())
     }
 
@@ -73,31 +73,31 @@ impl Asking {
     }
 
     /// Waits for a line, or until `watched` has something to read.
-    pub fn line(&mut self, watched: &impl AsFd) -> Heard {
+    pub fn line(&mut self, watched: &impl AsFd) -> TerminalInput {
         loop {
             if let Some(end) = memchr::memchr(b'\n', &self.typed) {
                 let line = self.typed.drain(..=end).collect::<Vec<_>>();
-                return Heard::Line(String::from_utf8_lossy(&line[..end]).replace('\u{fffd}', "?"));
+                return TerminalInput::Line(String::from_utf8_lossy(&line[..end]).replace('\u{fffd}', "?"));
             }
             let mut fds =
                 [PollFd::new(self.tty.as_fd(), PollFlags::POLLIN), PollFd::new(watched.as_fd(), PollFlags::POLLIN)];
             match poll(&mut fds, PollTimeout::NONE) {
                 Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-                Err(_) => return Heard::Gone,
+                Err(_) => return TerminalInput::Gone,
             }
             let [tty, watched] = fds.map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
             if !watched.is_empty() {
-                return Heard::Woken;
+                return TerminalInput::Woken;
             }
             if tty.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) {
-                return Heard::Gone;
+                return TerminalInput::Gone;
             }
             if tty.contains(PollFlags::POLLIN) {
                 let mut buffer = [0; 4096];
                 match self.tty.read(&mut buffer) {
-                    Ok(0) => return Heard::End,
+                    Ok(0) => return TerminalInput::End,
                     Ok(read) => self.typed.extend_from_slice(&buffer[..read]),
-                    Err(_) => return Heard::Gone,
+                    Err(_) => return TerminalInput::Gone,
                 }
             }
         }
@@ -107,10 +107,10 @@ impl Asking {
     ///
     /// # Errors
     /// [`Status::NotStarted`] where it can't be started.
-    pub fn start(&mut self, command: &[OsString]) -> Result<Attendant<'_>, Failure> {
+    pub fn start(&mut self, command: &[OsString]) -> Result<ForegroundProgram<'_>, Failure> {
         // It finds the terminal as it was.
         let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.before);
-        attend(command, &self.terminal)
+        ForegroundProgram::start(command, &self.terminal)
     }
 
     /// Has the terminal again, after a program had it.

@@ -77,8 +77,8 @@ impl Descriptor {
 }
 
 impl Descriptor {
-    /// Whether there is something to read, or the end, within this time.
-    pub fn is_ready_within(&self, time: Duration) -> bool {
+    /// Waits at most this long for something to read, or the end, and says whether it came.
+    pub fn wait_readable(&self, time: Duration) -> bool {
         let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
         let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
         // What can't be waited for is read, and says why.

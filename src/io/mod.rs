@@ -8,12 +8,12 @@
 
 pub mod append;
 pub mod asking;
-pub mod attendant;
 pub mod background;
 pub mod between;
 pub mod child;
 pub mod descriptor;
 pub mod folders;
+pub mod foreground;
 pub mod keys;
 pub mod lines;
 pub mod link;

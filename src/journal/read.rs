@@ -147,9 +147,9 @@ impl Reader {
         Reader { before: self.last_seq.or(self.before), ..Reader::new(self.time_field) }
     }
 
-    /// Whether the file is in our own format, once that is known.
-    pub fn is_ours(&self) -> Option<bool> {
-        self.format.map(|format| format == Format::Ours)
+    /// Whether the file is in our own format; false until its first record has been read.
+    pub fn is_ours(&self) -> bool {
+        self.format == Some(Format::Ours)
     }
 
     /// Reads one line, and gives what is on it, in order. A blank line is nothing.

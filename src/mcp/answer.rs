@@ -56,19 +56,19 @@ pub fn reported<'a>(status: &'a RawValue, result: &'a RawValue) -> Given<'a> {
 
 /// What a tool asks for before it goes on (2026-07-28, multi round-trip requests).
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct InputRequiredResult<'a> {
     /// Its requests: their names, methods and parameters (JSON text).
     pub requests: Vec<(String, String, &'a str)>,
     /// What it wants to have back, as JSON text.
     pub state: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> InputRequiredResult<'a> {
     /// Reads a result that is [`Given::InputRequired`].
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read(whole: &'a str) -> Result<Asked<'a>, String> {
+    pub fn read(whole: &'a str) -> Result<InputRequiredResult<'a>, String> {
         let read =
             |json: &'a RawValue| Fields::read(json.get()).map_err(|error| format!("its input_required: {error}"));
         let fields = Fields::read(whole).map_err(|error| error.to_string())?;
@@ -86,7 +86,7 @@ impl<'a> Asked<'a> {
         if requests.is_empty() && state.is_none() {
             return Err("its input_required asks for nothing".to_owned());
         }
-        Ok(Asked { requests, state })
+        Ok(InputRequiredResult { requests, state })
     }
 }
 
@@ -152,10 +152,13 @@ mod tests {
     fn what_a_tool_asks_for_is_read() {
         let asked = r#"{"resultType":"input_required","inputRequests":{"q \"1\"":{"method":"elicitation/create","params":{"n":1.10}}},"requestState":"s\u0041"}"#;
         let requests = vec![("q \"1\"".to_owned(), "elicitation/create".to_owned(), r#"{"n":1.10}"#)];
-        assert_eq!(Asked::read(asked), Ok(Asked { requests, state: Some(r#""s\u0041""#) }));
-        assert_eq!(Asked::read(r#"{"requestState":"s"}"#), Ok(Asked { requests: Vec::new(), state: Some("\"s\"") }));
+        assert_eq!(InputRequiredResult::read(asked), Ok(InputRequiredResult { requests, state: Some(r#""s\u0041""#) }));
+        assert_eq!(
+            InputRequiredResult::read(r#"{"requestState":"s"}"#),
+            Ok(InputRequiredResult { requests: Vec::new(), state: Some("\"s\"") })
+        );
         for bad in ["{}", r#"{"inputRequests":{"a":{}}}"#, r#"{"inputRequests":[]}"#, r#"{"inputRequests":{"a":1}}"#] {
-            assert!(Asked::read(bad).is_err(), "{bad}");
+            assert!(InputRequiredResult::read(bad).is_err(), "{bad}");
         }
     }
 

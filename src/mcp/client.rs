@@ -6,7 +6,7 @@ use crate::rpc::{RpcError, notification, request, response};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-mod heard;
+mod receive;
 mod resources;
 
 pub use resources::READ_RESOURCE;
@@ -42,7 +42,7 @@ enum Purpose {
 
 /// What a line of the server's means.
 #[derive(Debug)]
-pub enum Heard<'a> {
+pub enum ServerMessage<'a> {
     /// It is greeted and its tools are known: calls may be sent.
     Ready,
     /// Its tools have changed, and are known anew.
@@ -179,7 +179,7 @@ impl Client {
         self.tools.get(name)
     }
 
-    fn ask(&mut self, purpose: Purpose, method: &str, params: Object, out: &mut Vec<u8>) -> u64 {
+    fn request(&mut self, purpose: Purpose, method: &str, params: Object, out: &mut Vec<u8>) -> u64 {
         let id = self.next;
         self.next += 1;
         self.asked.insert(id, purpose);
@@ -219,9 +219,9 @@ impl Client {
                     .text("protocolVersion", self.era.version())
                     .put("capabilities", self.capabilities())
                     .put("clientInfo", client_info());
-                self.ask(Purpose::Greeting, "initialize", params, out);
+                self.request(Purpose::Greeting, "initialize", params, out);
             }
-            Era::Modern => _ = self.ask(Purpose::Greeting, "server/discover", Object::default(), out),
+            Era::Modern => _ = self.request(Purpose::Greeting, "server/discover", Object::default(), out),
         }
     }
 
@@ -260,18 +260,18 @@ impl Client {
         }
     }
 
-    /// Asks whether it is there, while nothing else is asked of it; whatever it answers to that is [`Heard::Alive`].
+    /// Asks whether it is there, while nothing else is asked of it; whatever it answers to that is [`ServerMessage::Alive`].
     pub fn probe(&mut self, out: &mut Vec<u8>) -> u64 {
         let method = match self.era {
             Era::Legacy => "ping",
             Era::Modern => "server/discover",
         };
-        self.ask(Purpose::Probe, method, Object::default(), out)
+        self.request(Purpose::Probe, method, Object::default(), out)
     }
 
     /// Asks it in another way: some answer what they are for, and no more than that.
     pub fn probe_again(&mut self, out: &mut Vec<u8>) -> u64 {
-        self.ask(Purpose::Probe, "tools/list", Object::default(), out)
+        self.request(Purpose::Probe, "tools/list", Object::default(), out)
     }
 
     /// Answers what the server has asked by its own `id`; the result is JSON text.

@@ -10,8 +10,8 @@ mod client;
 mod server;
 mod tools;
 
-pub use answer::{Asked, Given, given, reported};
-pub use client::{Client, Era, Heard, READ_RESOURCE, Round, Wants};
+pub use answer::{Given, InputRequiredResult, given, reported};
+pub use client::{Client, Era, READ_RESOURCE, Round, ServerMessage, Wants};
 pub use server::{Header, Origin, Outbox, Server, WorldLine};
 pub use tools::{Names, Tool};
 

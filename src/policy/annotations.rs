@@ -38,7 +38,7 @@ struct Hints {
 
 impl Annotations {
     /// Takes note of a line that passes, if it asks for the list.
-    pub fn asked(&mut self, line: &str) {
+    pub fn observe_request(&mut self, line: &str) {
         if !line.contains("tools/list") || self.asked.len() >= MOST_ASKED {
             return;
         }
@@ -51,7 +51,7 @@ impl Annotations {
     }
 
     /// Looks at a line of the server's.
-    pub fn hear(&mut self, line: &[u8]) {
+    pub fn observe_answer(&mut self, line: &[u8]) {
         if self.asked.is_empty() {
             return;
         }
@@ -84,11 +84,11 @@ mod tests {
     fn only_what_a_list_that_was_asked_for_says_counts() {
         let mut annotations = Annotations::default();
         let list = br#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","annotations":{"destructiveHint":true}},{"name":"b"},{"name":7},{"name":"c","annotations":{"destructiveHint":false}}]}}"#;
-        annotations.hear(list);
+        annotations.observe_answer(list);
         assert!(!annotations.is_destructive("a"));
-        annotations.asked(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
-        annotations.hear(b"noise");
-        annotations.hear(list);
+        annotations.observe_request(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
+        annotations.observe_answer(b"noise");
+        annotations.observe_answer(list);
         assert_eq!(["a", "b", "c"].map(|tool| annotations.is_destructive(tool)), [true, false, false]);
     }
 }

@@ -2,7 +2,7 @@
 //! of a JSON-RPC call they stand in `params._meta`, and whoever settles them takes them out: a foreign server may do anything
 //! with them (one was seen that gave no reply at all). Every other byte stays.
 
-use crate::io::lines::{Change, FieldError, Place, change, find};
+use crate::io::lines::{Change, FieldError, FieldPosition, change, find};
 use crate::record::{Call, Form};
 
 /// The marks of a call.
@@ -70,8 +70,8 @@ fn within(text: &str, path: &[&str], changes: &[(&str, Change<'_>)]) -> Result<S
         return string(out);
     };
     let inner = match find(text.as_bytes(), key)? {
-        Place::Present(range) => Some(&text[range]),
-        Place::Absent => None,
+        FieldPosition::Present(range) => Some(&text[range]),
+        FieldPosition::Absent => None,
     };
     let changed = within(inner.unwrap_or("{}"), deeper, changes)?;
     let is_empty = changed.bytes().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}'));

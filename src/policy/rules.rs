@@ -18,7 +18,7 @@ mod facts;
 pub use condition::Condition;
 pub use facts::Facts;
 
-use super::detector::Kind;
+use super::detector::ActionKind;
 use super::verdict::{Decision, Verdict};
 use crate::io::lines::{Path, Paths};
 use condition::Globs;
@@ -67,7 +67,7 @@ pub struct Rule {
     /// For people.
     pub reason: Option<String>,
     /// What the calls do; it is shown to who is asked.
-    pub kind: Option<Kind>,
+    pub kind: Option<ActionKind>,
     /// The built-in policy has no say about what this rule means.
     #[serde(default)]
     pub instead_of_builtin: bool,
@@ -111,7 +111,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-fn told(text: &str, error: &toml::de::Error) -> String {
+fn describe(text: &str, error: &toml::de::Error) -> String {
     let (line, column) = place(text, error.span().map_or(0, |span| span.start));
     format!("{line}:{column}: {}", error.message())
 }
@@ -133,7 +133,7 @@ impl Rules {
     /// # Errors
     /// What is wrong, behind where it is: `LINE: WHY` or `LINE:COLUMN: WHY`.
     pub fn read(text: &str) -> Result<Rules, String> {
-        let File { builtin, default, rule } = toml::from_str::<File>(text).map_err(|error| told(text, &error))?;
+        let File { builtin, default, rule } = toml::from_str::<File>(text).map_err(|error| describe(text, &error))?;
         if builtin && let Some(default) = &default {
             let line = place(text, default.span().start).0;
             return Err(format!(
@@ -204,7 +204,7 @@ impl Rule {
             Ok(()) => {
                 let reason = self.reason.clone().unwrap_or_else(|| format!("rule {}", self.id));
                 let decision = Decision::new(self.verdict, self.id.clone(), reason);
-                Decision { kind: self.kind, severity: self.kind.map(Kind::severity), ..decision }
+                Decision { kind: self.kind, severity: self.kind.map(ActionKind::severity), ..decision }
             }
             Err(why) => Decision::new(Verdict::Deny, self.id.clone(), format!("the rule can't be tried: {why}")),
         }

@@ -1,6 +1,6 @@
 //! What is decided about a call, and why.
 
-use super::detector::{Finding, Kind, Severity};
+use super::detector::{ActionKind, Finding, Severity};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ pub struct Decision {
     pub reason: Cow<'static, str>,
     /// What the call does, where that is destructive.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
+    pub kind: Option<ActionKind>,
     /// How strongly that is to be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_strictest_wins_and_of_equals_the_one_that_knows_more() {
-        let found = Finding { kind: Kind::Pay, severity: Severity::Strong, because: "pay".to_owned() };
+        let found = Finding { kind: ActionKind::Pay, severity: Severity::Strong, because: "pay".to_owned() };
         let allow = Decision::new(Verdict::Allow, "a", "");
         let (confirm, pay) = (Decision::new(Verdict::Confirm, "c", ""), Decision::confirm("p", found));
         let deny = Decision::new(Verdict::Deny, "d", "");

@@ -28,7 +28,7 @@ const SERVER_ERROR: i32 = -32000;
 impl Call<'_> {
     /// A record of ours about the call, of this type: its id and context, its tool, and `more` (plain names and JSON text); JSON text
     /// without a line feed.
-    pub fn tell(&self, record_type: &str, more: &[(&str, &str)]) -> String {
+    pub fn event_record(&self, record_type: &str, more: &[(&str, &str)]) -> String {
         let record = self.identify(Object::default().text("type", record_type));
         record.text("tool_name", &self.tool).put_all(more.iter().copied()).end()
     }

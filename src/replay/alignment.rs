@@ -14,19 +14,19 @@
 #[allow(clippy::unwrap_used)]
 mod tests;
 
-use super::turns::{Said, Turn, body};
+use super::turns::{RecordedLine, Turn, body};
 use std::collections::VecDeque;
 
 /// A line that came live.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct LiveLine {
     /// As it came, with its end.
     pub bytes: Vec<u8>,
     /// Its number, from 1.
     pub number: u64,
 }
 
-impl Heard {
+impl LiveLine {
     /// The line without its end.
     pub fn body(&self) -> &[u8] {
         body(&self.bytes)
@@ -37,15 +37,15 @@ impl Heard {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// It came as it was recorded.
-    Same(Said, Heard),
+    Same(RecordedLine, LiveLine),
     /// Another line came in its place.
-    Differs(Said, Heard),
+    Differs(RecordedLine, LiveLine),
     /// Nothing came in its place.
-    Missing(Said),
+    Missing(RecordedLine),
     /// It came in no recorded line's place.
-    Extra(Heard),
+    Extra(LiveLine),
     /// Our own line was not said, because the other side was past it.
-    Unsaid(Said),
+    Unsaid(RecordedLine),
 }
 
 /// What the turn needs now.
@@ -76,11 +76,11 @@ type IsSame<'c> = dyn Fn(&[u8], &[u8]) -> bool + 'c;
 pub struct Alignment {
     turn: u64,
     /// What this turn still waits for.
-    expected: VecDeque<Said>,
+    expected: VecDeque<RecordedLine>,
     /// Lines that fit nothing yet.
-    strays: Vec<Heard>,
+    strays: Vec<LiveLine>,
     /// The last line that another stood in for, and that other: the true one may still come. With it, its turn.
-    replaced: Option<(u64, Said, Heard)>,
+    replaced: Option<(u64, RecordedLine, LiveLine)>,
     /// The turns after this one, as far as they are looked at.
     ahead: VecDeque<Turn>,
     /// A late line has come: whoever answers is behind, and what it owes should follow soon.
@@ -89,7 +89,7 @@ pub struct Alignment {
     /// Whether lines of a turn may come in another order, and the turn waits a moment for those that others came before.
     waits_for_passed: bool,
     /// Lines of this turn that are missing because later ones came; they may come yet.
-    passed: Vec<Said>,
+    passed: Vec<RecordedLine>,
 }
 
 impl Alignment {
@@ -107,7 +107,7 @@ impl Alignment {
         self.is_behind = false;
         self.passed.clear();
         for early in std::mem::take(&mut self.strays) {
-            self.hear(early, is_same);
+            self.receive(early, is_same);
         }
         self.need()
     }
@@ -133,7 +133,7 @@ impl Alignment {
     }
 
     /// A recorded line, and the other that stands in for it as far as is known.
-    pub fn stand_in(&self) -> Option<(&Said, &Heard)> {
+    pub fn stand_in(&self) -> Option<(&RecordedLine, &LiveLine)> {
         self.replaced.as_ref().map(|(_, said, heard)| (said, heard))
     }
 
@@ -171,8 +171,8 @@ impl Alignment {
     }
 
     /// Takes a line that came.
-    pub fn hear(&mut self, heard: Heard, is_same: &IsSame<'_>) -> Need {
-        let same = |said: &Said| is_same(said.body(), heard.body());
+    pub fn receive(&mut self, heard: LiveLine, is_same: &IsSame<'_>) -> Need {
+        let same = |said: &RecordedLine| is_same(said.body(), heard.body());
         if let Some(at) = self.expected.iter().take(WINDOW).position(same) {
             self.confirm();
             if self.waits_for_passed {
@@ -255,7 +255,7 @@ impl Alignment {
     }
 
     /// The one turn ahead that expects this line, where it is telling.
-    fn place_ahead(&self, same: &dyn Fn(&Said) -> bool) -> Option<usize> {
+    fn place_ahead(&self, same: &dyn Fn(&RecordedLine) -> bool) -> Option<usize> {
         let is_there =
             |turn: &Turn| turn.theirs.iter().take(WINDOW).any(|said| said.bytes.len() >= TELLING && same(said));
         let mut places = self.ahead.iter().enumerate().filter(|(_, turn)| is_there(turn)).map(|(at, _)| at);
@@ -263,7 +263,7 @@ impl Alignment {
         if places.next().is_some() { None } else { place }
     }
 
-    fn skip_to(&mut self, at: usize, heard: Heard, is_same: &IsSame<'_>) {
+    fn skip_to(&mut self, at: usize, heard: LiveLine, is_same: &IsSame<'_>) {
         self.give_up();
         for turn in self.ahead.drain(..=at).collect::<Vec<_>>() {
             self.turn = turn.number;

@@ -24,11 +24,11 @@ use std::collections::HashMap;
 pub struct Answers {
     same: Comparison,
     exchanges: Vec<Exchange>,
-    asked: HashMap<String, Asked>,
+    asked: HashMap<String, RecordedMessage>,
 }
 
 /// One thing that was asked, however often.
-struct Asked {
+struct RecordedMessage {
     about: About,
     is_request: bool,
     exchanges: Vec<usize>,
@@ -53,18 +53,18 @@ pub struct Exchange {
     /// See `asked`.
     pub place: (usize, u64),
     token: Option<String>,
-    said: Vec<Said>,
+    said: Vec<RecordedReply>,
 }
 
 #[derive(Debug)]
-struct Said {
+struct RecordedReply {
     t: u64,
     line: String,
-    kind: Kind,
+    kind: ReplyKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ReplyKind {
     Answer,
     /// It bears the request's token.
     Progress,
@@ -83,15 +83,15 @@ pub struct Due {
 impl Exchange {
     /// Whether the request was answered.
     pub fn is_answered(&self) -> bool {
-        self.said.iter().any(|said| said.kind == Kind::Answer)
+        self.said.iter().any(|said| said.kind == ReplyKind::Answer)
     }
 
     /// What is to be said to who asks now by this id, with this token for progress. Who gave no token hears of none.
-    pub fn say(&self, id: Option<&RawValue>, token: Option<&RawValue>) -> Vec<Due> {
-        let line = |said: &Said| match said.kind {
-            Kind::Answer => with_id(&said.line, id?),
-            Kind::Progress => with_token(&said.line, token?),
-            Kind::Other => Some(format!("{}\n", said.line).into_bytes()),
+    pub fn replies(&self, id: Option<&RawValue>, token: Option<&RawValue>) -> Vec<Due> {
+        let line = |said: &RecordedReply| match said.kind {
+            ReplyKind::Answer => with_id(&said.line, id?),
+            ReplyKind::Progress => with_token(&said.line, token?),
+            ReplyKind::Other => Some(format!("{}\n", said.line).into_bytes()),
         };
         self.said.iter().filter_map(|said| Some(Due { t: said.t, line: line(said)? })).collect()
     }
@@ -116,23 +116,23 @@ impl Answers {
     ///
     /// # Errors
     /// It isn't in the recording.
-    pub fn ask(&mut self, line: &str) -> Result<&Exchange, Miss> {
+    pub fn find_request(&mut self, line: &str) -> Result<&Exchange, Miss> {
         let Some((key, about)) = key(&self.same, line) else { return Err(Miss::default()) };
-        match self.asked.get_mut(&key).filter(|asked| asked.is_request).and_then(Asked::next) {
+        match self.asked.get_mut(&key).filter(|asked| asked.is_request).and_then(RecordedMessage::next) {
             Some(at) => Ok(&self.exchanges[at]),
             None => Err(self.miss(&key, about)),
         }
     }
 
     /// Finds what followed a notification.
-    pub fn tell(&mut self, line: &str) -> Option<&Exchange> {
+    pub fn find_notification(&mut self, line: &str) -> Option<&Exchange> {
         let (key, _) = key(&self.same, line)?;
         let at = self.asked.get_mut(&key).filter(|asked| !asked.is_request)?.next()?;
         Some(&self.exchanges[at])
     }
 }
 
-impl Asked {
+impl RecordedMessage {
     fn next(&mut self) -> Option<usize> {
         let at = self.exchanges.get(self.given).or(self.exchanges.last()).copied();
         self.given = self.exchanges.len().min(self.given + 1);
@@ -199,7 +199,7 @@ impl Recording {
         let (key, about) = key(&self.answers.same, line)?;
         let at = self.answers.exchanges.len();
         self.answers.exchanges.push(Exchange { t, asked: line.to_owned(), place, token, said: Vec::new() });
-        let asked = || Asked { about, is_request, exchanges: Vec::new(), given: 0 };
+        let asked = || RecordedMessage { about, is_request, exchanges: Vec::new(), given: 0 };
         self.answers.asked.entry(key).or_insert_with(asked).exchanges.push(at);
         self.last = Some(at);
         Some(at)
@@ -211,17 +211,17 @@ impl Recording {
             Ok(Message::Response { id, .. }) => {
                 let id = name(id);
                 let Some(open) = self.open.iter().position(|(other, _)| *other == id) else { return };
-                (Some(self.open.remove(open).1), Kind::Answer)
+                (Some(self.open.remove(open).1), ReplyKind::Answer)
             }
             Ok(Message::Notification { method, params }) => match progress_token(&method, params) {
-                Some(token) => (self.of_token(&name(token)), Kind::Progress),
-                None => (self.latest(), Kind::Other),
+                Some(token) => (self.of_token(&name(token)), ReplyKind::Progress),
+                None => (self.latest(), ReplyKind::Other),
             },
-            Ok(Message::Request { .. }) => (self.latest(), Kind::Other),
+            Ok(Message::Request { .. }) => (self.latest(), ReplyKind::Other),
             Err(_) => return,
         };
         if let Some(exchange) = at.and_then(|at| self.answers.exchanges.get_mut(at)) {
-            exchange.said.push(Said { t, line: line.trim_ascii().to_owned(), kind });
+            exchange.said.push(RecordedReply { t, line: line.trim_ascii().to_owned(), kind });
         }
     }
 

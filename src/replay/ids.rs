@@ -4,7 +4,7 @@
 use super::calls::{About, News, OpenCalls, about, call};
 use super::forms::restated_answer;
 use super::json_rpc::name;
-use super::turns::{Said, body};
+use super::turns::{RecordedLine, body};
 use crate::io::lines::{Change, change};
 use crate::record::Form;
 use std::borrow::Cow;
@@ -21,14 +21,14 @@ pub struct Ids {
 #[derive(Debug)]
 struct Made {
     /// The recorded call.
-    said: Said,
+    said: RecordedLine,
     /// The same call as it was made now, where it was.
     now: Option<String>,
 }
 
 impl Ids {
     /// A line of the agent's is waited for.
-    pub fn expect(&mut self, said: &Said) {
+    pub fn expect(&mut self, said: &RecordedLine) {
         if let Some(call) = call(said.body()).filter(|call| call.form != Form::JsonRpc) {
             if self.open.is_empty() {
                 self.live.clear();
@@ -38,7 +38,7 @@ impl Ids {
     }
 
     /// A line of now stands for that one.
-    pub fn pair(&mut self, said: &Said, line: &[u8]) {
+    pub fn pair(&mut self, said: &RecordedLine, line: &[u8]) {
         if !self.open.is_empty()
             && let (Some(recorded), Some(now)) = (call(said.body()), call(line))
             && let Some(made) = self.open.like(&recorded).find(|made| made.said.place == said.place)
@@ -110,8 +110,8 @@ impl Ids {
 mod tests {
     use super::*;
 
-    fn said(line: &str, number: u64) -> Said {
-        Said { bytes: format!("{line}\n").into_bytes(), t: 0, place: (0, number) }
+    fn said(line: &str, number: u64) -> RecordedLine {
+        RecordedLine { bytes: format!("{line}\n").into_bytes(), t: 0, place: (0, number) }
     }
 
     /// What is said of the recorded `answers` where these calls were recorded and made.

@@ -2,7 +2,7 @@
 
 /// A recorded line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct RecordedLine {
     /// The line as it passed, with its end.
     pub bytes: Vec<u8>,
     /// When it passed, in microseconds since the session's start.
@@ -11,7 +11,7 @@ pub struct Said {
     pub place: (usize, u64),
 }
 
-impl Said {
+impl RecordedLine {
     /// The line without its end.
     pub fn body(&self) -> &[u8] {
         body(&self.bytes)
@@ -32,9 +32,9 @@ pub struct Turn {
     pub think: u64,
     /// What our side says; nothing in the first turn where the other side began, and where what the other side answers is
     /// so much that it is cut.
-    pub ours: Vec<Said>,
+    pub ours: Vec<RecordedLine>,
     /// What the other side answered; nothing where the recording ends, and where our side says so much that it is cut.
-    pub theirs: Vec<Said>,
+    pub theirs: Vec<RecordedLine>,
 }
 
 /// Makes turns of lines.
@@ -55,7 +55,7 @@ const AROUND: usize = 100;
 
 impl Turns {
     /// Takes the next line, and gives the turn that it ends.
-    pub fn push(&mut self, is_ours: bool, said: Said) -> Option<Turn> {
+    pub fn push(&mut self, is_ours: bool, said: RecordedLine) -> Option<Turn> {
         let begins = self.held[usize::from(is_ours)] > MOST || is_ours && !self.turn.theirs.is_empty();
         let ended = if begins { self.end() } else { None };
         if is_ours && self.turn.ours.is_empty() {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_what_we_say_and_what_comes_back() {
-        let said = |t: u64| Said { bytes: t.to_string().into_bytes(), t, place: (0, t) };
+        let said = |t: u64| RecordedLine { bytes: t.to_string().into_bytes(), t, place: (0, t) };
         let mut turns = Turns::default();
         let mut all = Vec::new();
         for (t, is_ours) in [(1, false), (5, true), (6, true), (7, false), (8, false), (20, true)] {

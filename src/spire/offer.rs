@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::label::label;
 use super::message::Message;
-use crate::io::lines::{self, Line, Place};
+use crate::io::lines::{self, FieldPosition, Line};
 use std::io::Write;
 
 /// The field's name.
@@ -37,8 +37,8 @@ pub fn write_bare(actions: &[Action], out: &mut Vec<u8>) {
 /// Appends the line that `message` was read from (as `text`) with the field set; an earlier one is replaced.
 pub fn set(line: &Line<'_>, text: &str, message: &Message<'_>, actions_json: &[u8], out: &mut Vec<u8>) {
     let place = match message.valid_actions {
-        Some(value) => Place::Present(lines::range_in(text, value.get())),
-        None => Place::Absent,
+        Some(value) => FieldPosition::Present(lines::range_in(text, value.get())),
+        None => FieldPosition::Absent,
     };
     lines::set_at(line, &place, FIELD, actions_json, out);
 }

@@ -24,7 +24,7 @@ use wire::Wire;
 
 /// A command as it came.
 #[derive(Deserialize)]
-struct Asked<'a> {
+struct BridgeCommand<'a> {
     id: u64,
     cmd: String,
     #[serde(borrow)]
@@ -32,7 +32,7 @@ struct Asked<'a> {
     timeout: f64,
 }
 
-impl Asked<'_> {
+impl BridgeCommand<'_> {
     fn number(&self, name: &str) -> Option<f64> {
         serde_json::from_str::<Value>(self.args.get()).unwrap()[name].as_f64()
     }
@@ -69,7 +69,7 @@ fn main() {
         game.wire.write(b"{\"ok\":true,\"id\":7000000,\"data\":1,\"events\":[],\"frame\":1}\n\n{\"ok\":tr\n");
     }
     while let Some(line) = game.wire.read() {
-        match serde_json::from_str::<Asked>(&line) {
+        match serde_json::from_str::<BridgeCommand>(&line) {
             Ok(asked) => game.answer(&asked),
             Err(error) => game.say(&json!({"ok":false,"id":null,"error":error.to_string(),"code":"BAD_JSON"})),
         }
@@ -117,7 +117,7 @@ fn crash() -> ! {
 }
 
 impl Game {
-    fn answer(&mut self, asked: &Asked<'_>) {
+    fn answer(&mut self, asked: &BridgeCommand<'_>) {
         match asked.cmd.as_str() {
             "hello" => self.greet(asked),
             _ => self.carry_out(asked),
@@ -143,11 +143,11 @@ impl Game {
         }
     }
 
-    fn done(&mut self, asked: &Asked<'_>, data: &Value) {
+    fn done(&mut self, asked: &BridgeCommand<'_>, data: &Value) {
         self.say(&json!({"ok":true,"id":asked.id,"data":data,"events":[],"frame":1}));
     }
 
-    fn greet(&mut self, asked: &Asked<'_>) {
+    fn greet(&mut self, asked: &BridgeCommand<'_>) {
         match self.fault.as_str() {
             "other-version" => self.done(asked, &json!({"version":"2.0"})),
             "no-version" => self.done(asked, &json!({"engine":"4.6"})),
@@ -160,7 +160,7 @@ impl Game {
         }
     }
 
-    fn carry_out(&mut self, asked: &Asked<'_>) {
+    fn carry_out(&mut self, asked: &BridgeCommand<'_>) {
         match asked.cmd.as_str() {
             "quit" => {
                 self.done(asked, &json!({}));

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// A line as it came: a request, a notification, or an answer to one of ours.
 #[derive(Deserialize)]
-struct Heard<'a> {
+struct ClientMessage<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     method: Option<String>,
@@ -132,7 +132,7 @@ fn say_error(id: &str, code: &Value, message: &str, data: &Value) {
 
 impl Server {
     fn hear(&mut self, line: &str) {
-        let Heard { id, method, params } = serde_json::from_str(line).unwrap();
+        let ClientMessage { id, method, params } = serde_json::from_str(line).unwrap();
         if self.fault == "silent" {
             return;
         }

@@ -1,6 +1,6 @@
 //! A Godot game as a world: calls become the game's commands, its answers come back in order.
 
-use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
+use super::game::{Answer, Game, GameMessage, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
 use crate::cmd::world::{Calls, Refusal, Sending, World};
 use crate::godot::{self, Gone, answer, kind_of};
@@ -45,11 +45,11 @@ impl Bridge {
     }
 
     fn take_line(&mut self, line: &Line<'_>, calls: &mut Calls, out: &mut Out) {
-        match self.game.hear(&text(line.body()), line.number()) {
+        match self.game.receive(&text(line.body()), line.number()) {
             Err(gone) => self.lose(&gone, calls),
-            Ok(Heard::Nothing | Heard::Ready) => {}
-            Ok(Heard::Events(events)) => self.show(Some(events), out),
-            Ok(Heard::Answer(answer)) => self.settle(&answer, calls, out),
+            Ok(GameMessage::Nothing | GameMessage::Ready) => {}
+            Ok(GameMessage::Events(events)) => self.show(Some(events), out),
+            Ok(GameMessage::Answer(answer)) => self.settle(&answer, calls, out),
         }
     }
 
@@ -60,7 +60,7 @@ impl Bridge {
         }
         let why = format!("the game's answer is {TOO_LONG}: ask for less (depth, max_nodes, fields, since)");
         self.report.fault(format_args!("game:{number}"), &why);
-        match self.game.hear_too_long(bytes) {
+        match self.game.receive_overlong(bytes) {
             Err(gone) => self.lose(&gone, calls),
             Ok(None) => {}
             Ok(Some(id)) => {
@@ -166,7 +166,7 @@ impl World for Bridge {
         // It stands beside the arguments, or among them.
         let beside = timeout.filter(|own| own.as_secs_f64() <= LONGEST);
         let timeout = beside.or_else(|| own_timeout(arguments?));
-        let id = self.game.ask(out, call.tool(), arguments, timeout);
+        let id = self.game.send(out, call.tool(), arguments, timeout);
         if call.tool() == "quit" {
             self.asked_to_quit = Some(id);
         }

@@ -35,14 +35,14 @@ pub struct Patience {
 }
 
 /// One of our commands that isn't answered yet.
-struct Asked {
+struct PendingCommand {
     id: u64,
     /// Nothing where it may take for ever.
     timeout: Option<Duration>,
 }
 
 /// What a line of the game's means.
-pub enum Heard<'a> {
+pub enum GameMessage<'a> {
     /// It has greeted: commands may be sent.
     Ready,
     /// It answers a command.
@@ -68,8 +68,8 @@ pub struct Game {
     report: Arc<Report>,
     /// Our own commands are numbered from here, so that a late answer to somebody before us is not taken for ours.
     next: u64,
-    asked: VecDeque<Asked>,
-    /// Since when the first of `asked` is what the game works on.
+    pending: VecDeque<PendingCommand>,
+    /// Since when the first of `pending` is what the game works on.
     since: Instant,
     is_ready: bool,
     wants_events: bool,
@@ -90,7 +90,7 @@ impl Game {
             patience,
             report,
             next: first,
-            asked: VecDeque::new(),
+            pending: VecDeque::new(),
             since: Instant::now(),
             is_ready: false,
             wants_events,
@@ -105,7 +105,7 @@ impl Game {
     /// Says hello; nothing else is sent until that is answered.
     pub fn greet(&mut self, out: &mut Out) {
         let arguments = Object::default().text("version", godot::PROTOCOL).put("stream", self.wants_events);
-        self.ask(out, "hello", Some(&arguments.end()), None);
+        self.send(out, "hello", Some(&arguments.end()), None);
     }
 
     pub fn is_ready(&self) -> bool {
@@ -118,18 +118,18 @@ impl Game {
 
     /// Whether it has been told to end, and has answered that.
     pub fn has_answered_quit(&self) -> bool {
-        self.is_quitting && self.asked.is_empty()
+        self.is_quitting && self.pending.is_empty()
     }
 
     /// Sends a command; gives its number. `arguments` is a JSON object.
-    pub fn ask(&mut self, out: &mut Out, name: &str, arguments: Option<&str>, timeout: Option<Duration>) -> u64 {
+    pub fn send(&mut self, out: &mut Out, name: &str, arguments: Option<&str>, timeout: Option<Duration>) -> u64 {
         let id = self.next;
         self.next += 1;
         let timeout = timeout.or(self.patience.command);
-        if self.asked.is_empty() {
+        if self.pending.is_empty() {
             self.since = Instant::now();
         }
-        self.asked.push_back(Asked { id, timeout });
+        self.pending.push_back(PendingCommand { id, timeout });
         let line = godot::command(id, name, arguments, timeout.unwrap_or(FOR_EVER).as_secs_f64());
         out.to(Side::Far).extend_from_slice(line.as_bytes());
         id
@@ -139,7 +139,7 @@ impl Game {
     pub fn quit(&mut self, out: &mut Out) {
         if !std::mem::replace(&mut self.is_quitting, true) {
             // Nothing else is asked any more, so that it has nothing else to do.
-            self.ask(out, "quit", None, Some(CLOSING));
+            self.send(out, "quit", None, Some(CLOSING));
         }
     }
 
@@ -147,34 +147,34 @@ impl Game {
     ///
     /// # Errors
     /// Where it isn't a game that can be spoken with.
-    pub fn hear<'a>(&mut self, line: &'a str, number: u64) -> Result<Heard<'a>, Gone> {
+    pub fn receive<'a>(&mut self, line: &'a str, number: u64) -> Result<GameMessage<'a>, Gone> {
         let response = match Message::read(line) {
             Message::Response(response) => response,
-            Message::Events(events) => return Ok(Heard::Events(events.get())),
+            Message::Events(events) => return Ok(GameMessage::Events(events.get())),
             Message::Unreadable(why) => {
                 self.report.fault(format_args!("game:{number}"), why);
-                return Ok(Heard::Nothing);
+                return Ok(GameMessage::Nothing);
             }
         };
-        let is_meant = |asked: &Asked| match response.id {
-            Some(id) => asked.id == id,
+        let is_meant = |pending: &PendingCommand| match response.id {
+            Some(id) => pending.id == id,
             // It couldn't read a line (its parser takes less than ours). Before it has greeted, that was nobody's of ours.
             None => self.is_ready,
         };
-        let Some(at) = self.asked.iter().position(is_meant) else {
+        let Some(at) = self.pending.iter().position(is_meant) else {
             self.report.note_again(format_args!("game:{number}: an answer to nothing that was asked"));
-            return Ok(Heard::Nothing);
+            return Ok(GameMessage::Nothing);
         };
-        let mut skipped: Vec<u64> = self.asked.drain(..=at).map(|asked| asked.id).collect();
+        let mut skipped: Vec<u64> = self.pending.drain(..=at).map(|pending| pending.id).collect();
         let id = skipped.pop().unwrap_or_default();
         self.since = Instant::now();
         if self.is_ready {
-            return Ok(Heard::Answer(Answer { id, response, skipped }));
+            return Ok(GameMessage::Answer(Answer { id, response, skipped }));
         }
         self.check_version(&response)?;
         self.is_ready = true;
         self.last_moment = None;
-        Ok(Heard::Ready)
+        Ok(GameMessage::Ready)
     }
 
     fn check_version(&self, hello: &Response<'_>) -> Result<(), Gone> {
@@ -217,7 +217,7 @@ impl Game {
 
     /// How long the game may say nothing about the first of the commands, from `since`.
     fn patience(&self) -> Option<Duration> {
-        let first = self.asked.front()?;
+        let first = self.pending.front()?;
         if self.is_ready { Some(first.timeout? + GRACE) } else { self.patience.start }
     }
 
@@ -273,7 +273,7 @@ impl Game {
     ///
     /// # Errors
     /// Where it is the greeting.
-    pub fn hear_too_long(&mut self, beginning: &[u8]) -> Result<Option<u64>, Gone> {
+    pub fn receive_overlong(&mut self, beginning: &[u8]) -> Result<Option<u64>, Gone> {
         if !beginning.starts_with(b"{\"ok\"") {
             return Ok(None);
         }
@@ -282,7 +282,7 @@ impl Game {
             return Err(self.gone("VERSION_MISMATCH", message, None));
         }
         self.since = Instant::now();
-        Ok(self.asked.pop_front().map(|asked| asked.id))
+        Ok(self.pending.pop_front().map(|pending| pending.id))
     }
 
     /// What ends the run without a game; what the engine last printed is said before.

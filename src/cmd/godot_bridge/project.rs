@@ -51,7 +51,7 @@ pub fn needs_import(folder: &Path) -> bool {
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         match extension {
             "gd" => class_name(path).is_some_and(|name| !known.contains(&format!("&\"{name}\""))),
-            "import" => fs::read_to_string(path).is_ok_and(|text| !is_imported(folder, &text)),
+            "import" => fs::read_to_string(path).is_ok_and(|text| !imported_file_exists(folder, &text)),
             _ => ASSETS.contains(&extension) && !path.with_extension(format!("{extension}.import")).exists(),
         }
     })
@@ -69,7 +69,7 @@ fn class_name(script: &Path) -> Option<String> {
 }
 
 /// Whether what an `.import` file says was made is there.
-fn is_imported(folder: &Path, text: &str) -> bool {
+fn imported_file_exists(folder: &Path, text: &str) -> bool {
     let made = text.lines().find_map(|line| line.strip_prefix("path=\"res://")?.strip_suffix('"'));
     made.is_none_or(|made| folder.join(made).exists())
 }

@@ -1,6 +1,6 @@
 //! `godot-bridge tree`: what is on the screen, for people.
 
-use super::game::{Answer, Game, Heard, LEFT, NOT_ENDED};
+use super::game::{Answer, Game, GameMessage, LEFT, NOT_ENDED};
 use crate::godot;
 use crate::io::lines::{Piece, text};
 use crate::io::report::{Failure, Report, Status};
@@ -34,7 +34,7 @@ impl Tree {
         if let Some(depth) = self.depth {
             arguments["depth"] = depth.into();
         }
-        self.game.ask(out, COMMAND, Some(&arguments.to_string()), None);
+        self.game.send(out, COMMAND, Some(&arguments.to_string()), None);
     }
 
     fn draw(&mut self, data: &Value, out: &mut Out) -> Result<(), Failure> {
@@ -54,26 +54,26 @@ impl Tree {
         Ok(())
     }
 
-    fn hear(&mut self, body: &str, number: u64, out: &mut Out) -> Result<(), Failure> {
-        match self.game.hear(body, number) {
+    fn receive(&mut self, body: &str, number: u64, out: &mut Out) -> Result<(), Failure> {
+        match self.game.receive(body, number) {
             Err(gone) => return Err(self.game.failure(&gone)),
-            Ok(Heard::Ready) => self.ask(out),
-            Ok(Heard::Answer(Answer { response, .. })) if self.game.has_answered_quit() => {
+            Ok(GameMessage::Ready) => self.ask(out),
+            Ok(GameMessage::Answer(Answer { response, .. })) if self.game.has_answered_quit() => {
                 // How it ends is of interest still: it may crash.
                 match response.ok {
                     true => self.game.close(NOT_ENDED),
                     false => out.stop(self.report.finish()),
                 }
             }
-            Ok(Heard::Answer(Answer { response, .. })) if response.ok => {
+            Ok(GameMessage::Answer(Answer { response, .. })) if response.ok => {
                 let data = response.get("data").map_or("null", |data| data.get());
                 self.draw(&serde_json::from_str(data).unwrap_or_default(), out)?;
             }
-            Ok(Heard::Answer(Answer { response, .. })) => {
+            Ok(GameMessage::Answer(Answer { response, .. })) => {
                 let said = ["error", "hint"].into_iter().filter_map(|key| response.text(key));
                 return Err(failed(said.collect::<Vec<_>>().join("; ")));
             }
-            Ok(Heard::Events(_) | Heard::Nothing) => {}
+            Ok(GameMessage::Events(_) | GameMessage::Nothing) => {}
         }
         Ok(())
     }
@@ -83,7 +83,7 @@ impl Stage for Tree {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
             Event::Started => self.game.greet(out),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&text(line.body()), line.number(), out)?,
+            Event::Piece(Side::Far, Piece::Line(line)) => self.receive(&text(line.body()), line.number(), out)?,
             Event::Piece(Side::Far, Piece::Part { last: true, .. }) => {
                 return Err(failed("the answer is too long"));
             }

@@ -2,7 +2,7 @@
 //! goes to the stage as a `hitl_response`, through a pipe.
 
 use super::dialogue::{Dialogue, Next};
-use crate::io::asking::{Asking, Heard};
+use crate::io::asking::{Asking, TerminalInput};
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::terminal::{Terminal, printable};
@@ -191,15 +191,15 @@ impl Worker {
         loop {
             match next {
                 Next::Say(text) => {
-                    if let Err(error) = terminal.say(&text) {
+                    if let Err(error) = terminal.show(&text) {
                         return gone(error);
                     }
                 }
                 Next::AskAnew(text) => {
-                    let shown = terminal.say(&text);
+                    let shown = terminal.show(&text);
                     // What was typed before this was there to be read is no answer to it.
                     terminal.forget_input();
-                    if let Err(error) = shown.and_then(|()| terminal.say(dialogue.prompt())) {
+                    if let Err(error) = shown.and_then(|()| terminal.show(dialogue.prompt())) {
                         return gone(error);
                     }
                 }
@@ -219,10 +219,10 @@ impl Worker {
                 }
             }
             next = match terminal.line(&self.woken) {
-                Heard::Line(line) => dialogue.hear(&line),
-                Heard::End => dialogue.ended(),
-                Heard::Gone => return Ended::Gone("the terminal has gone".to_owned()),
-                Heard::Woken => match self.next() {
+                TerminalInput::Line(line) => dialogue.receive(&line),
+                TerminalInput::End => dialogue.ended(),
+                TerminalInput::Gone => return Ended::Gone("the terminal has gone".to_owned()),
+                TerminalInput::Woken => match self.next() {
                     // Of an answer that was given elsewhere.
                     Some(Order::Refuse(_)) => Next::Say(String::new()),
                     order => return close(&mut terminal, order),
@@ -246,6 +246,6 @@ fn close(terminal: &mut Asking, order: Option<Order>) -> Ended {
         _ => ("this question is withdrawn: hitl-gate ends".to_owned(), Ended::Over),
     };
     // Who doesn't see it isn't there any more.
-    let _ = terminal.say(&format!("\r{}\n", printable(&note)));
+    let _ = terminal.show(&format!("\r{}\n", printable(&note)));
     ended
 }

@@ -2,7 +2,7 @@
 
 use super::asker::Question;
 use super::gate::{Gate, Pending, unnoted};
-use super::noted::Noted;
+use super::gate_event::GateEvent;
 use super::records;
 use crate::io::lines::Line;
 use crate::io::report::{Failure, Status};
@@ -43,14 +43,14 @@ impl Gate {
         let question = token().and_then(|nonce| Ok((nonce, token()?)));
         let sha256 = sha256(call.arguments_text().as_bytes());
         let asked = match &question {
-            Ok((nonce, _)) => self.note(Noted::Asked { call: &call, nonce }),
+            Ok((nonce, _)) => self.audit(GateEvent::Asked { call: &call, nonce }),
             Err(error) => Err(Failure::new(Status::Fault, format_args!("/dev/urandom: {error}"))),
         };
         let (Ok((nonce, terminal_nonce)), Ok(())) = (question, &asked) else {
             let why = asked.err().map_or_else(String::new, |failure| unnoted(&failure));
             return self.drop_first(Kind::Denied, &why, out);
         };
-        self.tell(&records::waiting(&call, &nonce, &sha256), out);
+        self.send_event(&records::waiting(&call, &nonce, &sha256), out);
         if let Some(asker) = &mut self.asker {
             let (nonce, sha256) = (terminal_nonce.clone(), sha256.clone());
             asker.ask(Question { nonce, sha256, call: held_call.clone(), timeout: self.settings.timeout });
@@ -104,9 +104,9 @@ impl Gate {
     ) -> Result<(), Failure> {
         let edited = agreed.map(|agreed| agreed.call.call());
         let sha256 = sha256(edited.as_ref().unwrap_or(call).arguments_text().as_bytes());
-        self.note(Noted::Settled { call, verdict, by, sha256: &sha256, feedback })?;
+        self.audit(GateEvent::Settled { call, verdict, by, sha256: &sha256, feedback })?;
         for record in records::settled(call, verdict, by, &sha256, feedback) {
-            self.tell(&record, out);
+            self.send_event(&record, out);
         }
         Ok(())
     }

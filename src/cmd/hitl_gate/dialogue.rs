@@ -64,7 +64,7 @@ impl Dialogue {
         Next::Say(format!("{text}{}", self.prompt()))
     }
 
-    pub fn hear(&mut self, line: &str) -> Next {
+    pub fn receive(&mut self, line: &str) -> Next {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();

@@ -1,8 +1,8 @@
 //! The stage: what isn't a call passes at once, a call when its turn comes, and one that is marked when somebody agrees.
 
 use super::asker::Asker;
+use super::gate_event::GateEvent;
 use super::held::Held;
-use super::noted::Noted;
 use super::records::wants_answer;
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
@@ -30,7 +30,7 @@ pub struct Settings {
 /// Refuses a call whose arguments were edited, with the reason.
 pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<(), String> + Send>;
 /// Is told what happens, before it does.
-pub type Notebook = Box<dyn FnMut(Noted<'_>) -> Result<(), Failure> + Send>;
+pub type Notebook = Box<dyn FnMut(GateEvent<'_>) -> Result<(), Failure> + Send>;
 
 /// The question that is open: about the first call that waits.
 pub(super) struct Pending {
@@ -99,7 +99,7 @@ impl Gate {
     }
 
     /// Tells a record to whoever watches.
-    pub(super) fn tell(&mut self, record: &str, out: &mut Out) {
+    pub(super) fn send_event(&mut self, record: &str, out: &mut Out) {
         if let Some(events) = &mut self.events {
             events.take_record(record, out);
         }
@@ -111,7 +111,7 @@ impl Gate {
     }
 
     /// The one place where whoever keeps an account is told, before any byte leaves. An error refuses the call.
-    pub(super) fn note(&mut self, event: Noted<'_>) -> Result<(), Failure> {
+    pub(super) fn audit(&mut self, event: GateEvent<'_>) -> Result<(), Failure> {
         (self.notebook)(event)
     }
 
@@ -137,7 +137,7 @@ impl Gate {
 
     /// Lets a call pass that nobody has to be asked about.
     pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
-        match self.note(Noted::Passed { call }) {
+        match self.audit(GateEvent::Passed { call }) {
             Ok(()) => self.deliveries.pass(line, call, false, out),
             Err(failure) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
@@ -201,14 +201,14 @@ impl Gate {
         let why = format!("it was not delivered: {why}");
         for passed in self.deliveries.take_undelivered(out) {
             let call = passed.call.call();
-            self.note_undelivered(&call);
+            self.audit_undelivered(&call);
             self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
             self.answer(&call, Kind::Lost, &why, out);
         }
     }
 
-    fn note_undelivered(&mut self, call: &Call<'_>) {
-        if let Err(failure) = self.note(Noted::Undelivered { call }) {
+    fn audit_undelivered(&mut self, call: &Call<'_>) {
+        if let Err(failure) = self.audit(GateEvent::Undelivered { call }) {
             self.report.fault("--audit", failure);
         }
     }
@@ -273,7 +273,7 @@ impl Stage for Gate {
 
     fn end(&mut self, out: &Out) {
         for passed in self.deliveries.take_undelivered(out) {
-            self.note_undelivered(&passed.call.call());
+            self.audit_undelivered(&passed.call.call());
         }
     }
 

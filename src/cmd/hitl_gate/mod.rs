@@ -7,8 +7,8 @@ mod decide;
 mod dialogue;
 mod editor;
 mod gate;
+mod gate_event;
 mod held;
-mod noted;
 mod records;
 mod screen;
 #[cfg(test)]
@@ -140,8 +140,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let audit = arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?;
     let audit = Arc::new(Mutex::new(audit));
     let kept = Arc::clone(&audit);
-    let notebook: gate::Notebook = Box::new(move |noted| match &mut *lock(&kept) {
-        Some(audit) => noted::write(&noted, audit),
+    let notebook: gate::Notebook = Box::new(move |event| match &mut *lock(&kept) {
+        Some(audit) => gate_event::write(&event, audit),
         None => Ok(()),
     });
     let friends = (judge, notebook);

@@ -1,7 +1,7 @@
 //! What rules and an account would have a say in; they come from outside, and so do the tests of everything else.
 
 use super::gate::{Gate, Judge, Notebook, Settings};
-use super::noted::Noted;
+use super::gate_event::GateEvent;
 use crate::cmd::events::Events;
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
@@ -49,18 +49,18 @@ impl Bench {
     }
 }
 
-fn name(noted: &Noted<'_>) -> &'static str {
-    match noted {
-        Noted::Asked { .. } => "asked",
-        Noted::Settled { .. } => "settled",
-        Noted::Passed { .. } => "passed",
-        Noted::Undelivered { .. } => "undelivered",
+fn name(event: &GateEvent<'_>) -> &'static str {
+    match event {
+        GateEvent::Asked { .. } => "asked",
+        GateEvent::Settled { .. } => "settled",
+        GateEvent::Passed { .. } => "passed",
+        GateEvent::Undelivered { .. } => "undelivered",
     }
 }
 
 /// Nothing can be noted of this sort.
 fn without(sort: &'static str) -> Notebook {
-    Box::new(move |noted| match name(&noted) {
+    Box::new(move |event| match name(&event) {
         name if name == sort => Err(Failure::new(Status::Fault, "the disk is full")),
         _ => Ok(()),
     })
@@ -107,12 +107,12 @@ fn everything_is_noted_before_it_happens() {
     let notes = Arc::clone(&noted);
     let notebook: Notebook = Box::new(move |event| {
         let note = match event {
-            Noted::Asked { call, nonce } => format!("asked {} {}", call.tool, nonce.len()),
-            Noted::Settled { call, verdict, by, sha256, feedback } => {
+            GateEvent::Asked { call, nonce } => format!("asked {} {}", call.tool, nonce.len()),
+            GateEvent::Settled { call, verdict, by, sha256, feedback } => {
                 format!("settled {} {} {} {sha256} {feedback:?}", call.tool, verdict.name(), by.name())
             }
-            Noted::Passed { call } => format!("passed {}", call.tool),
-            Noted::Undelivered { call } => format!("undelivered {}", call.tool),
+            GateEvent::Passed { call } => format!("passed {}", call.tool),
+            GateEvent::Undelivered { call } => format!("undelivered {}", call.tool),
         };
         notes.lock().unwrap().push(note);
         Ok(())

@@ -67,7 +67,7 @@ impl Work for Check {
     }
 
     fn end_file(&mut self, log: &LogFile, _out: &mut Vec<u8>) {
-        let is_ours = log.is_ours() == Some(true) && (self.files.is_empty() || self.format == FORMAT);
+        let is_ours = log.is_ours() && (self.files.is_empty() || self.format == FORMAT);
         self.format = if is_ours { FORMAT } else { "ndjson" };
         self.files.push(log.name.clone());
         self.bytes += log.bytes_read;

@@ -7,7 +7,7 @@ mod table;
 
 use super::Command;
 use super::filter::Filter;
-use super::log_file::{Entry, LogFile, LogOptions, tell, tell_lost};
+use super::log_file::{Entry, LogFile, LogOptions, report_lost, report_problem};
 use crate::io::output::{Closed, Output};
 use crate::io::progress::Progress;
 use crate::io::report::{Failure, Report, Status};
@@ -177,8 +177,8 @@ fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut
                     progress.clear();
                 }
                 match &entry.found {
-                    Found::Problem(problem) => tell(problem, &name, entry.line, report),
-                    Found::Lost(count) => tell_lost(*count, &name, entry.line, report),
+                    Found::Problem(problem) => report_problem(problem, &name, entry.line, report),
+                    Found::Lost(count) => report_lost(*count, &name, entry.line, report),
                     _ => {}
                 }
                 closed = output.write(|out| work.take(&name, &entry, report, out));

@@ -2,8 +2,8 @@
 
 use super::table::print;
 use super::{Format, Kinds, Work};
+use crate::cmd::distribution::Distribution;
 use crate::cmd::log_file::{Entry, LogFile};
-use crate::cmd::spread::Spread;
 use crate::io::report::Report;
 use crate::journal::Direction;
 use crate::journal::read::{Found, Message};
@@ -23,14 +23,14 @@ pub(super) struct Summary {
 
 /// What is known of a type of messages, or of turns.
 struct Row {
-    sizes: Spread,
+    sizes: Distribution,
     /// How long after the other side's last message it came, where it was the first to come, in microseconds.
-    answers: Spread,
+    answers: Distribution,
 }
 
 impl Default for Row {
     fn default() -> Row {
-        Row { sizes: Spread::rough(), answers: Spread::rough() }
+        Row { sizes: Distribution::rough(), answers: Distribution::rough() }
     }
 }
 

@@ -87,7 +87,7 @@ impl Log {
         if settings.rotation.is_some() && !file.is_regular() {
             return Err(failed(&"only a file can be rotated"));
         }
-        if file.is_same_as(std::io::stdin()) || file.is_same_as(std::io::stdout()) {
+        if file.same_file(std::io::stdin()) || file.same_file(std::io::stdout()) {
             return Err(failed(&"it is our own stdin or stdout; give another file"));
         }
         let seq = first_seq(&file).map_err(|why| failed(&why))?;
@@ -294,7 +294,7 @@ impl Log {
 
     /// Goes on in the file that is at the log's path now, where that is another one than before.
     pub(super) fn reopen(&mut self) {
-        if self.file.is_in_place() || !self.file.is_regular() {
+        if self.file.path_names_it() || !self.file.is_regular() {
             return;
         }
         if self.settings.path.metadata().is_ok_and(|about| !about.is_file()) {

@@ -6,7 +6,7 @@ use super::world::Servers;
 use crate::cmd::world::{Calls, Number, World};
 use crate::io::stage::{Out, Side};
 use crate::json::quoted;
-use crate::mcp::{Asked, Round};
+use crate::mcp::{InputRequiredResult, Round};
 use crate::record::{InputRequest, InputResponse, OwnedCall};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ impl Servers {
         calls: &mut Calls,
         out: &mut Out,
     ) -> Result<(), String> {
-        let Asked { requests, state } = Asked::read(result.get())?;
+        let InputRequiredResult { requests, state } = InputRequiredResult::read(result.get())?;
         if let Some((_, method, _)) = requests.iter().find(|(_, method, _)| method != ELICITATION) {
             return Err(format!("the tool asks for {method}, which nobody here can give"));
         }

@@ -10,7 +10,7 @@ use crate::io::report::Status;
 use crate::io::stage::{Out, Side};
 use crate::journal::Direction;
 use crate::json::{Object, one_line, quoted};
-use crate::mcp::{Given, Heard, given};
+use crate::mcp::{Given, ServerMessage, given};
 use crate::record::{Kind, Outcome, OwnedCall};
 use crate::rpc::RpcError;
 use serde_json::json;
@@ -26,22 +26,22 @@ const FIRST_CALLS: Duration = Duration::from_secs(1);
 impl Servers {
     pub(super) fn take_line(&mut self, at: usize, line: &Line<'_>, calls: &mut Calls, out: &mut Out) {
         let body = text(line.body());
-        match self.connections[at].server.client.hear(&body, out.to(Side::Far)) {
-            Heard::Ready => self.ready(at, calls, out),
-            Heard::Answer(id, result) => self.take_result(at, id, result, calls, out),
-            Heard::Refused(error) => {
+        match self.connections[at].server.client.receive(&body, out.to(Side::Far)) {
+            ServerMessage::Ready => self.ready(at, calls, out),
+            ServerMessage::Answer(id, result) => self.take_result(at, id, result, calls, out),
+            ServerMessage::Refused(error) => {
                 let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
                 let loss = self.connections[at].server.loss(message, Cause::Refused);
                 self.lose(at, &loss, calls, out);
             }
-            Heard::Failed(why) => {
+            ServerMessage::Failed(why) => {
                 // A greeting that can't be read may be of the other era; a list of tools is not.
                 let cause =
                     if self.connections[at].server.client.has_greeted() { Cause::Unusable } else { Cause::Refused };
                 let loss = self.connections[at].server.loss(why, cause);
                 self.lose(at, &loss, calls, out);
             }
-            Heard::Event(kind, params) => {
+            ServerMessage::Event(kind, params) => {
                 if kind == "progress" {
                     // It works on something.
                     self.end_suspicion(at);
@@ -49,41 +49,41 @@ impl Servers {
                 let call = progress_of(&kind, params).and_then(|number| calls.call((at, number)));
                 self.show_about(at, call.and_then(|call| call.call().id), &kind, params, out);
             }
-            Heard::Elicits(id, params) => self.elicit(at, id, params, calls, out),
-            Heard::Withdraws(id) => {
+            ServerMessage::Elicits(id, params) => self.elicit(at, id, params, calls, out),
+            ServerMessage::Withdraws(id) => {
                 if !self.withdraw(at, id) {
                     self.show(at, "cancelled", &Object::default().put("requestId", id).end(), out);
                 }
             }
-            Heard::Asks(method, params) => {
+            ServerMessage::Asks(method, params) => {
                 let asked = Object::default().text("method", &method).put("params", params);
                 self.show(at, "request", &asked.end(), out);
             }
-            Heard::Noise(why) => {
+            ServerMessage::Noise(why) => {
                 if body.trim_start().starts_with(['{', '[']) {
                     self.connections[at].unreadable = Some((Instant::now(), why));
                 }
                 self.show(at, "noise", &json!(body).to_string(), out);
             }
-            Heard::Resources(resources, is_last) => {
+            ServerMessage::Resources(resources, is_last) => {
                 let connection = &mut self.connections[at];
                 for resource in resources {
                     print(resource.get(), connection.name().map(|name| ("server", name)), out);
                 }
                 connection.has_listed = is_last;
             }
-            Heard::NoResources(why) => {
+            ServerMessage::NoResources(why) => {
                 let connection = &mut self.connections[at];
                 self.report.fault(connection.server.label(), why);
                 connection.has_listed = true;
             }
-            Heard::Relisted => {
+            ServerMessage::Relisted => {
                 self.connections[at].schemas.clear();
                 self.show(at, "tools", "{}", out);
             }
-            Heard::NotRelisted(why) => self.show(at, "tools", &json!({"error": why}).to_string(), out),
-            Heard::Alive => self.end_suspicion(at),
-            Heard::Nothing => {}
+            ServerMessage::NotRelisted(why) => self.show(at, "tools", &json!({"error": why}).to_string(), out),
+            ServerMessage::Alive => self.end_suspicion(at),
+            ServerMessage::Nothing => {}
         }
     }
 

@@ -19,7 +19,7 @@ pub struct ClassifyArguments {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct ElementInput {
     role: Option<String>,
     name: String,
     value: Option<String>,
@@ -45,7 +45,7 @@ impl Classifier {
             return Err(TOO_DEEP.to_owned());
         }
         let body = std::str::from_utf8(line.body()).map_err(|_| "it is no UTF-8".to_owned())?;
-        let Asked { role, name, value, locale, context } = serde_json::from_str(body).map_err(|error| {
+        let ElementInput { role, name, value, locale, context } = serde_json::from_str(body).map_err(|error| {
             format!("it is no {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {}", why_none(&error))
         })?;
         let found = classify(&Element {

@@ -1,6 +1,6 @@
 //! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
 
-use super::told::answer;
+use super::verdict_output::answer;
 use crate::cmd::audit::Audit;
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
@@ -79,7 +79,7 @@ impl Gate {
                 self.refuse_line(piece, Kind::Denied, &Unreadable::new(why).in_form_of(body.as_bytes()), out);
             }
             (Read::Record(body), _) => {
-                self.annotations.asked(body);
+                self.annotations.observe_request(body);
                 out.pass(Side::Far, piece);
             }
             (Read::Call(body, call), Piece::Line(line)) => self.judge(&call, line, body, out),
@@ -94,7 +94,7 @@ impl Gate {
         let Judged { decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), is_said_destructive);
         let mut did = self.what_to_do(call, &decision);
         let mut decision = decision;
-        if let Err(failed) = self.note(|| Subject::of(call), Some(call.form), &decision, did) {
+        if let Err(failed) = self.audit_verdict(|| Subject::of(call), Some(call.form), &decision, did) {
             (did, decision) = (Did::Refuse(Kind::Denied), failed);
         }
         if self.settings.explain {
@@ -161,11 +161,11 @@ impl Gate {
         }
     }
 
-    fn hear(&mut self, piece: &Piece<'_>, out: &mut Out) {
+    fn receive(&mut self, piece: &Piece<'_>, out: &mut Out) {
         match piece {
             Piece::Line(line) => {
-                self.builtin.snapshot.hear(line.body());
-                self.annotations.hear(line.body());
+                self.builtin.snapshot.observe(line.body());
+                self.annotations.observe_answer(line.body());
             }
             // What it shows isn't known.
             Piece::Part { .. } => self.builtin.snapshot.forget(),
@@ -179,7 +179,7 @@ impl Gate {
         let why = format!("it was not delivered: {why}");
         for passed in self.deliveries.take_undelivered(out) {
             let call = passed.call.call();
-            self.note_undelivered(&call, passed.marked);
+            self.audit_undelivered(&call, passed.marked);
             self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
             answer(&call, Kind::Lost, &why, None, out);
         }
@@ -205,7 +205,7 @@ impl Stage for Gate {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
             Event::Piece(Side::Near, piece) => self.take(&piece, out),
-            Event::Piece(Side::Far, piece) => self.hear(&piece, out),
+            Event::Piece(Side::Far, piece) => self.receive(&piece, out),
             Event::Closed(Side::Near) if self.settings.wraps => out.close_far(),
             Event::Exited(status) => {
                 self.broken.get_or_insert_with(|| format!("the other side has ended ({})", describe(status)));
@@ -225,7 +225,7 @@ impl Stage for Gate {
 
     fn end(&mut self, out: &Out) {
         for passed in self.deliveries.take_undelivered(out) {
-            self.note_undelivered(&passed.call.call(), passed.marked);
+            self.audit_undelivered(&passed.call.call(), passed.marked);
         }
         if let Some(Err(error)) = self.audit.take().map(Audit::end) {
             self.report.fault("--audit", error);

@@ -3,7 +3,7 @@
 mod cases;
 mod classify;
 mod gate;
-pub(super) mod told;
+pub(super) mod verdict_output;
 mod verify;
 
 use super::audit::Audit;

@@ -32,7 +32,7 @@ pub fn run(arguments: &VerifyArguments, signals: &Signals, report: &Report) -> R
     let output = Output::open(signals)?;
     let found = verify(audits)?;
     for (name, summary) in &found {
-        tell(name, summary, report);
+        print_summary(name, summary, report);
     }
     let written = found.iter().try_for_each(|(name, summary)| output.write(|out| write(name, summary, out)));
     match written.and_then(|()| output.flush()) {
@@ -90,7 +90,7 @@ fn verify(mut audits: Vec<Audit>) -> Result<Vec<(String, Summary)>, Failure> {
     Ok(audits.into_iter().map(|audit| audit.name).zip(verification.finish()).collect())
 }
 
-fn tell(name: &str, summary: &Summary, report: &Report) {
+fn print_summary(name: &str, summary: &Summary, report: &Report) {
     if let Some(broken) = &summary.broken {
         let told = format_args!("the chain is broken here: {}; what follows proves nothing", broken.why);
         report.fault(format_args!("{name}:{}", broken.line), told);

@@ -1,13 +1,13 @@
 //! One recorded conversation, read turn by turn: which of the logs' sessions it is, and who said what in it.
 
-use crate::cmd::log_file::{Entry, LogFile, LogOptions, tell, tell_lost};
+use crate::cmd::log_file::{Entry, LogFile, LogOptions, report_lost, report_problem};
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::read::{Content, Found, Header};
 use crate::journal::{Direction, Part};
 use crate::record::ListTools;
 use crate::replay::discovery::{Discovery, is_discovery};
 use crate::replay::refused::{Line, Refusals};
-use crate::replay::turns::{Said, Turn, Turns};
+use crate::replay::turns::{RecordedLine, Turn, Turns};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -234,7 +234,7 @@ impl Conversation {
         let is_told = matches!(self.pass, Pass::Play(_));
         match found {
             Found::Header(header) => self.begin(&header),
-            Found::Problem(problem) if is_told => tell(&problem, name, place.1, &self.report),
+            Found::Problem(problem) if is_told => report_problem(&problem, name, place.1, &self.report),
             _ if !self.is_in => {}
             Found::Message(message) => {
                 let is_ours = match message.direction {
@@ -252,11 +252,11 @@ impl Conversation {
                 let open = &mut self.open[usize::from(is_ours)];
                 message.write(open);
                 if !message.more {
-                    let said = Said { bytes: std::mem::take(open), t: message.t.unwrap_or(0), place };
+                    let said = RecordedLine { bytes: std::mem::take(open), t: message.t.unwrap_or(0), place };
                     self.take_line(is_ours, said);
                 }
             }
-            Found::Lost(count) if is_told => tell_lost(count, name, place.1, &self.report),
+            Found::Lost(count) if is_told => report_lost(count, name, place.1, &self.report),
             // A gate that refused something ended with 1 for that alone.
             Found::End(end) if self.child_is_them => {
                 self.recorded_status = end.status.filter(|status| !self.leaves_out || *status != Status::Fault.code());
@@ -265,7 +265,7 @@ impl Conversation {
         }
     }
 
-    fn take_line(&mut self, is_ours: bool, said: Said) {
+    fn take_line(&mut self, is_ours: bool, said: RecordedLine) {
         self.lines += 1;
         let refused = match &mut self.pass {
             Pass::Look(refusals) => return refusals.see(self.lines, said.body(), is_ours),

@@ -9,17 +9,15 @@ use std::process::ExitStatus;
 use std::time::Instant;
 
 impl Role {
-    pub(super) fn is_last_turn(&mut self) -> Result<bool, Failure> {
+    /// Reads the next turn ahead of time, unless one was read already; false at the end of the recording.
+    pub(super) fn read_ahead(&mut self) -> Result<bool, Failure> {
         if self.alignment.ahead() > 0 {
-            return Ok(false);
+            return Ok(true);
         }
-        match self.conversation.next()? {
-            Some(turn) => {
-                self.alignment.look_ahead(turn);
-                Ok(false)
-            }
-            None => Ok(true),
-        }
+        let next = self.conversation.next()?;
+        let is_there = next.is_some();
+        next.into_iter().for_each(|turn| self.alignment.look_ahead(turn));
+        Ok(is_there)
     }
 
     /// The other side is gone: says whether it still owed anything, which is told.

@@ -1,8 +1,8 @@
 //! The messages of several logs, merged by time. What is held in memory is one read of each.
 
-use super::select::{Place, Position};
+use super::select::{Bound, Position};
 use crate::cmd::filter::Filter;
-use crate::cmd::log_file::{Entry, LogFile, tell, tell_lost};
+use crate::cmd::log_file::{Entry, LogFile, report_lost, report_problem};
 use crate::io::output::Closed;
 use crate::io::report::{Failure, Report, Status};
 use crate::journal::Direction;
@@ -19,8 +19,8 @@ pub struct Choice {
     pub filter: Option<Filter>,
     /// Messages at which to stop.
     pub breaks: Option<Filter>,
-    pub from: Option<Place>,
-    pub to: Option<Place>,
+    pub from: Option<Bound>,
+    pub to: Option<Bound>,
 }
 
 /// A message that is to be played.
@@ -175,11 +175,11 @@ impl Feeds {
             }
             Found::Problem(problem) => {
                 *is_cut |= matches!(problem, Problem::Missing(_));
-                tell(&problem, &name, line, report);
+                report_problem(&problem, &name, line, report);
             }
             Found::Lost(count) => {
                 *is_cut = true;
-                tell_lost(count, &name, line, report);
+                report_lost(count, &name, line, report);
             }
             Found::Header(header) => {
                 *session = header.start;

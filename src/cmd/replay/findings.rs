@@ -1,13 +1,13 @@
 //! What a comparison found: told to people as it is found, written for programs, summed up at the end.
 
 use super::conversation::Conversation;
-use super::report::{Counts, Line, ReportFile, json, place};
-use crate::cmd::spread::Spread;
+use super::report::{Counts, Line, ReportFile, json, reported};
+use crate::cmd::distribution::Distribution;
 use crate::io::report::{Failure, Report};
-use crate::replay::alignment::{Finding, Heard};
+use crate::replay::alignment::{Finding, LiveLine};
 use crate::replay::compare::{Comparison, Difference};
 use crate::replay::ids::Ids;
-use crate::replay::turns::Said;
+use crate::replay::turns::RecordedLine;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -35,8 +35,8 @@ pub struct Findings {
     ended: VecDeque<EndedTurn>,
     is_finished: bool,
     counts: Counts,
-    recorded: Spread,
-    now: Spread,
+    recorded: Distribution,
+    now: Distribution,
 }
 
 /// So many turns are remembered: one is found to differ one turn later at most, or, skipped, with its neighbours.
@@ -72,8 +72,8 @@ impl Findings {
             ended: VecDeque::new(),
             is_finished: false,
             counts: Counts::default(),
-            recorded: Spread::default(),
-            now: Spread::default(),
+            recorded: Distribution::default(),
+            now: Distribution::default(),
         })
     }
 
@@ -83,14 +83,14 @@ impl Findings {
     }
 
     /// The lines of a turn's other side are waited for.
-    pub fn expect(&mut self, theirs: &[Said]) {
+    pub fn expect(&mut self, theirs: &[RecordedLine]) {
         if self.comparison.ignores_ids {
             theirs.iter().for_each(|said| self.ids.expect(said));
         }
     }
 
     /// A line came for a recorded one, as the same or in its stead.
-    pub fn pair(&mut self, said: &Said, heard: &Heard) {
+    pub fn pair(&mut self, said: &RecordedLine, heard: &LiveLine) {
         self.ids.pair(said, heard.body());
     }
 
@@ -130,14 +130,14 @@ impl Findings {
             _ => Vec::new(),
         };
         let log = said.map(|said| conversation.place(said.place));
-        self.tell(turn, kind, log.as_deref(), said, heard, &differences);
+        self.write(turn, kind, log.as_deref(), said, heard, &differences);
         self.file.write(&Line::Difference {
             turn: Some(turn),
             kind,
             log,
             recorded: said.map(|said| json(said.body())),
             now: heard.map(|heard| json(heard.body())),
-            differences: differences.iter().filter(|one| !one.path.is_empty()).map(place).collect(),
+            differences: differences.iter().filter(|one| !one.path.is_empty()).map(reported).collect(),
             why: None,
         });
     }
@@ -154,13 +154,13 @@ impl Findings {
         self.report.fail();
     }
 
-    fn tell(
+    fn write(
         &self,
         turn: u64,
         kind: &str,
         log: Option<&str>,
-        said: Option<&Said>,
-        heard: Option<&Heard>,
+        said: Option<&RecordedLine>,
+        heard: Option<&LiveLine>,
         differences: &[Difference],
     ) {
         if self.quiet {

@@ -26,7 +26,7 @@ use crate::replay::schedule::{Schedule, Speed};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use feed::{Choice, Feeds};
 use play::Player;
-use select::Place;
+use select::Bound;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,10 +81,10 @@ struct ChooseOptions {
     dir: Vec<Direction>,
     /// Begin here: a seq (120; in plain NDJSON a line), a time since the first message (90s, 1.5m), or a time of day in ISO 8601
     #[arg(long, value_name = "PLACE")]
-    from: Option<Place>,
+    from: Option<Bound>,
     /// End behind this
     #[arg(long, value_name = "PLACE")]
-    to: Option<Place>,
+    to: Option<Bound>,
     /// Only messages that this jq filter is true of; it sees the message as `.`, and $dir, $t and $seq
     #[arg(long = "where", value_name = "JQ")]
     filter: Option<String>,

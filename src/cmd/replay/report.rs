@@ -1,6 +1,6 @@
 //! The report for programs: NDJSON, a line for each turn, each difference, and the sum of all.
 
-use crate::cmd::spread::Percentiles;
+use crate::cmd::distribution::Percentiles;
 use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::replay::compare::Difference;
@@ -73,7 +73,7 @@ pub(super) enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         now: Option<Box<RawValue>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        differences: Vec<Place>,
+        differences: Vec<ReportedDifference>,
         #[serde(skip_serializing_if = "Option::is_none")]
         why: Option<&'a str>,
     },
@@ -104,15 +104,19 @@ pub(super) enum Line<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct Place {
+pub(super) struct ReportedDifference {
     path: String,
     recorded: Option<Box<RawValue>>,
     now: Option<Box<RawValue>>,
 }
 
-pub(super) fn place(difference: &Difference) -> Place {
+pub(super) fn reported(difference: &Difference) -> ReportedDifference {
     let value = |text: &Option<String>| text.as_ref().map(|text| json(text.as_bytes()));
-    Place { path: difference.path.clone(), recorded: value(&difference.recorded), now: value(&difference.now) }
+    ReportedDifference {
+        path: difference.path.clone(),
+        recorded: value(&difference.recorded),
+        now: value(&difference.now),
+    }
 }
 
 /// A line as JSON: itself where it is that, else a string.

@@ -12,7 +12,7 @@ use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
 use crate::record::ListTools;
-use crate::replay::alignment::{Alignment, Finding, Heard, Need};
+use crate::replay::alignment::{Alignment, Finding, LiveLine, Need};
 use crate::replay::compare::{Comparison, Normalise};
 use crate::replay::schedule::{Speed, scaled};
 use crate::replay::turns::{Turn, body};
@@ -254,7 +254,7 @@ impl Role {
         }
     }
 
-    fn hear(&mut self, piece: Piece<'_>, out: &mut Out) -> Result<(), Failure> {
+    fn receive(&mut self, piece: Piece<'_>, out: &mut Out) -> Result<(), Failure> {
         let room = LONGEST.saturating_sub(self.line.len());
         self.line.extend_from_slice(&piece.raw()[..piece.raw().len().min(room)]);
         if matches!(piece, Piece::Part { last: false, .. }) {
@@ -266,9 +266,9 @@ impl Role {
         }
         self.silence.answered();
         self.first_heard.get_or_insert_with(|| self.sent_at.elapsed());
-        let heard = Heard { bytes: std::mem::take(&mut self.line), number: self.heard };
+        let heard = LiveLine { bytes: std::mem::take(&mut self.line), number: self.heard };
         let findings = &self.findings;
-        let need = self.alignment.hear(heard, &|recorded, now| findings.is_same(recorded, now));
+        let need = self.alignment.receive(heard, &|recorded, now| findings.is_same(recorded, now));
         self.follow(need, out)
     }
 
@@ -299,7 +299,7 @@ impl Role {
                 if !self.alignment.is_behind() {
                     let seconds = self.timeout.as_secs_f64();
                     let turn = self.turn.number;
-                    let closes = self.peer == Side::Far && !self.closed && self.is_last_turn()?;
+                    let closes = self.peer == Side::Far && !self.closed && !self.read_ahead()?;
                     let what = if closes { "closing its stdin" } else { "going on" };
                     self.report.note(format_args!("turn {turn}: nothing came for {seconds} s (--timeout), {what}"));
                     if closes {
@@ -347,7 +347,7 @@ impl Stage for Role {
         }
         match event {
             Event::Started => self.go_on(out),
-            Event::Piece(side, piece) if side == self.peer => self.hear(piece, out),
+            Event::Piece(side, piece) if side == self.peer => self.receive(piece, out),
             Event::Due => self.due(out),
             Event::Exited(status) => self.exited(status, out),
             Event::Closed(Side::Near) if self.peer == Side::Near => self.gone("stdin ended", out),

@@ -18,7 +18,7 @@ use crate::replay::answers::{Answers, Due, Miss, PING, Recording};
 use crate::replay::compare::Comparison;
 use crate::replay::json_rpc::{self, asked_token, cancelled};
 use crate::replay::schedule::{Schedule, Speed};
-use crate::replay::turns::Said;
+use crate::replay::turns::RecordedLine;
 use crate::rpc::{Message, response};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -71,7 +71,7 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
 
 fn read(conversation: &mut Conversation, same: Comparison) -> Result<Answers, Failure> {
     let mut recording = Recording::new(same);
-    let text = |said: &Said| std::str::from_utf8(said.body()).map(str::to_owned).unwrap_or_default();
+    let text = |said: &RecordedLine| std::str::from_utf8(said.body()).map(str::to_owned).unwrap_or_default();
     while let Some(turn) = conversation.next()? {
         if turn.number == 1 {
             recording.begin_session();
@@ -144,7 +144,7 @@ struct Nearest {
 }
 
 impl Server {
-    fn hear(&mut self, line: &Line<'_>, out: &mut Out) {
+    fn receive(&mut self, line: &Line<'_>, out: &mut Out) {
         if line.is_blank() {
             return;
         }
@@ -164,8 +164,8 @@ impl Server {
             Ok(Message::Notification { method, params }) => match cancelled(&method, params) {
                 Some(id) => self.owed.retain(|_, owed| owed.id.as_deref() != Some(id.get())),
                 None => {
-                    if let Some(exchange) = self.answers.tell(text) {
-                        let (t, lines) = (exchange.t, exchange.say(None, None));
+                    if let Some(exchange) = self.answers.find_notification(text) {
+                        let (t, lines) = (exchange.t, exchange.replies(None, None));
                         self.owe(t, lines, None);
                     }
                 }
@@ -180,9 +180,9 @@ impl Server {
     }
 
     fn answer(&mut self, number: u64, line: &str, id: &RawValue, token: Option<&RawValue>, out: &mut Out) {
-        match self.answers.ask(line) {
+        match self.answers.find_request(line) {
             Ok(exchange) => {
-                let (t, mut lines) = (exchange.t, exchange.say(Some(id), token));
+                let (t, mut lines) = (exchange.t, exchange.replies(Some(id), token));
                 if exchange.is_answered() {
                     self.counts.same += 1;
                 } else {
@@ -249,7 +249,7 @@ impl Server {
     }
 
     /// Says everything that is due by then; all where nothing is waited for.
-    fn say(&mut self, until: Option<Instant>, out: &mut Out) {
+    fn send_due(&mut self, until: Option<Instant>, out: &mut Out) {
         while let Some(first) = self.owed.first_entry()
             && until.is_none_or(|until| first.key().0 <= until)
         {
@@ -320,13 +320,13 @@ fn words(miss: &Miss) -> (i32, String) {
 impl Stage for Server {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(side, Piece::Line(line)) if side == self.peer => self.hear(&line, out),
+            Event::Piece(side, Piece::Line(line)) if side == self.peer => self.receive(&line, out),
             Event::Piece(side, Piece::Part { last: true, number, .. }) if side == self.peer => {
                 self.refuse_line(number, b"null", INVALID, TOO_LONG, out);
             }
             Event::Closed(side) if side == self.peer => {
                 // Who has nothing more to ask waits for nothing but the answers.
-                self.say(None, out);
+                self.send_due(None, out);
                 if side == Side::Far {
                     out.close_far();
                 } else {
@@ -342,7 +342,7 @@ impl Stage for Server {
             Event::Broken(Side::Near, _) if self.peer == Side::Near => self.sum_up(),
             _ => {}
         }
-        self.say(Some(Instant::now()), out);
+        self.send_due(Some(Instant::now()), out);
         Ok(())
     }
 

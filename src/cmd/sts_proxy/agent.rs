@@ -161,7 +161,7 @@ impl Player for Agent {
         }
     }
 
-    fn hear(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
+    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
         let (number, answer) = match piece {
             Piece::Part { last: false, .. } => return Ok(Reply::Nothing),
             Piece::Part { number, .. } => (number, None),

@@ -25,7 +25,7 @@ use ledger::Ledger;
 use person::Person;
 use player::Player;
 use proxy::{Proxy, Settings};
-use recorder::{Kind, Recorder};
+use recorder::{PlayerKind, Recorder};
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
@@ -208,7 +208,7 @@ fn recorder(arguments: &Arguments, report: &Arc<Report>) -> Result<Option<Record
             "no folder for records: neither XDG_DATA_HOME nor HOME is set; give one with --data-dir, or --no-record",
         )
     })?;
-    let kind = if arguments.agent.is_empty() { Kind::Human } else { Kind::Agent };
+    let kind = if arguments.agent.is_empty() { PlayerKind::Human } else { PlayerKind::Agent };
     Recorder::new(folder, kind, arguments.sync == Sync::Each, Arc::clone(report)).map(Some)
 }
 

@@ -110,7 +110,7 @@ impl Player for Person {
         self.say(out, &format!("the game refused that: {}\n", printable(error)));
     }
 
-    fn hear(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
+    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
         let Piece::Line(line) = piece else {
             return Ok(Reply::Nothing); // no terminal gives a line that long
         };

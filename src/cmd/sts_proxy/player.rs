@@ -36,7 +36,7 @@ pub(super) trait Player: Send {
     ///
     /// # Errors
     /// Where the player has had its last chance.
-    fn hear(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure>;
+    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure>;
 
     /// When the player wants [`Player::due`] to be called.
     fn deadline(&self) -> Option<Instant> {

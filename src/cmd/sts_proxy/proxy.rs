@@ -95,7 +95,7 @@ impl Proxy {
     }
 
     /// A line from the mod.
-    fn hear_mod(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
+    fn receive_mod(&mut self, line: &Line<'_>, out: &mut Out) -> Result<(), Failure> {
         self.watchdog.rest();
         if line.is_blank() {
             self.ask_for_state(out);
@@ -108,8 +108,8 @@ impl Proxy {
         }
         let text = lines::text(line.body());
         match Message::read(&text) {
-            Ok(Some(message)) if message.error.is_some() => self.hear_error(&message, &place, out),
-            Ok(Some(message)) => self.hear_state(line, &text, &message, out),
+            Ok(Some(message)) if message.error.is_some() => self.receive_error(&message, &place, out),
+            Ok(Some(message)) => self.receive_state(line, &text, &message, out),
             Ok(None) => {
                 self.report.fault(place, "not acted on: no message of CommunicationMod");
                 Ok(())
@@ -123,7 +123,7 @@ impl Proxy {
     }
 
     /// The mod refused something. No state follows by itself.
-    fn hear_error(&mut self, message: &Message<'_>, place: &str, out: &mut Out) -> Result<(), Failure> {
+    fn receive_error(&mut self, message: &Message<'_>, place: &str, out: &mut Out) -> Result<(), Failure> {
         let error = message.error.as_deref().unwrap_or_default();
         if self.starting {
             let status = if self.runs.current().is_none() { Status::Usage } else { Status::Fault };
@@ -141,7 +141,13 @@ impl Proxy {
         Ok(())
     }
 
-    fn hear_state(&mut self, line: &Line<'_>, text: &str, message: &Message<'_>, out: &mut Out) -> Result<(), Failure> {
+    fn receive_state(
+        &mut self,
+        line: &Line<'_>,
+        text: &str,
+        message: &Message<'_>,
+        out: &mut Out,
+    ) -> Result<(), Failure> {
         let answer = std::mem::take(&mut self.asked_for_state);
         let same = self.decision.as_ref().is_some_and(|decision| decision.raw == line.raw());
         if same && !answer && !matches!(self.phase, Phase::Idle) {
@@ -279,7 +285,7 @@ impl Proxy {
 impl Stage for Proxy {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         // A failure ends the run too: what was sent is recorded, with no answer.
-        self.hear(event, out).inspect_err(|_| self.give_up_waiting())
+        self.receive(event, out).inspect_err(|_| self.give_up_waiting())
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
@@ -298,9 +304,9 @@ impl Stage for Proxy {
 }
 
 impl Proxy {
-    fn hear(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+    fn receive(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(Side::Near, Piece::Line(line)) => self.hear_mod(&line, out),
+            Event::Piece(Side::Near, Piece::Line(line)) => self.receive_mod(&line, out),
             Event::Piece(Side::Near, Piece::Part { number, last, .. }) => {
                 if last {
                     self.report.fault(format_args!("stdin:{number}"), format_args!("not acted on: {TOO_LONG}"));
@@ -309,7 +315,7 @@ impl Proxy {
             }
             Event::Piece(_, piece) => {
                 let open = open(&self.decision, &self.phase);
-                let reply = self.player.hear(piece, open, out)?;
+                let reply = self.player.receive(piece, open, out)?;
                 self.reply(reply, out);
                 Ok(())
             }

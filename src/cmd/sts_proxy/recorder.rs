@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Who decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PlayerKind {
     Human,
     Agent,
 }
@@ -23,7 +23,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Recorder {
     folder: PathBuf,
-    kind: Kind,
+    kind: PlayerKind,
     sync: bool,
     report: Arc<Report>,
     file: Option<Appender>,
@@ -38,7 +38,7 @@ const LOOKED_INTO: usize = 50;
 impl Recorder {
     /// # Errors
     /// [`Status::Usage`] where the folder can't be made.
-    pub(super) fn new(folder: PathBuf, kind: Kind, sync: bool, report: Arc<Report>) -> Result<Recorder, Failure> {
+    pub(super) fn new(folder: PathBuf, kind: PlayerKind, sync: bool, report: Arc<Report>) -> Result<Recorder, Failure> {
         private::folder().recursive(true).create(&folder).map_err(|error| {
             let folder = folder.display();
             Failure::new(
@@ -98,8 +98,8 @@ impl Recorder {
 
     fn prefix(&self, run: &Run) -> String {
         let kind = match self.kind {
-            Kind::Human => "HUMAN",
-            Kind::Agent => "AGENT",
+            PlayerKind::Human => "HUMAN",
+            PlayerKind::Agent => "AGENT",
         };
         format!("{}_A{}_{kind}_PROXY_", run.class_name(), run.ascension)
     }

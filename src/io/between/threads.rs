@@ -53,7 +53,7 @@ impl Hub {
             let mut splitter = Splitter::new(limits);
             loop {
                 hub.set_listening(peer, true);
-                if hub.manners.prompt && splitter.holds() && !from.is_ready_within(UNFINISHED) {
+                if hub.manners.prompt && splitter.holds() && !from.wait_readable(UNFINISHED) {
                     splitter.release();
                     hub.give(peer, &mut splitter);
                     continue;

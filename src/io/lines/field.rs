@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Where a top-level field stands, or would stand, in a line's body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum FieldPosition {
     /// The field isn't there.
     Absent,
     /// Its value's bytes.
@@ -45,7 +45,7 @@ impl std::error::Error for FieldError {}
 ///
 /// # Errors
 /// Every way in which the body is not one JSON object with at most one such field.
-pub fn find(body: &[u8], key: &str) -> Result<Place, FieldError> {
+pub fn find(body: &[u8], key: &str) -> Result<FieldPosition, FieldError> {
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(FieldError::NotAnObject);
     }
@@ -62,14 +62,14 @@ struct Finder<'k> {
 }
 
 impl<'de, 'k: 'de> Visitor<'de> for Finder<'k> {
-    type Value = Option<Place>;
+    type Value = Option<FieldPosition>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Place>, A::Error> {
-        let mut place = Some(Place::Absent);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<FieldPosition>, A::Error> {
+        let mut place = Some(FieldPosition::Absent);
         while let Some(IsKey(found)) = map.next_key_seed(KeySeed(self.key))? {
             if !found {
                 map.next_value::<IgnoredAny>()?;
@@ -77,7 +77,7 @@ impl<'de, 'k: 'de> Visitor<'de> for Finder<'k> {
             }
             let value: &RawValue = map.next_value()?;
             place = match place {
-                Some(Place::Absent) => Some(Place::Present(range_in(self.text, value.get()))),
+                Some(FieldPosition::Absent) => Some(FieldPosition::Present(range_in(self.text, value.get()))),
                 _ => None,
             };
         }
@@ -104,16 +104,16 @@ impl<'de> serde::de::DeserializeSeed<'de> for KeySeed<'_> {
 
 /// Writes the line with `key` set to `value` (JSON text) where [`find`] found its place. White space
 /// before the closing brace, the line ending and everything else stay as they were.
-pub fn set_at(line: &Line<'_>, place: &Place, key: &str, value: &[u8], out: &mut Vec<u8>) {
+pub fn set_at(line: &Line<'_>, place: &FieldPosition, key: &str, value: &[u8], out: &mut Vec<u8>) {
     let body = line.body();
     out.extend_from_slice(line.before());
     match place {
-        Place::Present(range) => {
+        FieldPosition::Present(range) => {
             out.extend_from_slice(&body[..range.start]);
             out.extend_from_slice(value);
             out.extend_from_slice(&body[range.end..]);
         }
-        Place::Absent => {
+        FieldPosition::Absent => {
             let brace = body.trim_ascii_end().len().saturating_sub(1);
             out.extend_from_slice(&body[..brace]);
             if body[..brace].trim_ascii_end().last() != Some(&b'{') {

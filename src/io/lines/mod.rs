@@ -16,7 +16,7 @@ mod values;
 pub use change::{Change, change};
 pub use depth::deeper_than;
 pub(crate) use field::range_in;
-pub use field::{FieldError, Place, find, set, set_at};
+pub use field::{FieldError, FieldPosition, find, set, set_at};
 pub use json::is_json;
 pub use path::{Path, Paths, Step, plain_text};
 pub use splitter::Splitter;

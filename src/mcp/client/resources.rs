@@ -1,6 +1,6 @@
 //! What a server has to read: `resources/list`, `resources/templates/list` and `resources/read`.
 
-use super::{Client, Heard, MOST_PAGES, Purpose};
+use super::{Client, MOST_PAGES, Purpose, ServerMessage};
 use crate::json::Object;
 use crate::record::Fields;
 use crate::rpc::{METHOD_NOT_FOUND, RpcError};
@@ -41,19 +41,19 @@ pub(super) fn read_params(arguments: &str) -> Object {
 }
 
 impl Client {
-    /// Asks for the resources, then for the templates; they come as [`Heard::Resources`], page by page.
+    /// Asks for the resources, then for the templates; they come as [`ServerMessage::Resources`], page by page.
     pub fn list_resources(&mut self, out: &mut Vec<u8>) {
         self.pages = 0;
-        self.ask(Purpose::Resources(List::Resources), List::Resources.method(), Object::default(), out);
+        self.request(Purpose::Resources(List::Resources), List::Resources.method(), Object::default(), out);
     }
 
-    pub(super) fn hear_resources<'a>(
+    pub(super) fn receive_resources<'a>(
         &mut self,
         list: List,
         result: Result<&'a RawValue, RpcError>,
         out: &mut Vec<u8>,
-    ) -> Heard<'a> {
-        let failed = |why: &str| Heard::NoResources(format!("{}: {why}", list.method()));
+    ) -> ServerMessage<'a> {
+        let failed = |why: &str| ServerMessage::NoResources(format!("{}: {why}", list.method()));
         let (entries, cursor) = match result {
             Ok(result) => match page(result, list.key()) {
                 Some(page) => page,
@@ -72,9 +72,9 @@ impl Client {
         };
         let is_last = next.is_none();
         if let Some((list, params)) = next {
-            self.ask(Purpose::Resources(list), list.method(), params, out);
+            self.request(Purpose::Resources(list), list.method(), params, out);
         }
-        Heard::Resources(entries, is_last)
+        ServerMessage::Resources(entries, is_last)
     }
 }
 

@@ -12,11 +12,11 @@ fn ready(era: Era) -> (Client, Vec<u8>) {
         Era::Legacy => r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}"#,
         Era::Modern => r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
     };
-    assert!(matches!(client.hear(greeting, &mut out), Heard::Nothing));
+    assert!(matches!(client.receive(greeting, &mut out), ServerMessage::Nothing));
     let page = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"}],"nextCursor":"p 2"}}"#;
-    assert!(matches!(client.hear(page, &mut out), Heard::Nothing) && !client.is_ready());
+    assert!(matches!(client.receive(page, &mut out), ServerMessage::Nothing) && !client.is_ready());
     let page = r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"b"},{"no name":1}]}}"#;
-    assert!(matches!(client.hear(page, &mut out), Heard::Ready) && client.is_ready());
+    assert!(matches!(client.receive(page, &mut out), ServerMessage::Ready) && client.is_ready());
     (client, out)
 }
 
@@ -54,24 +54,27 @@ fn answers_find_their_calls_and_late_ones_nobody() {
     let (one, other) = (client.call("a", "{}", &mut out), client.call("b", "{}", &mut out));
     let answer = format!(r#"{{"jsonrpc":"2.0","id":{other},"result":{{"n":1.10}}}}"#);
     assert!(
-        matches!(client.hear(&answer, &mut out), Heard::Answer(id, Ok(result)) if id == other && result.get() == "{\"n\":1.10}")
+        matches!(client.receive(&answer, &mut out), ServerMessage::Answer(id, Ok(result)) if id == other && result.get() == "{\"n\":1.10}")
     );
-    assert!(matches!(client.hear(&answer, &mut out), Heard::Nothing), "twice");
+    assert!(matches!(client.receive(&answer, &mut out), ServerMessage::Nothing), "twice");
     out.clear();
     client.cancel(one, "timeout", &mut out);
     assert_eq!(lines(&mut out)[0]["params"]["requestId"], one);
     let late = format!(r#"{{"jsonrpc":"2.0","id":{one},"result":{{}}}}"#);
-    assert!(matches!(client.hear(&late, &mut out), Heard::Nothing));
+    assert!(matches!(client.receive(&late, &mut out), ServerMessage::Nothing));
 }
 
 #[test]
 fn the_server_is_answered_and_nothing_is_declared() {
     let (mut client, mut out) = ready(Era::Legacy);
     out.clear();
-    assert!(matches!(client.hear(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#, &mut out), Heard::Nothing));
+    assert!(matches!(
+        client.receive(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#, &mut out),
+        ServerMessage::Nothing
+    ));
     let asks = r#"{"jsonrpc":"2.0","id":5,"method":"sampling/createMessage","params":{"x":1}}"#;
     assert!(
-        matches!(client.hear(asks, &mut out), Heard::Asks(method, "{\"x\":1}") if method == "sampling/createMessage")
+        matches!(client.receive(asks, &mut out), ServerMessage::Asks(method, "{\"x\":1}") if method == "sampling/createMessage")
     );
     let said = lines(&mut out);
     assert_eq!(
@@ -79,13 +82,15 @@ fn the_server_is_answered_and_nothing_is_declared() {
         (&"p".into(), &serde_json::json!({}), &(-32601).into())
     );
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":0.5}}"#;
-    assert!(matches!(client.hear(progress, &mut out), Heard::Event(kind, "{\"progress\":0.5}") if kind == "progress"));
-    assert!(matches!(client.hear("Server listening", &mut out), Heard::Noise(_)));
+    assert!(
+        matches!(client.receive(progress, &mut out), ServerMessage::Event(kind, "{\"progress\":0.5}") if kind == "progress")
+    );
+    assert!(matches!(client.receive("Server listening", &mut out), ServerMessage::Noise(_)));
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
-    assert!(matches!(client.hear(changed, &mut out), Heard::Event(..)));
+    assert!(matches!(client.receive(changed, &mut out), ServerMessage::Event(..)));
     assert_eq!(lines(&mut out)[0]["method"], "tools/list");
     let listed = r#"{"jsonrpc":"2.0","id":4,"result":{"tools":[]}}"#;
-    assert!(matches!(client.hear(listed, &mut out), Heard::Relisted) && client.tools().count() == 0);
+    assert!(matches!(client.receive(listed, &mut out), ServerMessage::Relisted) && client.tools().count() == 0);
 }
 
 #[test]
@@ -93,7 +98,7 @@ fn what_cannot_be_spoken_with_says_so() {
     let greeted = |era, answer: &str| {
         let (mut client, mut out) = (Client::new(era, Wants::default()), Vec::new());
         client.greet(&mut out);
-        format!("{:?}", client.hear(answer, &mut out))
+        format!("{:?}", client.receive(answer, &mut out))
     };
     assert!(greeted(Era::Legacy, r#"{"id":1,"error":{"code":-32601,"message":"?"}}"#).starts_with("Refused"));
     assert!(greeted(Era::Legacy, r#"{"id":1,"result":{"protocolVersion":"2026-07-28"}}"#).starts_with("Refused"));
@@ -107,16 +112,16 @@ fn a_list_that_changes_while_it_is_read_is_read_once_more() {
     out.clear();
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     for _ in 0..3 {
-        assert!(matches!(client.hear(changed, &mut out), Heard::Event(..)));
+        assert!(matches!(client.receive(changed, &mut out), ServerMessage::Event(..)));
     }
     assert_eq!(lines(&mut out).len(), 1, "one list at a time: pages of two would be mixed");
     let listed = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{{"name":"c"}}]}}}}"#);
-    assert!(matches!(client.hear(&listed(4), &mut out), Heard::Relisted));
+    assert!(matches!(client.receive(&listed(4), &mut out), ServerMessage::Relisted));
     assert_eq!(lines(&mut out).len(), 1);
-    assert!(matches!(client.hear(&listed(5), &mut out), Heard::Relisted) && out.is_empty());
-    client.hear(changed, &mut out);
+    assert!(matches!(client.receive(&listed(5), &mut out), ServerMessage::Relisted) && out.is_empty());
+    client.receive(changed, &mut out);
     let refused = r#"{"jsonrpc":"2.0","id":6,"error":{"code":-32603,"message":"no"}}"#;
-    assert!(matches!(client.hear(refused, &mut out), Heard::NotRelisted(_)) && client.tool("c").is_some());
+    assert!(matches!(client.receive(refused, &mut out), ServerMessage::NotRelisted(_)) && client.tool("c").is_some());
 }
 
 /// Lines such as servers write, and such as they don't.
@@ -162,7 +167,7 @@ proptest::proptest! {
         let (mut client, mut out) = (Client::new(era, Wants::default()), Vec::new());
         client.greet(&mut out);
         for line in &said {
-            if let Heard::Answer(_, Ok(result)) = client.hear(line, &mut out) {
+            if let ServerMessage::Answer(_, Ok(result)) = client.receive(line, &mut out) {
                 crate::mcp::given(result);
             }
             if client.is_ready() {
@@ -182,11 +187,11 @@ fn who_refuses_the_version_that_it_speaks_is_asked_once_more() {
     let refusal = |id: u64, version: &str| {
         format!(r#"{{"id":{id},"error":{{"code":-32022,"message":"?","data":{{"supported":["{version}"]}}}}}}"#)
     };
-    assert!(matches!(client.hear(&refusal(1, "2026-07-28"), &mut out), Heard::Nothing));
+    assert!(matches!(client.receive(&refusal(1, "2026-07-28"), &mut out), ServerMessage::Nothing));
     let methods: Vec<_> = lines(&mut out).iter().map(|line| line["method"].clone()).collect();
     assert_eq!(methods, ["server/discover", "server/discover"]);
-    assert!(matches!(client.hear(&refusal(2, "2026-07-28"), &mut out), Heard::Refused(_)));
+    assert!(matches!(client.receive(&refusal(2, "2026-07-28"), &mut out), ServerMessage::Refused(_)));
     let (mut client, mut out) = (Client::new(Era::Modern, Wants::default()), Vec::new());
     client.greet(&mut out);
-    assert!(matches!(client.hear(&refusal(1, "2030-01-01"), &mut out), Heard::Refused(_)));
+    assert!(matches!(client.receive(&refusal(1, "2030-01-01"), &mut out), ServerMessage::Refused(_)));
 }

@@ -1,7 +1,7 @@
 //! Arguments with other values in them; every other byte stays.
 
 use super::items;
-use crate::io::lines::{Change, FieldError, Path, Place, Step, change, find, range_in};
+use crate::io::lines::{Change, FieldError, FieldPosition, Path, Step, change, find, range_in};
 use crate::json::quoted;
 use crate::record::Fields;
 
@@ -42,9 +42,9 @@ fn set(own: &str, steps: &[Step], value: &str) -> Result<String, String> {
     match step {
         Step::Field(key) => {
             let inner = match find(own.as_bytes(), key) {
-                Ok(Place::Present(range)) => set(&own[range], deeper, value)?,
-                Ok(Place::Absent) => set(empty_for(deeper), deeper, value)?,
-                Err(error) => return Err(told(&error)),
+                Ok(FieldPosition::Present(range)) => set(&own[range], deeper, value)?,
+                Ok(FieldPosition::Absent) => set(empty_for(deeper), deeper, value)?,
+                Err(error) => return Err(describe(&error)),
             };
             changed(own, &[(key, Change::Set(inner.as_bytes()))])
         }
@@ -65,12 +65,12 @@ fn empty_for(deeper: &[Step]) -> &'static str {
 
 fn changed(own: &str, changes: &[(&str, Change<'_>)]) -> Result<String, String> {
     let mut out = Vec::with_capacity(own.len() + 64);
-    change(own, changes, &mut out).map_err(|error| told(&error))?;
+    change(own, changes, &mut out).map_err(|error| describe(&error))?;
     // Text of which whole values were replaced by text.
     String::from_utf8(out).map_err(|error| error.to_string())
 }
 
-fn told(error: &FieldError) -> String {
+fn describe(error: &FieldError) -> String {
     match error {
         FieldError::NotAnObject => "there is no object that could have such a field".to_owned(),
         error => error.to_string(),

@@ -58,7 +58,7 @@ fn collect(json: &str, path: &mut Vec<Step>, rows: &mut Vec<Row>) {
         }
         // Nothing in it at all: there are no arguments.
         Some(b'{') if path.is_empty() && compact(json) == "{}" => {}
-        _ => rows.push(Row { path: words(path), value: said(json) }),
+        _ => rows.push(Row { path: words(path), value: shown(json) }),
     }
 }
 
@@ -68,7 +68,7 @@ fn items(json: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
 }
 
 /// A value's text, strings without the escapes that would hide what they say.
-fn said(json: &str) -> String {
+fn shown(json: &str) -> String {
     match serde_json::from_str::<String>(json) {
         Ok(text) => quoted(&text),
         Err(_) => compact(json),

@@ -1,7 +1,7 @@
 //! Which calls wait for something: an approved one to pass, a marked one to be settled. A call is known by its id and the
 //! digest of its arguments; the same may come several times, and each time counts.
 
-use super::heard::Heard;
+use super::recorded_event::RecordedEvent;
 use super::summary::{Lack, Unapproved};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -12,8 +12,8 @@ use std::collections::{HashMap, VecDeque};
 pub(super) struct Key([u8; 32]);
 
 impl Key {
-    pub(super) fn of(heard: &Heard<'_>, digest: &str) -> Key {
-        let id = heard.call_id.map_or("null", RawValue::get);
+    pub(super) fn of(event: &RecordedEvent<'_>, digest: &str) -> Key {
+        let id = event.call_id.map_or("null", RawValue::get);
         // No JSON text ends so that the two could be cut elsewhere.
         Key(Sha256::new().chain_update(id).chain_update("\n").chain_update(digest).finalize().into())
     }
@@ -97,8 +97,8 @@ impl Marks {
 }
 
 impl Unapproved {
-    pub(super) fn new(line: u64, heard: &Heard<'_>, lack: Lack) -> Unapproved {
-        Unapproved { line, call_id: shown(heard.call_id), tool: shown(heard.tool), lack }
+    pub(super) fn new(line: u64, event: &RecordedEvent<'_>, lack: Lack) -> Unapproved {
+        Unapproved { line, call_id: shown(event.call_id), tool: shown(event.tool), lack }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What stands in an audit, as it is written.
 
 use super::{FORMAT, VERSION, digest};
-use crate::policy::detector::{Kind, Severity};
+use crate::policy::detector::{ActionKind, Severity};
 use crate::policy::verdict::Verdict;
 use crate::record::{Call, Form};
 use serde::{Deserialize, Serialize, Serializer};
@@ -34,7 +34,7 @@ pub enum Event<'a> {
         reason: &'a str,
         /// What sort of action it is.
         #[serde(skip_serializing_if = "Option::is_none")]
-        kind: Option<Kind>,
+        kind: Option<ActionKind>,
         /// How strongly it is shown.
         #[serde(skip_serializing_if = "Option::is_none")]
         severity: Option<Severity>,

@@ -22,7 +22,7 @@
 mod approvals;
 mod chain;
 mod event;
-mod heard;
+mod recorded_event;
 mod summary;
 mod verify;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::io::lines::Line;
 use crate::policy::Verdict;
-use crate::policy::detector::Kind;
+use crate::policy::detector::ActionKind;
 use crate::record::recognise;
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ const PAY: &str = r#"{"id":"c1","tool":"pay","args":{"amount":5}}"#;
 const PAY_MORE: &str = r#"{"id":"c1","tool":"pay","args":{"amount":500}}"#;
 
 fn judged(line: &'static str, verdict: Verdict, did: Did) -> Event<'static> {
-    let (form, kind) = (Some(crate::record::Form::Short), Some(Kind::Pay));
+    let (form, kind) = (Some(crate::record::Form::Short), Some(ActionKind::Pay));
     let (rule, reason, severity, mode) = ("tools.pay", "it \"pays\"\n", None, Mode::Enforce);
     Event::Verdict { subject: subject(line), form, verdict, rule, reason, kind, severity, mode, did }
 }

@@ -4,7 +4,7 @@ use super::VERSION;
 use super::approvals::{Approvals, Key, Marks};
 use super::chain::{Chain, Fault, Link};
 use super::event::{Did, Settlement};
-use super::heard::{Heard, Meaning};
+use super::recorded_event::{Meaning, RecordedEvent};
 use super::summary::{Broken, Lack, Summary, Unapproved};
 use crate::io::lines::Line;
 use crate::policy::verdict::Verdict;
@@ -161,20 +161,25 @@ impl File {
         if self.summary.broken.is_none() {
             self.due.follow(&link)?;
         }
-        let heard = Heard::read(text).map_err(Fault::NoEvent)?;
-        let meaning = heard.understand().map_err(Fault::NoEvent)?;
+        let event = RecordedEvent::read(text).map_err(Fault::NoEvent)?;
+        let meaning = event.understand().map_err(Fault::NoEvent)?;
         if self.summary.entries == 0 && !matches!(meaning, Meaning::Start { .. }) {
             self.break_at(line.number(), Fault::NoStart);
         }
         self.summary.entries += 1;
         self.summary.last_hash = Some(link.hash.to_owned());
         self.summary.ended = matches!(meaning, Meaning::End);
-        heard.time.as_ref().clone_into(&mut self.time);
-        self.judge(&heard, meaning, line.number())
+        event.time.as_ref().clone_into(&mut self.time);
+        self.judge(&event, meaning, line.number())
     }
 
-    fn judge(&mut self, heard: &Heard<'_>, meaning: Meaning<'_>, line: u64) -> Result<Option<Elsewhere>, Fault> {
-        let call = |lack| Unapproved::new(line, heard, lack);
+    fn judge(
+        &mut self,
+        event: &RecordedEvent<'_>,
+        meaning: Meaning<'_>,
+        line: u64,
+    ) -> Result<Option<Elsewhere>, Fault> {
+        let call = |lack| Unapproved::new(line, event, lack);
         match meaning {
             Meaning::Start { version, .. } if version > VERSION => return Err(Fault::NewerVersion(version)),
             Meaning::Start { command, .. } => {
@@ -186,7 +191,7 @@ impl File {
                 self.summary.verdicts.count(verdict);
                 match (did, verdict) {
                     (Did::Marked, _) => {
-                        return Ok(Some(Elsewhere::Marked(Key::of(heard, digest), call(Lack::Settlement))));
+                        return Ok(Some(Elsewhere::Marked(Key::of(event, digest), call(Lack::Settlement))));
                     }
                     (Did::Passed, Verdict::Confirm) => self.summary.list(call(Lack::Mark)),
                     (Did::Passed, Verdict::Deny) => self.summary.list(call(Lack::Refusal)),
@@ -197,20 +202,20 @@ impl File {
             Meaning::Settled { digest, settlement, passes } => {
                 self.summary.count(settlement);
                 if settlement != Settlement::Rejected {
-                    self.approvals.give(Key::of(heard, passes));
+                    self.approvals.give(Key::of(event, passes));
                 }
-                return Ok(Some(Elsewhere::Settled(Key::of(heard, digest))));
+                return Ok(Some(Elsewhere::Settled(Key::of(event, digest))));
             }
             Meaning::Passed { digest, required_approval } => {
                 self.summary.passed += 1;
-                if required_approval && !self.approvals.take(Key::of(heard, digest)) {
+                if required_approval && !self.approvals.take(Key::of(event, digest)) {
                     self.summary.list(call(Lack::Approval));
                 }
             }
             Meaning::Undelivered { digest, did } => {
                 self.summary.undelivered += 1;
                 if did == Did::Marked {
-                    return Ok(Some(Elsewhere::Undelivered(Key::of(heard, digest))));
+                    return Ok(Some(Elsewhere::Undelivered(Key::of(event, digest))));
                 }
             }
             Meaning::End => {}

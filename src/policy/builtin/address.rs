@@ -1,12 +1,12 @@
 //! Where an address leads.
 
-use super::{Asked, allow, found, names, text};
-use crate::policy::detector::Kind;
+use super::{JudgedCall, allow, found, names, text};
+use crate::policy::detector::ActionKind;
 use crate::policy::verdict::{Decision, Verdict};
 
 /// Judges a call that leads to an address.
-pub fn judge_address(asked: &Asked<'_>) -> Decision {
-    let Some(address) = text(&asked.arguments, "url").or_else(|| text(&asked.arguments, "href")) else {
+pub fn judge_address(call: &JudgedCall<'_>) -> Decision {
+    let Some(address) = text(&call.arguments, "url").or_else(|| text(&call.arguments, "href")) else {
         return allow("it only leads elsewhere");
     };
     let lower = address.trim_start().to_lowercase();
@@ -14,7 +14,9 @@ pub fn judge_address(asked: &Asked<'_>) -> Decision {
         scheme.chars().all(|one| one.is_ascii_alphanumeric() || "+-.".contains(one)) && !scheme.contains('.')
     });
     match scheme {
-        Some("javascript" | "vbscript") => found(Kind::Run, "builtin.address", "the address is a program".to_owned()),
+        Some("javascript" | "vbscript") => {
+            found(ActionKind::Run, "builtin.address", "the address is a program".to_owned())
+        }
         None | Some("http" | "https" | "about" | "localhost") => judge_path(&lower),
         Some(scheme) => {
             let why = format!("where {scheme}: leads isn't known");
@@ -32,7 +34,7 @@ fn judge_path(address: &str) -> Decision {
         if let ["delete" | "remove" | "destroy" | "purge" | "erase" | "unsubscribe" | "deactivate", ..] =
             names::words(segment).iter().map(String::as_str).collect::<Vec<_>>()[..]
         {
-            return found(Kind::Delete, "builtin.address", format!("the address says {segment:?}"));
+            return found(ActionKind::Delete, "builtin.address", format!("the address says {segment:?}"));
         }
     }
     allow("it only leads elsewhere")

@@ -1,6 +1,6 @@
 //! Keys, and where they are typed: Enter submits a form, but in a search it only looks.
 
-use super::{Asked, text};
+use super::{JudgedCall, text};
 use crate::policy::target::Target;
 use crate::record::Fields;
 
@@ -73,9 +73,9 @@ pub fn searches(target: &Target) -> bool {
 }
 
 /// What it types ends with Enter.
-pub fn submits(asked: &Asked<'_>) -> bool {
-    let is_true = |key: &&str| asked.arguments.get(key).is_some_and(|value| value.get() == "true");
-    let ends_line = |key: &&str| text(&asked.arguments, key).is_some_and(|text| text.ends_with(['\n', '\r']));
+pub fn submits(call: &JudgedCall<'_>) -> bool {
+    let is_true = |key: &&str| call.arguments.get(key).is_some_and(|value| value.get() == "true");
+    let ends_line = |key: &&str| text(&call.arguments, key).is_some_and(|text| text.ends_with(['\n', '\r']));
     ["submit", "enter", "press_enter", "pressEnter", "auto_enter"].iter().any(is_true)
         || ["text", "value"].iter().any(ends_line)
 }

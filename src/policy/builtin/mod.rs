@@ -8,7 +8,7 @@ mod names;
 mod shell;
 mod verbs;
 
-use super::detector::{Element, Finding, Kind, classify};
+use super::detector::{ActionKind, Element, Finding, classify};
 use super::snapshot::{Named, Snapshot};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
@@ -48,7 +48,7 @@ pub struct Acts {
 }
 
 /// A call's part that counts here.
-struct Asked<'a> {
+struct JudgedCall<'a> {
     tool: &'a str,
     arguments: Fields<'a>,
     named: Named,
@@ -60,7 +60,7 @@ fn allow(reason: &'static str) -> Decision {
     Decision::new(Verdict::Allow, ALLOW, reason)
 }
 
-fn found(kind: Kind, rule: &'static str, because: String) -> Decision {
+fn found(kind: ActionKind, rule: &'static str, because: String) -> Decision {
     Decision::confirm(rule, Finding { kind, severity: kind.severity(), because })
 }
 
@@ -80,20 +80,20 @@ impl Builtin {
             return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), Acts { target: None, class });
         };
         let named = self.named(call, raw, &arguments);
-        let asked = Asked { tool: &call.tool, arguments, named };
-        let mut decision = self.judge_class(&class, &asked, is_said_destructive);
+        let call = JudgedCall { tool: &call.tool, arguments, named };
+        let mut decision = self.judge_class(&class, &call, is_said_destructive);
         if matches!(class, Class::Activate | Class::Unknown) && decision.kind.is_none() {
-            decision = judge_description(&asked, decision);
+            decision = judge_description(&call, decision);
         }
         // A call within a call (Godot's wait_for).
-        if let Some(then) = asked.arguments.get("then").filter(|then| then.get().starts_with('{')) {
+        if let Some(then) = call.arguments.get("then").filter(|then| then.get().starts_with('{')) {
             let why = "it has another call within it, which can't be read";
             decision = decision.or_stricter(match recognise(then.get()) {
                 Ok(Some(inner)) => self.judge(&inner, false).0,
                 _ => Decision::new(Verdict::Confirm, "builtin.unknown", why),
             });
         }
-        let target = match asked.named {
+        let target = match call.named {
             Named::Element(target) => Some(target),
             _ => None,
         };
@@ -135,27 +135,27 @@ impl Builtin {
         }
     }
 
-    fn judge_class(&self, class: &Class, asked: &Asked<'_>, is_said_destructive: bool) -> Decision {
+    fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, is_said_destructive: bool) -> Decision {
         match class {
             Class::Observe if is_said_destructive => {
                 Decision::new(Verdict::Confirm, "builtin.annotation", "its server says that it is destructive")
             }
             Class::Observe => allow("it only looks"),
-            Class::Navigate => judge_address(asked),
-            Class::Activate => judge_element(&asked.named),
-            Class::Enter if submits(asked) => self.judge_submit(match &asked.named {
+            Class::Navigate => judge_address(call),
+            Class::Activate => judge_element(&call.named),
+            Class::Enter if submits(call) => self.judge_submit(match &call.named {
                 Named::Element(target) => Some(target),
                 _ => None,
             }),
             Class::Enter => allow("it only types or chooses"),
-            Class::Press => self.judge_key(asked),
-            Class::Dialog => judge_dialog(asked),
-            Class::Run => judge_run(asked),
+            Class::Press => self.judge_key(call),
+            Class::Dialog => judge_dialog(call),
+            Class::Run => judge_run(call),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
             Class::Unknown => {
-                let why = format!("what {} does isn't known", asked.tool);
+                let why = format!("what {} does isn't known", call.tool);
                 let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);
-                match &asked.named {
+                match &call.named {
                     Named::Element(target) => unknown.or_stricter(judge_target(target)),
                     _ => unknown,
                 }
@@ -167,15 +167,15 @@ impl Builtin {
     fn judge_submit(&self, target: Option<&Target>) -> Decision {
         match target {
             Some(target) if searches(target) => allow("it only searches"),
-            _ => found(Kind::Submit, "builtin.submit", "Enter submits a form".to_owned()),
+            _ => found(ActionKind::Submit, "builtin.submit", "Enter submits a form".to_owned()),
         }
     }
 
-    fn judge_key(&self, asked: &Asked<'_>) -> Decision {
-        let Some(key) = key_of(&asked.arguments) else {
+    fn judge_key(&self, call: &JudgedCall<'_>) -> Decision {
+        let Some(key) = key_of(&call.arguments) else {
             return Decision::new(Verdict::Confirm, "builtin.unknown", "which key it presses isn't known");
         };
-        let typed = match (&asked.named, &self.focus) {
+        let typed = match (&call.named, &self.focus) {
             (Named::Element(target), _) | (_, Focus::Text(target)) => Some(target),
             _ => None,
         };
@@ -184,7 +184,7 @@ impl Builtin {
                 self.judge_submit(typed)
             }
             () if is_key(&key, &["delete", "del"]) && typed.is_none() => {
-                found(Kind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
+                found(ActionKind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
             }
             () if is_key(&key, &["space", " ", "spacebar", "ui_select"]) && self.focus == Focus::Moved => {
                 Decision::new(Verdict::Confirm, "builtin.key", "the key may press a button, and which isn't known")
@@ -195,9 +195,9 @@ impl Builtin {
 }
 
 /// What the caller says of it may add a question.
-fn judge_description(asked: &Asked<'_>, decision: Decision) -> Decision {
-    let is_judged = |said: &str| matches!(&asked.named, Named::Element(target) if target.name == said);
-    let said = ["element", "description"].into_iter().filter_map(|key| text(&asked.arguments, key));
+fn judge_description(call: &JudgedCall<'_>, decision: Decision) -> Decision {
+    let is_judged = |said: &str| matches!(&call.named, Named::Element(target) if target.name == said);
+    let said = ["element", "description"].into_iter().filter_map(|key| text(&call.arguments, key));
     let found = said.filter(|said| !is_judged(said)).find_map(|name| find(&Target { name, ..Target::default() }));
     match found {
         Some(found) => decision.or_stricter(Decision::confirm("builtin.detector", found)),
@@ -237,17 +237,17 @@ fn find(target: &Target) -> Option<Finding> {
     })
 }
 
-fn judge_dialog(asked: &Asked<'_>) -> Decision {
-    match asked.arguments.get("accept").map(RawValue::get) {
+fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
+    match call.arguments.get("accept").map(RawValue::get) {
         Some("false") => allow("it says no to the page's question"),
-        _ => found(Kind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
+        _ => found(ActionKind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
     }
 }
 
-fn judge_run(asked: &Asked<'_>) -> Decision {
-    let written: Vec<&str> = asked.arguments.iter().map(|(key, _)| key).collect();
+fn judge_run(call: &JudgedCall<'_>) -> Decision {
+    let written: Vec<&str> = call.arguments.iter().map(|(key, _)| key).collect();
     let alone = |keys: &[&str]| match written[..] {
-        [key] if keys.contains(&key) => text(&asked.arguments, key),
+        [key] if keys.contains(&key) => text(&call.arguments, key),
         _ => None,
     };
     if alone(&["command", "cmd"]).is_some_and(|command| shell::only_reads(&command)) {
@@ -256,7 +256,7 @@ fn judge_run(asked: &Asked<'_>) -> Decision {
     if alone(&["sql", "query"]).is_some_and(|query| shell::only_selects(&query)) {
         return allow("the query only reads");
     }
-    found(Kind::Run, "builtin.run", "it runs what is written in its arguments".to_owned())
+    found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned())
 }
 
 fn text(arguments: &Fields<'_>, key: &str) -> Option<String> {

@@ -4,7 +4,7 @@
 use super::verbs::{
     ACTIVATING, ALSO_NOUNS, DESTROYING, ENTERING, NAVIGATING, READING, READING_NOUNS, RUNNING, TALKING,
 };
-use crate::policy::detector::Kind;
+use crate::policy::detector::ActionKind;
 
 /// What calling a tool is, as far as its name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Class {
     /// It runs what is written in its arguments.
     Run,
     /// It does what this word says.
-    Destroy(Kind, &'static str),
+    Destroy(ActionKind, &'static str),
     /// It may do anything.
     Unknown,
 }
@@ -103,7 +103,7 @@ fn class_of(words: &[&str]) -> Class {
 }
 
 /// Of the words, the first that destroys something, but for those that are `excused`.
-fn destroyed(words: &[&str], excused: &[&str]) -> Option<(Kind, &'static str)> {
+fn destroyed(words: &[&str], excused: &[&str]) -> Option<(ActionKind, &'static str)> {
     // get_and_delete does both, and order isn't a thing in find_and_order.
     let joins = joins(words);
     let is_read = leads_by_reading(words) && !joins;
@@ -126,7 +126,7 @@ fn joins(words: &[&str]) -> bool {
     words.iter().any(|word| ["and", "then", "or"].contains(word))
 }
 
-fn destroying(word: &str) -> Option<(Kind, &'static str)> {
+fn destroying(word: &str) -> Option<(ActionKind, &'static str)> {
     DESTROYING.iter().find_map(|&(kind, verbs)| Some((kind, *verbs.iter().find(|verb| **verb == word)?)))
 }
 
@@ -219,40 +219,40 @@ mod tests {
                 "browser_evaluate browser_run_code run_command bash shell execute_sql python terminal fill_and_execute type_then_run get_and_execute",
             ),
             (
-                Class::Destroy(Kind::Delete, "delete"),
+                Class::Destroy(ActionKind::Delete, "delete"),
                 "delete_file file.delete mcp__github__deleteRepo browser_delete_cookie",
             ),
-            (Class::Destroy(Kind::Delete, "reset"), "git_reset"),
-            (Class::Destroy(Kind::Send, "send"), "send_email sendMessage"),
-            (Class::Destroy(Kind::Order, "order"), "order place_order create_order"),
-            (Class::Destroy(Kind::Pay, "pay"), "pay"),
-            (Class::Destroy(Kind::Overwrite, "write"), "write_file"),
-            (Class::Destroy(Kind::Publish, "push"), "git_push"),
-            (Class::Destroy(Kind::Delete, "purge"), "get_and_purge"),
+            (Class::Destroy(ActionKind::Delete, "reset"), "git_reset"),
+            (Class::Destroy(ActionKind::Send, "send"), "send_email sendMessage"),
+            (Class::Destroy(ActionKind::Order, "order"), "order place_order create_order"),
+            (Class::Destroy(ActionKind::Pay, "pay"), "pay"),
+            (Class::Destroy(ActionKind::Overwrite, "write"), "write_file"),
+            (Class::Destroy(ActionKind::Publish, "push"), "git_push"),
+            (Class::Destroy(ActionKind::Delete, "purge"), "get_and_purge"),
             (
                 Class::Unknown,
                 "create_entities git_commit git_add move_file edit_file set_property gzip-file-as-resource x",
             ),
             (
-                Class::Destroy(Kind::Delete, "remove"),
+                Class::Destroy(ActionKind::Delete, "remove"),
                 "remove_issue remove_issue_type remove_switch_frame remove_ssh_key find_and_remove list_remove",
             ),
-            (Class::Destroy(Kind::Delete, "delete"), "delete_open_page get_delete delete_key delete_type"),
-            (Class::Destroy(Kind::Publish, "publish"), "publish_content publish_content_type"),
-            (Class::Destroy(Kind::Send, "send"), "type_and_send_message"),
-            (Class::Destroy(Kind::Send, "email"), "assistant_email"),
-            (Class::Destroy(Kind::Pay, "pay"), "assistant_pay"),
-            (Class::Destroy(Kind::Pay, "buy"), "buy_gift_card_type"),
-            (Class::Destroy(Kind::Submit, "submit"), "fill_and_submit_form browser_type_submit press_submit"),
-            (Class::Destroy(Kind::Overwrite, "replace"), "search_replace"),
+            (Class::Destroy(ActionKind::Delete, "delete"), "delete_open_page get_delete delete_key delete_type"),
+            (Class::Destroy(ActionKind::Publish, "publish"), "publish_content publish_content_type"),
+            (Class::Destroy(ActionKind::Send, "send"), "type_and_send_message"),
+            (Class::Destroy(ActionKind::Send, "email"), "assistant_email"),
+            (Class::Destroy(ActionKind::Pay, "pay"), "assistant_pay"),
+            (Class::Destroy(ActionKind::Pay, "buy"), "buy_gift_card_type"),
+            (Class::Destroy(ActionKind::Submit, "submit"), "fill_and_submit_form browser_type_submit press_submit"),
+            (Class::Destroy(ActionKind::Overwrite, "replace"), "search_replace"),
             (Class::Observe, "assistant_ask assistant_message get_delete_date open_order_list"),
             (Class::Navigate, "browser_go_forward open_checkout_page"),
             (Class::Press, "send_keys"),
-            (Class::Destroy(Kind::Order, "order"), "get_and_order open_then_order_page"),
-            (Class::Destroy(Kind::Order, "book"), "find_and_book"),
-            (Class::Destroy(Kind::Pay, "transfer"), "list_and_transfer"),
-            (Class::Destroy(Kind::Send, "share"), "search_and_share"),
-            (Class::Destroy(Kind::Send, "forward"), "open_page_and_forward"),
+            (Class::Destroy(ActionKind::Order, "order"), "get_and_order open_then_order_page"),
+            (Class::Destroy(ActionKind::Order, "book"), "find_and_book"),
+            (Class::Destroy(ActionKind::Pay, "transfer"), "list_and_transfer"),
+            (Class::Destroy(ActionKind::Send, "share"), "search_and_share"),
+            (Class::Destroy(ActionKind::Send, "forward"), "open_page_and_forward"),
             (Class::Unknown, "browser browser_page browser_🗑 🗑 click🗑 日本 _ . \u{0} browser_snapshot\u{200b}"),
         ] {
             for name in names.split(' ') {

@@ -5,7 +5,7 @@ fn judge(line: &str) -> Decision {
     Builtin::default().judge(&recognise(line).unwrap().unwrap(), false).0
 }
 
-fn judged(line: &str) -> (Verdict, Option<Kind>) {
+fn judged(line: &str) -> (Verdict, Option<ActionKind>) {
     let decision = judge(line);
     (decision.verdict, decision.kind)
 }
@@ -35,36 +35,39 @@ fn what_only_looks_moves_or_types_passes() {
 #[test]
 fn what_destroys_or_isnt_known_is_asked_about() {
     for (kind, call) in [
-        (Some(Kind::Delete), r#"{"tool":"browser_click","args":{"element":"Delete account button","ref":"e4"}}"#),
+        (Some(ActionKind::Delete), r#"{"tool":"browser_click","args":{"element":"Delete account button","ref":"e4"}}"#),
         (
-            Some(Kind::Pay),
+            Some(ActionKind::Pay),
             r#"{"type":"tool_call","tool_name":"click","arguments":{"eid":4},"target":{"role":"button","name":"Pay now"}}"#,
         ),
-        (Some(Kind::Delete), r##"{"tool":"click","args":{"selector":"#delete-account"}}"##),
-        (Some(Kind::Delete), r#"{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}"#),
+        (Some(ActionKind::Delete), r##"{"tool":"click","args":{"selector":"#delete-account"}}"##),
+        (Some(ActionKind::Delete), r#"{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}"#),
         (
-            Some(Kind::Delete),
+            Some(ActionKind::Delete),
             r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}}}"#,
         ),
         (None, r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"x","tool":"y"}}}"#),
         (None, r#"{"tool":"browser_click","args":{"ref":"e4"}}"#),
         (None, r#"{"tool":"click","args":{"x":10,"y":20}}"#),
         (
-            Some(Kind::Submit),
+            Some(ActionKind::Submit),
             r#"{"tool":"browser_type","args":{"element":"Message","ref":"e4","text":"x","submit":true}}"#,
         ),
-        (Some(Kind::Submit), r#"{"tool":"type","args":{"eid":4,"text":"x\n"}}"#),
-        (Some(Kind::Submit), r#"{"tool":"browser_press_key","args":{"key":"Control+Enter"}}"#),
-        (Some(Kind::Delete), r#"{"tool":"press_key","args":{"key":"Shift+Delete"}}"#),
-        (Some(Kind::Run), r#"{"tool":"run_command","args":{"command":"rm -rf /tmp/x"}}"#),
-        (Some(Kind::Run), r#"{"tool":"run_command","args":{"command":"ls","cwd":"/"}}"#),
-        (Some(Kind::Run), r#"{"tool":"browser_evaluate","args":{"function":"() => 1"}}"#),
-        (Some(Kind::Run), r#"{"tool":"browser_navigate","args":{"url":" JavaScript:alert(1)"}}"#),
-        (Some(Kind::Delete), r#"{"tool":"browser_navigate","args":{"url":"https://example.org/items/delete?id=7"}}"#),
+        (Some(ActionKind::Submit), r#"{"tool":"type","args":{"eid":4,"text":"x\n"}}"#),
+        (Some(ActionKind::Submit), r#"{"tool":"browser_press_key","args":{"key":"Control+Enter"}}"#),
+        (Some(ActionKind::Delete), r#"{"tool":"press_key","args":{"key":"Shift+Delete"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"run_command","args":{"command":"rm -rf /tmp/x"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"run_command","args":{"command":"ls","cwd":"/"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"browser_evaluate","args":{"function":"() => 1"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"browser_navigate","args":{"url":" JavaScript:alert(1)"}}"#),
+        (
+            Some(ActionKind::Delete),
+            r#"{"tool":"browser_navigate","args":{"url":"https://example.org/items/delete?id=7"}}"#,
+        ),
         (None, r#"{"tool":"browser_navigate","args":{"url":"file:///etc/passwd"}}"#),
-        (Some(Kind::Confirm), r#"{"tool":"browser_handle_dialog","args":{"accept":true}}"#),
-        (Some(Kind::Delete), r#"{"tool":"delete_file","args":{"path":"a"}}"#),
-        (Some(Kind::Send), r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_email"}}"#),
+        (Some(ActionKind::Confirm), r#"{"tool":"browser_handle_dialog","args":{"accept":true}}"#),
+        (Some(ActionKind::Delete), r#"{"tool":"delete_file","args":{"path":"a"}}"#),
+        (Some(ActionKind::Send), r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_email"}}"#),
         (None, r#"{"tool":"frobnicate"}"#),
     ] {
         assert_eq!(judged(call), (Verdict::Confirm, kind), "{call}");

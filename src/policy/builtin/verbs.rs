@@ -1,6 +1,6 @@
 //! The words that tools' names are told by.
 
-use crate::policy::detector::Kind;
+use crate::policy::detector::ActionKind;
 
 /// Words that only look. One of them at the head of a name makes the tool an observation.
 pub(super) const READING: &[&str] = &[
@@ -137,9 +137,9 @@ pub(super) const RUNNING: &[&str] = &[
 ];
 
 /// Verbs that destroy, wherever they stand.
-pub(super) const DESTROYING: &[(Kind, &[&str])] = &[
+pub(super) const DESTROYING: &[(ActionKind, &[&str])] = &[
     (
-        Kind::Delete,
+        ActionKind::Delete,
         &[
             "archive",
             "clean",
@@ -168,29 +168,29 @@ pub(super) const DESTROYING: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Send,
+        ActionKind::Send,
         &[
             "comment", "dm", "email", "forward", "invite", "mail", "message", "notify", "reply", "send", "share",
             "sms", "tweet", "upload",
         ],
     ),
     (
-        Kind::Pay,
+        ActionKind::Pay,
         &[
             "bid", "buy", "charge", "checkout", "donate", "pay", "purchase", "refund", "sell", "spend", "swap", "tip",
             "trade", "transfer", "withdraw",
         ],
     ),
-    (Kind::Order, &["book", "order", "reserve"]),
-    (Kind::Confirm, &["accept", "approve", "confirm", "sign"]),
-    (Kind::Submit, &["apply", "submit"]),
-    (Kind::Publish, &["deploy", "merge", "post", "publish", "push", "release", "unpublish"]),
-    (Kind::Overwrite, &["overwrite", "replace", "restore", "revert", "rollback", "write"]),
-    (Kind::CancelOrder, &["cancel", "terminate", "unsubscribe"]),
-    (Kind::Revoke, &["ban", "block", "deactivate", "disable", "kick", "lock", "revoke", "suspend"]),
-    (Kind::Grant, &["authorise", "authorize", "grant", "promote", "unlock"]),
-    (Kind::Install, &["install", "update", "upgrade"]),
-    (Kind::Run, &["abort", "kill", "launch", "reboot", "restart", "shutdown", "spawn", "start", "stop"]),
+    (ActionKind::Order, &["book", "order", "reserve"]),
+    (ActionKind::Confirm, &["accept", "approve", "confirm", "sign"]),
+    (ActionKind::Submit, &["apply", "submit"]),
+    (ActionKind::Publish, &["deploy", "merge", "post", "publish", "push", "release", "unpublish"]),
+    (ActionKind::Overwrite, &["overwrite", "replace", "restore", "revert", "rollback", "write"]),
+    (ActionKind::CancelOrder, &["cancel", "terminate", "unsubscribe"]),
+    (ActionKind::Revoke, &["ban", "block", "deactivate", "disable", "kick", "lock", "revoke", "suspend"]),
+    (ActionKind::Grant, &["authorise", "authorize", "grant", "promote", "unlock"]),
+    (ActionKind::Install, &["install", "update", "upgrade"]),
+    (ActionKind::Run, &["abort", "kill", "launch", "reboot", "restart", "shutdown", "spawn", "start", "stop"]),
 ];
 
 /// Of those, words that name things as well (an order, a post): a word of looking beside them makes them that.

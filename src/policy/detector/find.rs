@@ -1,8 +1,8 @@
 //! Where the patterns of the lists stand in a name.
 
-use super::languages::Asked;
+use super::languages::LanguageSet;
 use super::normalise::{Word, is_unspaced, normalise, words};
-use super::table::{Pattern, Place, Step, look_up, stands_in, text};
+use super::table::{Pattern, Step, WordPosition, look_up, stands_in, text};
 
 /// What is longer is read at its ends only, this many characters of it each: nothing else can count there, and a text
 /// made to be long costs no more than this.
@@ -63,30 +63,37 @@ impl Name {
     }
 
     /// Every pattern of these languages that stands in it.
-    pub fn matches(&self, asked: Asked) -> Vec<Match> {
+    pub fn matches(&self, languages: LanguageSet) -> Vec<Match> {
         let mut found = Vec::new();
         let is_spaced = |word: &Word| !self.unspaced || !self.normal[word.start..].starts_with(is_unspaced);
         for (at, word) in self.words.iter().enumerate().filter(|(_, word)| is_spaced(word)) {
-            self.find_at_word(Place::Start, at, word.start, asked, &mut found);
+            self.find_at_word(WordPosition::Start, at, word.start, languages, &mut found);
             if word.elided != word.start {
-                self.find_at_word(Place::Start, at, word.elided, asked, &mut found);
+                self.find_at_word(WordPosition::Start, at, word.elided, languages, &mut found);
             }
             for (offset, _) in self.normal[word.start..word.end].char_indices() {
-                self.find_at_word(Place::Inside, at, word.start + offset, asked, &mut found);
+                self.find_at_word(WordPosition::Inside, at, word.start + offset, languages, &mut found);
             }
         }
         if self.unspaced {
             for (start, _) in self.normal.char_indices() {
-                self.find_anywhere(start, asked, &mut found);
+                self.find_anywhere(start, languages, &mut found);
             }
         }
         found
     }
 
-    fn find_at_word(&self, place: Place, at: usize, start: usize, asked: Asked, found: &mut Vec<Match>) {
+    fn find_at_word(
+        &self,
+        place: WordPosition,
+        at: usize,
+        start: usize,
+        languages: LanguageSet,
+        found: &mut Vec<Match>,
+    ) {
         let word = &self.words[at];
         look_up(place, &self.normal, start, word.end, |pattern, end| {
-            if !asked.has(pattern.language) || !pattern.begins(word, start, end) {
+            if !languages.has(pattern.language) || !pattern.begins(word, start, end) {
                 return;
             }
             let Some(first) = self.lead(at, pattern.lead()).filter(|first| *first == 0 || !pattern.at_start()) else {
@@ -121,10 +128,10 @@ impl Name {
     }
 
     /// Patterns of scripts without blanks: their steps come anywhere later.
-    fn find_anywhere(&self, start: usize, asked: Asked, found: &mut Vec<Match>) {
+    fn find_anywhere(&self, start: usize, languages: LanguageSet, found: &mut Vec<Match>) {
         let (first, last) = self.span();
-        look_up(Place::Anywhere, &self.normal, start, self.normal.len(), |pattern, mut end| {
-            if !asked.has(pattern.language) || pattern.at_start() && start > first {
+        look_up(WordPosition::Anywhere, &self.normal, start, self.normal.len(), |pattern, mut end| {
+            if !languages.has(pattern.language) || pattern.at_start() && start > first {
                 return;
             }
             for step in pattern.steps() {

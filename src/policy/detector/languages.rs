@@ -4,14 +4,14 @@ use super::table::LANGUAGES;
 
 /// Sets of languages, by their place in [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct LanguageSet {
     /// All that are asked.
     pub all: u128,
     /// Those of the locale; what they say comes before what English says. None without a locale.
     pub home: u128,
 }
 
-impl Asked {
+impl LanguageSet {
     pub fn has(self, language: u8) -> bool {
         self.all >> language & 1 == 1
     }
@@ -24,11 +24,11 @@ impl Asked {
 }
 
 /// Those of a locale and English; without a locale, or with one that has no list, all.
-pub fn asked(locale: Option<&str>) -> Asked {
+pub fn of_locale(locale: Option<&str>) -> LanguageSet {
     let home = locale.map_or(0, home);
     match home {
-        0 => Asked { all: u128::MAX, home },
-        home => Asked { all: home | set("en"), home },
+        0 => LanguageSet { all: u128::MAX, home },
+        home => LanguageSet { all: home | set("en"), home },
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn home_of(locale: &str) -> Vec<&'static str> {
-        let home = asked(Some(locale)).home;
+        let home = of_locale(Some(locale)).home;
         LANGUAGES.iter().enumerate().filter(|(at, _)| home >> at & 1 == 1).map(|(_, language)| *language).collect()
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn every_language_fits_and_the_unknown_asks_all() {
         assert!(LANGUAGES.len() <= 128);
         for locale in [None, Some(""), Some("tlh"), Some("-"), Some("日本")] {
-            assert_eq!(asked(locale), Asked { all: u128::MAX, home: 0 });
+            assert_eq!(of_locale(locale), LanguageSet { all: u128::MAX, home: 0 });
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The knowledge is in the lists of `src/policy/words`, one file for each language; its README tells how a pattern is
 //! read. Here is only what is common to all: the [normal form](normalise) of names, [where patterns stand](find) in
-//! them, [which languages](languages) are asked, and [what counts](verdict) of what they say.
+//! them, [which languages](languages) apply, and [what counts](verdict) of what they say.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,7 +29,7 @@ pub struct Element<'a> {
     pub name: &'a str,
     /// Its value; an `<input type=submit>` bears its name there.
     pub value: Option<&'a str>,
-    /// BCP 47, or as catalogs write it: `pt-BR`, `zh_TW`. Without it all languages are asked.
+    /// BCP 47, or as catalogs write it: `pt-BR`, `zh_TW`. Without it all languages apply.
     pub locale: Option<&'a str>,
     /// The text around it: a dialog's question. It is read where the name says nothing of its own ("OK", an icon).
     pub context: Option<&'a str>,
@@ -39,7 +39,7 @@ pub struct Element<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the names say it; words/README.md has the verbs of each
-pub enum Kind {
+pub enum ActionKind {
     Delete,
     Send,
     Pay,
@@ -56,7 +56,7 @@ pub enum Kind {
     Run,
 }
 
-/// How strongly it is to be shown to who is asked.
+/// How strongly it is to be shown to the person who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -70,66 +70,66 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What it does.
-    pub kind: Kind,
+    pub kind: ActionKind,
     /// How strongly to show it.
     pub severity: Severity,
     /// The pattern that says so and its language, for people: `delete: "löschen" (de)`.
     pub because: String,
 }
 
-impl Kind {
+impl ActionKind {
     /// All of them, as the lists have them.
-    pub const ALL: [Kind; 14] = [
-        Kind::Delete,
-        Kind::Send,
-        Kind::Pay,
-        Kind::Order,
-        Kind::Confirm,
-        Kind::Submit,
-        Kind::Publish,
-        Kind::Overwrite,
-        Kind::Discard,
-        Kind::CancelOrder,
-        Kind::Revoke,
-        Kind::Grant,
-        Kind::Install,
-        Kind::Run,
+    pub const ALL: [ActionKind; 14] = [
+        ActionKind::Delete,
+        ActionKind::Send,
+        ActionKind::Pay,
+        ActionKind::Order,
+        ActionKind::Confirm,
+        ActionKind::Submit,
+        ActionKind::Publish,
+        ActionKind::Overwrite,
+        ActionKind::Discard,
+        ActionKind::CancelOrder,
+        ActionKind::Revoke,
+        ActionKind::Grant,
+        ActionKind::Install,
+        ActionKind::Run,
     ];
 
-    fn of_list(list: u8) -> Option<Kind> {
-        Kind::ALL.get(usize::from(list)).copied()
+    fn of_list(list: u8) -> Option<ActionKind> {
+        ActionKind::ALL.get(usize::from(list)).copied()
     }
 
     /// As it stands in the lists: `cancel_order`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Delete => "delete",
-            Kind::Send => "send",
-            Kind::Pay => "pay",
-            Kind::Order => "order",
-            Kind::Confirm => "confirm",
-            Kind::Submit => "submit",
-            Kind::Publish => "publish",
-            Kind::Overwrite => "overwrite",
-            Kind::Discard => "discard",
-            Kind::CancelOrder => "cancel_order",
-            Kind::Revoke => "revoke",
-            Kind::Grant => "grant",
-            Kind::Install => "install",
-            Kind::Run => "run",
+            ActionKind::Delete => "delete",
+            ActionKind::Send => "send",
+            ActionKind::Pay => "pay",
+            ActionKind::Order => "order",
+            ActionKind::Confirm => "confirm",
+            ActionKind::Submit => "submit",
+            ActionKind::Publish => "publish",
+            ActionKind::Overwrite => "overwrite",
+            ActionKind::Discard => "discard",
+            ActionKind::CancelOrder => "cancel_order",
+            ActionKind::Revoke => "revoke",
+            ActionKind::Grant => "grant",
+            ActionKind::Install => "install",
+            ActionKind::Run => "run",
         }
     }
 
     /// How strongly it is to be shown.
     pub fn severity(self) -> Severity {
         match self {
-            Kind::Pay | Kind::Install | Kind::Run => Severity::Strong,
+            ActionKind::Pay | ActionKind::Install | ActionKind::Run => Severity::Strong,
             _ => Severity::Ordinary,
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ActionKind {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(self.name())
     }
@@ -148,27 +148,27 @@ enum Scope {
 /// Whether activating an element deserves a question, and of what kind.
 ///
 /// ```
-/// use pipewright::policy::detector::{Element, Kind, classify};
+/// use pipewright::policy::detector::{Element, ActionKind, classify};
 /// let found = classify(&Element { name: "Zahlungspflichtig bestellen", locale: Some("de"), ..Element::default() });
-/// assert_eq!(found.map(|found| found.kind), Some(Kind::Order));
+/// assert_eq!(found.map(|found| found.kind), Some(ActionKind::Order));
 /// assert_eq!(classify(&Element { name: "Order history", ..Element::default() }), None);
 /// let ok = Element { name: "OK", context: Some("Delete this file?"), ..Element::default() };
 /// assert_eq!(classify(&ok).map(|found| found.because).as_deref(), Some("delete: \"delete\" (en), in its context"));
 /// ```
 pub fn classify(element: &Element<'_>) -> Option<Finding> {
     let scope = scope(element.role)?;
-    let asked = languages::asked(element.locale);
+    let languages = languages::of_locale(element.locale);
     let mut name = Name::read(element.name);
     if let (true, Some(value)) = (name.is_blank(), element.value) {
         name = Name::read(value);
     }
-    let verdict = if name.is_blank() { Verdict::Generic } else { judge(&name, asked, scope) };
+    let verdict = if name.is_blank() { Verdict::Generic } else { judge(&name, languages, scope) };
     match (verdict, element.context) {
         (Verdict::Action(found), _) => finding(&found, ""),
         (Verdict::Generic, Some(context)) => {
             // What is close by is in the first lines.
             let near = context.char_indices().nth(NEAR).map_or(context, |(end, _)| &context[..end]);
-            match judge(&Name::read(near), asked, Scope::Anywhere) {
+            match judge(&Name::read(near), languages, Scope::Anywhere) {
                 Verdict::Action(found) => finding(&found, ", in its context"),
                 _ => None,
             }
@@ -181,7 +181,7 @@ pub fn classify(element: &Element<'_>) -> Option<Finding> {
 const NEAR: usize = 400;
 
 fn finding(found: &Match, whence: &str) -> Option<Finding> {
-    let kind = Kind::of_list(found.pattern.list)?;
+    let kind = ActionKind::of_list(found.pattern.list)?;
     let because = format!("{kind}: {:?} ({}){whence}", found.pattern.written(), found.pattern.language());
     Some(Finding { kind, severity: kind.severity(), because })
 }

@@ -2,7 +2,7 @@
 
 use super::normalise::{is_unspaced, normalise, words};
 
-/// What a language's file may hold, in the order of [`super::Kind`], then what tells actions apart from the rest.
+/// What a language's file may hold, in the order of [`super::ActionKind`], then what tells actions apart from the rest.
 pub const LISTS: [&str; 17] = [
     "delete",
     "send",

@@ -104,7 +104,7 @@ pub fn text((at, length): (u32, u8)) -> &'static str {
 
 /// What a look-up is for.
 #[derive(Debug, Clone, Copy)]
-pub enum Place {
+pub enum WordPosition {
     /// At a word's start.
     Start,
     /// Anywhere in a word.
@@ -113,8 +113,8 @@ pub enum Place {
     Anywhere,
 }
 
-/// The first bytes of the index's keys, in the order of [`Place`].
-const PLACES: [u8; 3] = [b'=', b'*', b'~'];
+/// The first bytes of the index's keys, in the order of [`WordPosition`].
+const POSITIONS: [u8; 3] = [b'=', b'*', b'~'];
 
 /// The index, and where the keys of each place begin in it.
 struct Index {
@@ -126,12 +126,18 @@ static INDEX: LazyLock<Option<Index>> = LazyLock::new(|| {
     // It is the build script's own, so it can be read; a test sees to that.
     let fst = Fst::new(INDEX_BYTES).ok()?;
     let root = fst.root();
-    let places = PLACES.map(|byte| root.find_input(byte).map(|at| root.transition(at)));
+    let places = POSITIONS.map(|byte| root.find_input(byte).map(|at| root.transition(at)));
     Some(Index { places, fst })
 });
 
 /// Calls `each` for every pattern whose first word begins `normal[start..end]`, with the end of that word.
-pub fn look_up(place: Place, normal: &str, start: usize, end: usize, mut each: impl FnMut(&'static Pattern, usize)) {
+pub fn look_up(
+    place: WordPosition,
+    normal: &str,
+    start: usize,
+    end: usize,
+    mut each: impl FnMut(&'static Pattern, usize),
+) {
     let Some((index, begin)) = INDEX.as_ref().and_then(|index| Some((index, index.places[place as usize]?))) else {
         return;
     };

@@ -4,19 +4,19 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-fn kind(name: &str, locale: Option<&str>) -> Option<Kind> {
+fn kind(name: &str, locale: Option<&str>) -> Option<ActionKind> {
     classify(&Element { name, locale, ..Element::default() }).map(|found| found.kind)
 }
 
-fn english(name: &str) -> Option<Kind> {
+fn english(name: &str) -> Option<ActionKind> {
     kind(name, Some("en"))
 }
 
 #[test]
 fn kinds_are_the_lists_by_name_and_order() {
-    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    let names: Vec<&str> = ActionKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(names, LISTS[..usize::from(pattern::BENIGN)]);
-    for kind in Kind::ALL {
+    for kind in ActionKind::ALL {
         assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
     }
 }
@@ -25,52 +25,52 @@ fn kinds_are_the_lists_by_name_and_order() {
 fn a_harmless_word_takes_the_action_away_that_is_no_longer_than_it() {
     assert_eq!(english("Send later"), None);
     assert_eq!(english("Cancel"), None);
-    assert_eq!(english("Cancel order"), Some(Kind::CancelOrder), "longer than cancel");
+    assert_eq!(english("Cancel order"), Some(ActionKind::CancelOrder), "longer than cancel");
     assert_eq!(english("Reset filters"), None);
-    assert_eq!(english("Delete reset filters"), Some(Kind::Delete), "it doesn't touch delete");
+    assert_eq!(english("Delete reset filters"), Some(ActionKind::Delete), "it doesn't touch delete");
 }
 
 #[test]
 fn a_negation_denies_what_follows_within_two_words() {
     assert_eq!(english("Don't delete"), None);
     assert_eq!(english("Do not ever send"), None);
-    assert_eq!(english("Not that I want to send"), Some(Kind::Send));
-    assert_eq!(english("Not now. Delete"), Some(Kind::Delete), "another sentence");
-    assert_eq!(english("Delete not used"), Some(Kind::Delete));
+    assert_eq!(english("Not that I want to send"), Some(ActionKind::Send));
+    assert_eq!(english("Not now. Delete"), Some(ActionKind::Delete), "another sentence");
+    assert_eq!(english("Delete not used"), Some(ActionKind::Delete));
 }
 
 #[test]
 fn ends_are_ends() {
-    assert_eq!(english("Order"), Some(Kind::Order));
+    assert_eq!(english("Order"), Some(ActionKind::Order));
     assert_eq!(english("Order history"), None);
     assert_eq!(english("Last order"), None);
-    assert_eq!(english("Run tests now"), Some(Kind::Run));
+    assert_eq!(english("Run tests now"), Some(ActionKind::Run));
     assert_eq!(english("Home run"), None);
 }
 
 #[test]
 fn a_sentence_counts_where_an_action_begins_or_ends_it() {
-    assert_eq!(english("Delete all of the files that you can see in here"), Some(Kind::Delete));
-    assert_eq!(english("Yes, delete all of the files that you can see"), Some(Kind::Delete));
-    assert_eq!(english("All of the files that you can see in here: delete"), Some(Kind::Delete));
+    assert_eq!(english("Delete all of the files that you can see in here"), Some(ActionKind::Delete));
+    assert_eq!(english("Yes, delete all of the files that you can see"), Some(ActionKind::Delete));
+    assert_eq!(english("All of the files that you can see in here: delete"), Some(ActionKind::Delete));
     assert_eq!(english("Here you see what happens when you delete all of the files"), None);
-    assert_eq!(english(&format!("{} delete", "word ".repeat(10_000))), Some(Kind::Delete));
-    assert_eq!(english("What happens when you delete it?"), Some(Kind::Delete), "eight words are a label");
+    assert_eq!(english(&format!("{} delete", "word ".repeat(10_000))), Some(ActionKind::Delete));
+    assert_eq!(english("What happens when you delete it?"), Some(ActionKind::Delete), "eight words are a label");
 }
 
 #[test]
 fn what_weighs_most_is_told_where_there_are_several() {
-    assert_eq!(english("Confirm and delete"), Some(Kind::Delete));
-    assert_eq!(english("Accept and pay now"), Some(Kind::Pay));
+    assert_eq!(english("Confirm and delete"), Some(ActionKind::Delete));
+    assert_eq!(english("Accept and pay now"), Some(ActionKind::Pay));
     let found = classify(&Element { name: "Buy now", locale: Some("en-GB"), ..Element::default() }).unwrap();
     assert_eq!((found.severity, &*found.because), (Severity::Strong, "pay: \"buy\" (en)"));
-    assert_eq!(Kind::Delete.severity(), Severity::Ordinary);
+    assert_eq!(ActionKind::Delete.severity(), Severity::Ordinary);
 }
 
 #[test]
 fn english_is_heard_in_every_locale() {
-    assert_eq!(kind("Delete", Some("ja")), Some(Kind::Delete));
-    assert_eq!(kind("Datei Delete", Some("de-CH")), Some(Kind::Delete));
+    assert_eq!(kind("Delete", Some("ja")), Some(ActionKind::Delete));
+    assert_eq!(kind("Datei Delete", Some("de-CH")), Some(ActionKind::Delete));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_name_that_says_nothing_is_what_its_dialog_asks() {
     assert_eq!(in_context("Cancel", "Delete?"), None, "it says something of its own");
     assert_eq!(in_context("OK", &format!("{} delete", "x".repeat(NEAR))), None, "too far");
     let value = Element { value: Some("Delete"), ..Element::default() };
-    assert_eq!(classify(&value).map(|found| found.kind), Some(Kind::Delete));
+    assert_eq!(classify(&value).map(|found| found.kind), Some(ActionKind::Delete));
     assert_eq!(classify(&Element { name: "Edit", ..value }), None);
 }
 
@@ -180,7 +180,7 @@ fn each_pattern_of_each_list_finds_what_it_says() {
 #[test]
 fn every_file_is_a_language_that_is_asked_by_its_name() {
     for language in files().keys() {
-        let home = languages::asked(Some(language)).home;
+        let home = languages::of_locale(Some(language)).home;
         assert_eq!(home.count_ones(), 1, "{language}");
         assert_eq!(table::LANGUAGES[home.trailing_zeros() as usize], language);
     }

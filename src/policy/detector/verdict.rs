@@ -1,10 +1,10 @@
 //! What is left of the matches once harmless ones and negations are taken away.
 
 use super::find::{Match, Name};
-use super::languages::Asked;
+use super::languages::LanguageSet;
 use super::normalise::is_unspaced;
 use super::pattern::{BENIGN, GENERIC, NEGATIONS};
-use super::{Kind, Scope};
+use super::{ActionKind, Scope};
 use std::cmp::Reverse;
 
 /// What the lists say of a name.
@@ -21,8 +21,8 @@ const LABEL: usize = 8;
 /// A word of a script without blanks, in characters, about.
 const CHARACTERS: usize = 3;
 
-pub fn judge(name: &Name, asked: Asked, scope: Scope) -> Verdict {
-    let matches = name.matches(asked);
+pub fn judge(name: &Name, languages: LanguageSet, scope: Scope) -> Verdict {
+    let matches = name.matches(languages);
     let actions: Vec<&Match> = matches.iter().filter(|found| found.pattern.list < BENIGN).collect();
     // A longer pattern knows better than one that it overlaps, and so does one that names more of the words.
     let weight = |found: &Match| (found.length(), Reverse(found.pattern.unnamed()));
@@ -38,7 +38,7 @@ pub fn judge(name: &Name, asked: Asked, scope: Scope) -> Verdict {
         Scope::Anywhere => true,
     };
     let left = actions.iter().filter(is_best).filter(|found| counts(found));
-    let left = left.filter(|found| !is_harmless(found, &matches, asked) && !is_denied(found));
+    let left = left.filter(|found| !is_harmless(found, &matches, languages) && !is_denied(found));
     match left.min_by_key(|found| rank(found)) {
         Some(found) => Verdict::Action(**found),
         None if is_generic(name, &matches) => Verdict::Generic,
@@ -47,9 +47,9 @@ pub fn judge(name: &Name, asked: Asked, scope: Scope) -> Verdict {
 }
 
 /// Whether another match says that it is none.
-fn is_harmless(action: &Match, matches: &[Match], asked: Asked) -> bool {
+fn is_harmless(action: &Match, matches: &[Match], languages: LanguageSet) -> bool {
     matches.iter().filter(|other| other.pattern.list == BENIGN && other.overlaps(action)).any(|benign| {
-        let outranks = asked.outranks(benign.pattern.language, action.pattern.language);
+        let outranks = languages.outranks(benign.pattern.language, action.pattern.language);
         benign.length() > action.length() || benign.length() == action.length() && outranks
     })
 }
@@ -114,22 +114,22 @@ fn is_generic(name: &Name, matches: &[Match]) -> bool {
 
 /// The order in which kinds are told where several are there: what weighs most first.
 fn rank(found: &Match) -> usize {
-    const ORDER: [Kind; 14] = [
-        Kind::Pay,
-        Kind::CancelOrder,
-        Kind::Delete,
-        Kind::Overwrite,
-        Kind::Discard,
-        Kind::Revoke,
-        Kind::Run,
-        Kind::Install,
-        Kind::Order,
-        Kind::Grant,
-        Kind::Publish,
-        Kind::Send,
-        Kind::Submit,
-        Kind::Confirm,
+    const ORDER: [ActionKind; 14] = [
+        ActionKind::Pay,
+        ActionKind::CancelOrder,
+        ActionKind::Delete,
+        ActionKind::Overwrite,
+        ActionKind::Discard,
+        ActionKind::Revoke,
+        ActionKind::Run,
+        ActionKind::Install,
+        ActionKind::Order,
+        ActionKind::Grant,
+        ActionKind::Publish,
+        ActionKind::Send,
+        ActionKind::Submit,
+        ActionKind::Confirm,
     ];
-    let kind = Kind::of_list(found.pattern.list);
+    let kind = ActionKind::of_list(found.pattern.list);
     ORDER.iter().position(|other| Some(*other) == kind).unwrap_or(ORDER.len())
 }

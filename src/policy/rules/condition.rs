@@ -44,13 +44,13 @@ pub enum Condition {
     /// It is a text, number or truth that a glob means.
     Globs(Globs),
     /// All that is said here holds.
-    All(Asked),
+    All(NamedConditions),
 }
 
 /// The conditions that have names.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub struct NamedConditions {
     /// Whether it is there at all.
     exists: Option<bool>,
     glob: Option<Globs>,
@@ -107,7 +107,7 @@ impl<'de> Deserialize<'de> for Condition {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, conditions: A) -> Result<Condition, A::Error> {
-                Asked::deserialize(MapAccessDeserializer::new(conditions)).map(Condition::All)
+                NamedConditions::deserialize(MapAccessDeserializer::new(conditions)).map(Condition::All)
             }
         }
         from.deserialize_any(Reader)
@@ -118,13 +118,18 @@ impl Condition {
     /// Whether it can ever hold; why not, in words.
     pub fn check(&self) -> Result<(), String> {
         match self {
-            Condition::All(Asked { exists: None, glob: None, not: None, min: None, max: None, within: None }) => {
-                Err("nothing is asked of it".to_owned())
-            }
-            Condition::All(Asked { within: Some(folder), .. }) if !folder.starts_with('/') => {
+            Condition::All(NamedConditions {
+                exists: None,
+                glob: None,
+                not: None,
+                min: None,
+                max: None,
+                within: None,
+            }) => Err("nothing is asked of it".to_owned()),
+            Condition::All(NamedConditions { within: Some(folder), .. }) if !folder.starts_with('/') => {
                 Err("`within` is an absolute path".to_owned())
             }
-            Condition::All(Asked { min: Some(min), max: Some(max), .. }) if min > max => {
+            Condition::All(NamedConditions { min: Some(min), max: Some(max), .. }) if min > max => {
                 Err("no number is above `min` and below `max`".to_owned())
             }
             _ => Ok(()),

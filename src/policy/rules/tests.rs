@@ -54,7 +54,7 @@ fn the_strictest_rule_that_means_a_call_counts() {
 fn a_filter_counts_and_one_that_fails_denies() {
     let line = r#"{"tool":"x","args":{"amount":101}}"#;
     let decision = decide(line, None, Ok(true));
-    assert_eq!((decision.verdict, decision.kind, &*decision.rule), (Verdict::Confirm, Some(Kind::Pay), "big"));
+    assert_eq!((decision.verdict, decision.kind, &*decision.rule), (Verdict::Confirm, Some(ActionKind::Pay), "big"));
     let decision = decide(line, None, Err("out of fuel".to_owned()));
     assert_eq!((decision.verdict, &*decision.rule), (Verdict::Deny, "big"));
     assert!(decision.reason.contains("out of fuel"));

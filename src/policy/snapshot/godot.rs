@@ -4,7 +4,7 @@
 //! stays the best that is known of it, and of one that was never seen its name tells.
 
 use super::selector::split;
-use super::tree::{Item, Kind};
+use super::tree::{ElementKind, Item};
 use serde_json::{Map, Value};
 
 /// The nodes that a result shows, at whatever place; parents before their children.
@@ -52,7 +52,7 @@ fn node(fields: &Map<String, Value>) -> Option<Item> {
     let asked = text("dialog_text").unwrap_or_default();
     let mut item = Item { key: Some(key(path)), role: role(class), kind, ..Item::default() };
     match kind {
-        Kind::Typed => item.value = Some(shown.to_owned()),
+        ElementKind::Typed => item.value = Some(shown.to_owned()),
         _ => item.name = shown.to_owned(),
     }
     item.text = asked.to_owned();
@@ -66,7 +66,7 @@ fn node(fields: &Map<String, Value>) -> Option<Item> {
 fn action(fields: &Map<String, Value>) -> Option<Item> {
     let path = fields.get("args")?.get("path")?.as_str().filter(|path| path.starts_with("/root"))?;
     let text = fields.get("text")?.as_str().filter(|text| !text.is_empty())?;
-    Some(Item { key: Some(key(path)), name: text.to_owned(), kind: Kind::Active, ..Item::default() })
+    Some(Item { key: Some(key(path)), name: text.to_owned(), kind: ElementKind::Active, ..Item::default() })
 }
 
 /// What a node's own name says: `/root/Menu/DeleteSave` is "Delete Save". Names that the engine gives say nothing.
@@ -77,12 +77,12 @@ pub(super) fn own_name(path: &str) -> Option<String> {
     says.then(|| words.join(" "))
 }
 
-fn kind(class: &str, has_children: bool) -> Kind {
+fn kind(class: &str, has_children: bool) -> ElementKind {
     match class {
-        _ if class.ends_with("Button") || class == "CheckBox" => Kind::Active,
-        "LineEdit" | "TextEdit" | "CodeEdit" | "SpinBox" => Kind::Typed,
-        _ if has_children => Kind::Container,
-        _ => Kind::Other,
+        _ if class.ends_with("Button") || class == "CheckBox" => ElementKind::Active,
+        "LineEdit" | "TextEdit" | "CodeEdit" | "SpinBox" => ElementKind::Typed,
+        _ if has_children => ElementKind::Container,
+        _ => ElementKind::Other,
     }
 }
 

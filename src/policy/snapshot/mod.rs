@@ -27,7 +27,7 @@ mod tree;
 
 use super::detector::{Element, classify};
 use super::target::Target;
-use answer::{Answer, Said};
+use answer::{Answer, WorldLine};
 use call::Sort;
 use playwright::Seen;
 use serde_json::Value;
@@ -95,11 +95,11 @@ const MOST_CALLS: usize = 1000;
 
 impl Snapshot {
     /// Looks at a line that the world said, in any form of answer; also at an observation.
-    pub fn hear(&mut self, line: &[u8]) {
+    pub fn observe(&mut self, line: &[u8]) {
         match answer::read(line) {
-            Said::Nothing => {}
-            Said::Unreadable => self.forget(),
-            Said::Answer(answer) => self.learn(&answer),
+            WorldLine::Nothing => {}
+            WorldLine::Unreadable => self.forget(),
+            WorldLine::Answer(answer) => self.learn(&answer),
         }
     }
 

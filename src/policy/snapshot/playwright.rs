@@ -3,7 +3,7 @@
 //! Written after what its versions 0.0.41 (the whole page with each answer), 0.0.56 (what has changed) and 0.0.83 (a link to a
 //! file, and the page only where it is asked for) say.
 
-use super::tree::{Item, Kind};
+use super::tree::{ElementKind, Item};
 use std::collections::HashMap;
 
 /// What an answer says of the page.
@@ -119,7 +119,7 @@ fn entry(said: &str) -> Entry<'_> {
     let value = value.or_else(|| rest.strip_prefix(':'));
     let value = value.map(scalar).unwrap_or_default();
     match item.kind {
-        Kind::Typed if !value.is_empty() => item.value = Some(value),
+        ElementKind::Typed if !value.is_empty() => item.value = Some(value),
         _ => item.text = value,
     }
     Entry::Element(item)
@@ -160,17 +160,17 @@ fn key_of(reference: &str) -> String {
     format!("ref={reference}")
 }
 
-fn kind(role: &str, is_pointed: bool) -> Kind {
+fn kind(role: &str, is_pointed: bool) -> ElementKind {
     match role {
         "dialog" | "alertdialog" | "alert" | "form" | "group" | "row" | "listitem" | "article" | "radiogroup" => {
-            Kind::Container
+            ElementKind::Container
         }
-        "textbox" | "searchbox" | "spinbutton" | "slider" | "combobox" => Kind::Typed,
+        "textbox" | "searchbox" | "spinbutton" | "slider" | "combobox" => ElementKind::Typed,
         "button" | "link" | "menuitem" | "menuitemcheckbox" | "menuitemradio" | "option" | "tab" | "checkbox"
-        | "radio" | "switch" | "treeitem" => Kind::Active,
-        "generic" if is_pointed => Kind::Active,
-        "generic" => Kind::Group,
-        _ => Kind::Other,
+        | "radio" | "switch" | "treeitem" => ElementKind::Active,
+        "generic" if is_pointed => ElementKind::Active,
+        "generic" => ElementKind::Group,
+        _ => ElementKind::Other,
     }
 }
 

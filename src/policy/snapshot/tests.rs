@@ -15,7 +15,7 @@ fn after(recording: &str, calls: usize) -> Snapshot {
         let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
         snapshot.passes(call.id.map(|id| id.get()), &call.tool, arguments);
         assert!(!snapshot.unanswered.is_empty());
-        snapshot.hear(pair[1].as_bytes());
+        snapshot.observe(pair[1].as_bytes());
         assert!(snapshot.unanswered.is_empty(), "{}", pair[1]);
     }
     snapshot
@@ -49,7 +49,7 @@ impl Snapshot {
 
     fn call(&mut self, tool: &str, arguments: &str, data: &str) {
         self.passes(Some("1"), tool, arguments);
-        self.hear(format!(r#"{{"id":1,"tool":{tool:?},"status":"ok","data":{data}}}"#).as_bytes());
+        self.observe(format!(r#"{{"id":1,"tool":{tool:?},"status":"ok","data":{data}}}"#).as_bytes());
     }
 }
 
@@ -92,7 +92,8 @@ fn a_dialogs_question_stands_around_its_buttons() {
     // Whether it is called one or not.
     let mut plain = Snapshot::default();
     let page = "### Snapshot\n```yaml\n- generic [ref=e1]:\n  - generic [ref=e2]: Delete file?\n  - generic [ref=e3]:\n    - button \"OK\" [ref=e4]\n- button \"OK\" [ref=e5]\n```";
-    plain.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{}}}]}}}}"#, crate::json::quoted(page)).as_bytes());
+    plain
+        .observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{}}}]}}}}"#, crate::json::quoted(page)).as_bytes());
     assert_eq!(element(plain.click("e4")).context.as_deref(), Some("Delete file?"));
     assert!(plain.is_unknown("e5"), "it says nothing, and nothing is around it");
     // The browser's own.
@@ -150,12 +151,12 @@ fn nothing_is_known_while_a_call_is_unanswered() {
     snapshot.passes(Some("90"), "browser_hover", r#"{"target":"e3"}"#);
     snapshot.passes(None, "browser_take_screenshot", "{}");
     assert!(snapshot.is_unknown("e41"));
-    snapshot.hear(br#"{"method":"notifications/progress","params":{}}"#);
+    snapshot.observe(br#"{"method":"notifications/progress","params":{}}"#);
     assert!(snapshot.is_unknown("e41"));
     // The answer to the later one settles the first.
-    snapshot.hear(br#"{"tool":"browser_take_screenshot","status":"ok","data":{"content":[]}}"#);
+    snapshot.observe(br#"{"tool":"browser_take_screenshot","status":"ok","data":{"content":[]}}"#);
     assert_eq!(element(snapshot.click("e41")).name, "Pay now");
-    snapshot.hear(br#"{"id":1,"id":2,"result":{}}"#);
+    snapshot.observe(br#"{"id":1,"id":2,"result":{}}"#);
     assert!(snapshot.is_unknown("e41"), "others may read what we can't");
 }
 
@@ -176,7 +177,7 @@ fn a_list_is_read_wherever_it_stands() {
         format!(r#"{{"jsonrpc":"2.0","id":1,"result":{both}}}"#),
     ] {
         let mut snapshot = Snapshot::default();
-        snapshot.hear(line.as_bytes());
+        snapshot.observe(line.as_bytes());
         assert_eq!(element(snapshot.number(3)).name, "Like", "{line}");
         let link = element(snapshot.number(5));
         assert_eq!(
@@ -210,15 +211,15 @@ fn a_call_that_was_refused_has_changed_nothing() {
         (r#"{"jsonrpc":"2.0","id":1,"result":{"kind":"rejected","isError":true}}"#, false),
     ] {
         let mut snapshot = clicked(&["1"]);
-        snapshot.hear(answer.as_bytes());
+        snapshot.observe(answer.as_bytes());
         assert_eq!(snapshot.is_unknown("e51"), !is_kept, "{answer}");
     }
     // What is on its way is still on its way, and which of two was refused one id can't tell.
     for other in ["2", "1"] {
         let mut snapshot = clicked(&[other, "1"]);
-        snapshot.hear(br#"{"id":1,"tool":"t","status":"error","error":"no","kind":"rejected"}"#);
+        snapshot.observe(br#"{"id":1,"tool":"t","status":"error","error":"no","kind":"rejected"}"#);
         assert!(snapshot.is_unknown("e51") && snapshot.unanswered.len() == 1, "{other}");
-        snapshot.hear(format!(r#"{{"id":{other},"tool":"t","status":"ok","data":{{}}}}"#).as_bytes());
+        snapshot.observe(format!(r#"{{"id":{other},"tool":"t","status":"ok","data":{{}}}}"#).as_bytes());
         assert!(snapshot.is_unknown("e51") && snapshot.unanswered.is_empty(), "{other}");
     }
 }
@@ -278,7 +279,7 @@ fn nodes_are_known_by_what_they_show_and_else_by_their_names() {
     assert_eq!(snapshot.target("read_file", r#"{"path":"/root/delete"}"#), Named::Nothing);
     assert_eq!(snapshot.target("click", r#"{"position":[1,2]}"#), Named::Nothing);
     let mut changed = after(GODOT, 2);
-    changed.hear(br#"{"ok":true,"id":9,"data":{"added":[],"removed":[],"changed":[{"path":"/root/LevelScene/HUDLayer/ResetButton","text":"Delete"}]},"events":[]}"#);
+    changed.observe(br#"{"ok":true,"id":9,"data":{"added":[],"removed":[],"changed":[{"path":"/root/LevelScene/HUDLayer/ResetButton","text":"Delete"}]},"events":[]}"#);
     let target = element(changed.target("press_button", r#"{"path":"/root/LevelScene/HUDLayer/ResetButton"}"#));
     assert_eq!((target.role.as_deref(), &*target.name), (Some("button"), "Delete"));
 }
@@ -344,7 +345,7 @@ fn hostile_snapshots_cost_little() {
     let hear = |page: String| {
         let text = crate::json::quoted(&format!("### Snapshot\n```yaml\n{page}```"));
         let mut snapshot = Snapshot::default();
-        snapshot.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
+        snapshot.observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         snapshot
     };
     let many: String = (0..40_000).map(|at| format!("- row [ref=e{at}]: {at}\n")).collect();
@@ -368,7 +369,7 @@ proptest! {
         for page in &pages {
             let lines: String = page.iter().map(|(at, name)| format!("- button \"{name}\" [ref=e{at}]\n")).collect();
             let text = crate::json::quoted(&format!("### Page\n- Page Title: {}\n### Snapshot\n```yaml\n{lines}```", noise.replace(['\n', '\r'], "")));
-            snapshot.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
+            snapshot.observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         }
         let last = pages.last().unwrap();
         for at in 0..9 {
@@ -384,9 +385,9 @@ proptest! {
     #[test]
     fn nothing_panics(line in ".*", text in "([- \"'\\[\\]:#\\\\`]|ref=|e1|button|\n|### Snapshot|### Result|```yaml|```|<changed> )*", selector in ".*") {
         let mut snapshot = after(PLAYWRIGHT_83, 2);
-        snapshot.hear(line.as_bytes());
+        snapshot.observe(line.as_bytes());
         let text = crate::json::quoted(&text);
-        snapshot.hear(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
+        snapshot.observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         let selector = crate::json::quoted(&selector);
         for key in ["target", "ref", "path", "selector", "index", "text"] {
             let _ = snapshot.target("browser_click", &format!(r#"{{"{key}":{selector}}}"#));

@@ -14,13 +14,13 @@ pub(super) struct Item {
     pub value: Option<String>,
     /// What stands in it by itself.
     pub text: String,
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// What stood around it when it was seen before.
     pub known: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     /// A dialog, a form, a row: what stands in it belongs together.
     Container,
     /// What has no meaning of its own, but may be a dialog to whoever looks at it.
@@ -45,7 +45,7 @@ pub(super) fn targets(items: Vec<Item>) -> Vec<(String, Target)> {
     let contexts: Vec<Option<String>> = (0..items.len())
         .map(|at| {
             let mut near = String::new();
-            for kind in [Kind::Container, Kind::Group] {
+            for kind in [ElementKind::Container, ElementKind::Group] {
                 // Only where nothing better is there.
                 let most = if near.is_empty() { AROUND } else { 0 };
                 for container in containers(&items, at, kind).take(most) {
@@ -73,21 +73,21 @@ fn texts(items: &[Item]) -> (Vec<String>, Vec<String>) {
     let mut around = vec![String::new(); items.len()];
     for (at, item) in items.iter().enumerate() {
         join(&mut inside[at], &item.text);
-        if matches!(item.kind, Kind::Container | Kind::Group) {
+        if matches!(item.kind, ElementKind::Container | ElementKind::Group) {
             join(&mut around[at], &item.text);
         }
         let said = if item.name.is_empty() { &item.text } else { &item.name };
         if said.is_empty() {
             continue;
         }
-        let mut is_own = matches!(item.kind, Kind::Active | Kind::Typed);
+        let mut is_own = matches!(item.kind, ElementKind::Active | ElementKind::Typed);
         let (mut containers, mut groups) = (0, 0);
         for above in above(items, at) {
             join(&mut inside[above], said);
-            is_own |= items[above].kind == Kind::Active;
+            is_own |= items[above].kind == ElementKind::Active;
             let met = match items[above].kind {
-                Kind::Container => &mut containers,
-                Kind::Group => &mut groups,
+                ElementKind::Container => &mut containers,
+                ElementKind::Group => &mut groups,
                 _ => continue,
             };
             *met += 1;
@@ -103,7 +103,7 @@ fn above(items: &[Item], at: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(items[at].parent, |&at| items[at].parent).take(UP)
 }
 
-fn containers(items: &[Item], at: usize, kind: Kind) -> impl Iterator<Item = usize> {
+fn containers(items: &[Item], at: usize, kind: ElementKind) -> impl Iterator<Item = usize> {
     above(items, at).filter(move |&above| items[above].kind == kind).take(AROUND)
 }
 

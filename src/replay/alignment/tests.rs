@@ -1,7 +1,7 @@
 use super::*;
 
 fn turn(number: u64, theirs: &[&str]) -> Turn {
-    let said = |text: &&str| Said { bytes: format!("{text}\n").into_bytes(), t: 0, place: (0, number) };
+    let said = |text: &&str| RecordedLine { bytes: format!("{text}\n").into_bytes(), t: 0, place: (0, number) };
     Turn { number, think: 0, ours: vec![said(&"we")], theirs: theirs.iter().map(said).collect() }
 }
 
@@ -30,8 +30,8 @@ fn play(turns: &[&[&str]], script: &str, world: bool) -> String {
             "!" => alignment.give_up(),
             _ => {
                 number += 1;
-                let heard = Heard { bytes: format!("{word}\r\n").into_bytes(), number };
-                alignment.hear(heard, &|recorded, now| recorded == now)
+                let heard = LiveLine { bytes: format!("{word}\r\n").into_bytes(), number };
+                alignment.receive(heard, &|recorded, now| recorded == now)
             }
         };
     }
@@ -91,7 +91,7 @@ fn a_world_that_went_on_by_itself_is_followed() {
 
 /// The recorded lines that were accounted for, the numbers of the live ones that were told, and how many lines came as
 /// they were recorded.
-fn account(turns: &[Turn], live: &[Vec<u8>], skips: bool, gives_up: &[bool]) -> (Vec<Said>, Vec<u64>, usize) {
+fn account(turns: &[Turn], live: &[Vec<u8>], skips: bool, gives_up: &[bool]) -> (Vec<RecordedLine>, Vec<u64>, usize) {
     let is_same = |recorded: &[u8], now: &[u8]| recorded == now;
     let mut alignment = Alignment::default();
     let (mut rest, mut live) = (turns.iter().cloned(), live.iter().zip(1..));
@@ -107,14 +107,14 @@ fn account(turns: &[Turn], live: &[Vec<u8>], skips: bool, gives_up: &[bool]) -> 
         while need != Need::Next {
             let next = if choices.next() == Some(true) { None } else { live.next() };
             need = match next {
-                Some((bytes, number)) => alignment.hear(Heard { bytes: bytes.clone(), number }, &is_same),
+                Some((bytes, number)) => alignment.receive(LiveLine { bytes: bytes.clone(), number }, &is_same),
                 None if need == Need::Explanation => alignment.settle(),
                 None => alignment.give_up(),
             };
         }
     }
     for (bytes, number) in live {
-        alignment.hear(Heard { bytes: bytes.clone(), number }, &is_same);
+        alignment.receive(LiveLine { bytes: bytes.clone(), number }, &is_same);
     }
     alignment.give_up();
     let (mut recorded, mut told, mut same) = (Vec::new(), Vec::new(), 0);
@@ -147,11 +147,11 @@ proptest::proptest! {
         // Some lines are so long that they are telling.
         let text = |letter: u8| vec![b'a' + letter; if letter > 3 { TELLING } else { 1 }];
         let mut place = 0;
-        let mut said = |letter: u8| { place += 1; Said { bytes: text(letter), t: 0, place: (0, place) } };
+        let mut said = |letter: u8| { place += 1; RecordedLine { bytes: text(letter), t: 0, place: (0, place) } };
         let turns: Vec<Turn> = shape.iter().zip(1..).map(|(theirs, number)| Turn {
             number, think: 0, ours: Vec::new(), theirs: theirs.iter().map(|&letter| said(letter)).collect(),
         }).collect();
-        let expected: Vec<Said> = turns.iter().flat_map(|turn| turn.theirs.clone()).collect();
+        let expected: Vec<RecordedLine> = turns.iter().flat_map(|turn| turn.theirs.clone()).collect();
         let live: Vec<Vec<u8>> = live.into_iter().map(text).collect();
         let (recorded, told, same) = account(&turns, &live, skips, &gives_up);
         proptest::prop_assert_eq!(recorded, expected.clone(), "each recorded line once");

@@ -1,6 +1,6 @@
 //! A request that isn't in the recording: what was recorded that is nearest to it.
 
-use super::{About, Answers, Asked, CALL};
+use super::{About, Answers, CALL, RecordedMessage};
 use crate::replay::compare::{Comparison, Object};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
@@ -54,7 +54,11 @@ impl Answers {
         Miss { method, tool, is_known: true, names, near }
     }
 
-    fn near<'a, I: Iterator<Item = (&'a String, &'a Asked)>>(&self, key: &str, of: impl Fn() -> I) -> Vec<Near> {
+    fn near<'a, I: Iterator<Item = (&'a String, &'a RecordedMessage)>>(
+        &self,
+        key: &str,
+        of: impl Fn() -> I,
+    ) -> Vec<Near> {
         let mut recorded: Vec<_> = of().filter(|(other, _)| other.len() <= LONGEST).collect();
         // The order of a map is by chance.
         recorded.sort_by_key(|(_, asked)| asked.exchanges.first());
@@ -78,7 +82,7 @@ impl Answers {
     }
 }
 
-impl Asked {
+impl RecordedMessage {
     fn is_of(&self, method: &str, tool: Option<&str>) -> bool {
         self.about.method == method && self.about.tool.as_deref() == tool
     }

@@ -25,8 +25,8 @@ fn raw(json: &str) -> Box<RawValue> {
 /// What is said to a request, a line each.
 fn ask(answers: &mut Answers, line: &str) -> Vec<String> {
     let Ok(Message::Request { id, params, .. }) = read(line) else { panic!("{line}") };
-    let exchange = answers.ask(line).unwrap();
-    let said = exchange.say(Some(id), asked_token(params));
+    let exchange = answers.find_request(line).unwrap();
+    let said = exchange.replies(Some(id), asked_token(params));
     said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
 }
 
@@ -50,11 +50,11 @@ fn what_nobody_asked_for_is_known_by_its_place_and_greetings_do_not_count() {
     let lines = |answers: &Answers| answers.unasked().iter().map(|exchange| exchange.place.1).collect::<Vec<_>>();
     assert_eq!(lines(&answers), [2, 3, 4]);
     assert_eq!(answers.unasked()[1].asked, &list[1..]);
-    answers.ask(&call("7", "t", "{}")).unwrap();
-    answers.ask(&call("7", "u", "{}")).unwrap_err();
+    answers.find_request(&call("7", "t", "{}")).unwrap();
+    answers.find_request(&call("7", "u", "{}")).unwrap_err();
     assert_eq!(lines(&answers), [3, 4]);
-    answers.ask(&call("8", "t", "{}")).unwrap();
-    answers.ask(&call("9", "t", "{}")).unwrap();
+    answers.find_request(&call("8", "t", "{}")).unwrap();
+    answers.find_request(&call("9", "t", "{}")).unwrap();
     assert_eq!(lines(&answers), [3]);
 }
 
@@ -77,7 +77,7 @@ fn an_answer_is_found_by_what_is_asked_and_keeps_every_digit() {
         ask(&mut answers, r#"{"id":12345678901234567890123,"method":"tools/list","params":{}}"#),
         [r#"{"id":12345678901234567890123,"result":{"tools":[]}}"#]
     );
-    assert!(answers.ask(&call("1", "a", r#"{"x":1,"y":[2.5]}"#)).is_err(), "2.5 is not 2.50");
+    assert!(answers.find_request(&call("1", "a", r#"{"x":1,"y":[2.5]}"#)).is_err(), "2.5 is not 2.50");
 }
 
 #[test]
@@ -134,9 +134,9 @@ fn what_the_server_said_about_a_request_comes_with_its_answer() {
             r#"{"method":"notifications/tools/list_changed"}"#
         ]
     );
-    let told = answers.tell(r#"{"method":"notifications/initialized"}"#).unwrap().say(None, None);
+    let told = answers.find_notification(r#"{"method":"notifications/initialized"}"#).unwrap().replies(None, None);
     assert_eq!(told, [Due { t: 1000, line: b"{\"id\":\"s1\",\"method\":\"roots/list\"}\n".to_vec() }]);
-    assert!(answers.tell(r#"{"method":"notifications/roots/list_changed"}"#).is_none());
+    assert!(answers.find_notification(r#"{"method":"notifications/roots/list_changed"}"#).is_none());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_was_never_answered_says_so() {
         r#"<{"id":3,"result":"of another session"}"#,
     ]);
     for tool in ["a", "b"] {
-        assert!(!answers.ask(&call("1", tool, "{}")).unwrap().is_answered());
+        assert!(!answers.find_request(&call("1", tool, "{}")).unwrap().is_answered());
     }
     assert_eq!(answers.requests(), 2);
 }
@@ -166,7 +166,7 @@ fn a_miss_names_what_is_nearest() {
         r#">{"id":4,"method":"resources/read","params":{"uri":"file:///a"}}"#,
         r#">{"method":"notifications/initialized"}"#,
     ]);
-    let miss = answers.ask(&call("9", "echo", r#"{"message":"hell"}"#)).unwrap_err();
+    let miss = answers.find_request(&call("9", "echo", r#"{"message":"hell"}"#)).unwrap_err();
     assert!(miss.is_known && miss.names.is_empty());
     assert_eq!(
         miss.near,
@@ -178,13 +178,16 @@ fn a_miss_names_what_is_nearest() {
             }
         ]
     );
-    let miss = answers.ask(&call("9", "ecco", "{}")).unwrap_err();
+    let miss = answers.find_request(&call("9", "ecco", "{}")).unwrap_err();
     assert_eq!((miss.is_known, miss.names, miss.near), (true, vec!["echo".to_owned(), "add".to_owned()], vec![]));
-    let miss = answers.ask(r#"{"id":1,"method":"resources/read","params":{"uri":"file:///b"}}"#).unwrap_err();
+    let miss = answers.find_request(r#"{"id":1,"method":"resources/read","params":{"uri":"file:///b"}}"#).unwrap_err();
     assert_eq!(miss.near[0].arguments, r#"{"uri":"file:///a"}"#);
-    let miss = answers.ask(r#"{"id":1,"method":"resources/list"}"#).unwrap_err();
+    let miss = answers.find_request(r#"{"id":1,"method":"resources/list"}"#).unwrap_err();
     assert_eq!((miss.is_known, miss.names), (false, vec!["resources/read".to_owned(), "tools/call".to_owned()]));
-    assert!(answers.ask(r#"{"id":1,"method":"notifications/initialized"}"#).is_err(), "it was told, not asked");
+    assert!(
+        answers.find_request(r#"{"id":1,"method":"notifications/initialized"}"#).is_err(),
+        "it was told, not asked"
+    );
 }
 
 #[test]
@@ -193,8 +196,8 @@ fn what_does_not_count_may_differ() {
     let same = Comparison { ignored, ..Comparison::default() };
     let mut answers =
         recorded_as(same, &[&format!(">{}", call("1", "a", r#"{"at":1,"x":2}"#)), r#"<{"id":1,"result":1}"#]);
-    assert!(answers.ask(&call("1", "a", r#"{"x":2,"at":9}"#)).is_ok());
-    assert!(answers.ask(&call("1", "a", r#"{"x":3}"#)).is_err());
+    assert!(answers.find_request(&call("1", "a", r#"{"x":2,"at":9}"#)).is_ok());
+    assert!(answers.find_request(&call("1", "a", r#"{"x":3}"#)).is_err());
     // What is redacted in the log is taken out of what comes.
     let normalise: crate::replay::compare::Normalise =
         Box::new(|line| Some(String::from_utf8(line.to_vec()).ok()?.replace(r#","key":"secret""#, "").into_bytes()));
@@ -295,10 +298,10 @@ proptest! {
         }
         let mut answers = recording.finish();
         for line in lines.iter().map(|(_, line)| line).chain([&asked]) {
-            if let Ok(exchange) = answers.ask(line) {
-                exchange.say(Some(RawValue::NULL), Some(RawValue::NULL));
+            if let Ok(exchange) = answers.find_request(line) {
+                exchange.replies(Some(RawValue::NULL), Some(RawValue::NULL));
             }
-            answers.tell(line);
+            answers.find_notification(line);
         }
     }
 }

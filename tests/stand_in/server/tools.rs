@@ -30,7 +30,7 @@ pub fn listed(has_grown: bool) -> Vec<String> {
 }
 
 #[derive(Deserialize)]
-struct Asked<'a> {
+struct CallParams<'a> {
     name: String,
     #[serde(borrow)]
     arguments: &'a RawValue,
@@ -48,7 +48,7 @@ fn text(text: &str) -> Value {
 
 impl Server {
     pub fn call(&mut self, id: &str, params: &str) {
-        let asked: Asked = serde_json::from_str(params).unwrap();
+        let asked: CallParams = serde_json::from_str(params).unwrap();
         self.calls += 1;
         if self.dies_after.is_some_and(|after| self.calls > after) {
             eprintln!("it has had enough");
@@ -142,7 +142,7 @@ impl Server {
 
     /// Asks whoever there is: `times` rounds of two questions in the modern era, one question in the legacy one, which is taken back
     /// where it `withdraws`.
-    fn ask(&mut self, id: &str, asked: &Asked, arguments: &Value) {
+    fn ask(&mut self, id: &str, asked: &CallParams, arguments: &Value) {
         if self.fault != "modern" {
             say(r#"{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":{"message":"Who?","n":1.10}}"#);
             self.asking = Some(id.to_owned());
@@ -203,7 +203,7 @@ impl Server {
     }
 
     /// Tells much, and answers then.
-    fn tell(&self, id: &str, asked: &Asked<'_>, arguments: &Value) {
+    fn tell(&self, id: &str, asked: &CallParams<'_>, arguments: &Value) {
         let token = asked.meta.as_ref().map_or(Value::Null, |meta| meta["progressToken"].clone());
         let pad = "x".repeat(arguments["bytes"].as_u64().unwrap_or(0) as usize);
         eprintln!("on stderr, sk-123");

@@ -1,11 +1,11 @@
-//! How numbers are spread, in memory that doesn't grow with how many there are.
+//! The distribution of numbers, in memory that doesn't grow with their count.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Counts numbers, each to within a thousandth of its size, or, [`Spread::rough`], a hundredth.
+/// Counts numbers, each to within a thousandth of its size, or, [`Distribution::rough`], a hundredth.
 #[derive(Debug, Clone, Default)]
-pub struct Spread {
+pub struct Distribution {
     /// Made with the first number.
     histogram: Option<Histogram<u64>>,
     sum: u64,
@@ -13,7 +13,7 @@ pub struct Spread {
     is_rough: bool,
 }
 
-/// What is told of them; 0 where there are none.
+/// A summary of the distribution; all 0 if it is empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Percentiles {
     /// How many.
@@ -28,10 +28,10 @@ pub struct Percentiles {
     pub max: u64,
 }
 
-impl Spread {
+impl Distribution {
     /// One of many: it takes some kilobytes and not some hundred.
-    pub fn rough() -> Spread {
-        Spread { is_rough: true, ..Spread::default() }
+    pub fn rough() -> Distribution {
+        Distribution { is_rough: true, ..Distribution::default() }
     }
 
     /// Takes a number.
@@ -53,7 +53,7 @@ impl Spread {
         self.sum
     }
 
-    /// How they are spread.
+    /// Their count, percentiles and maximum.
     pub fn percentiles(&self) -> Percentiles {
         let Some(histogram) = &self.histogram else { return Percentiles::default() };
         let at = |quantile| histogram.value_at_quantile(quantile).min(self.max);
@@ -67,14 +67,14 @@ mod tests {
 
     #[test]
     fn percentiles_are_near_the_truth() {
-        for (mut spread, within) in [(Spread::default(), 1000), (Spread::rough(), 100)] {
-            assert_eq!(spread.percentiles(), Percentiles::default());
-            (1..=1000).for_each(|number| spread.add(number * 1000));
-            let Percentiles { count, p50, p90, max, .. } = spread.percentiles();
+        for (mut distribution, within) in [(Distribution::default(), 1000), (Distribution::rough(), 100)] {
+            assert_eq!(distribution.percentiles(), Percentiles::default());
+            (1..=1000).for_each(|number| distribution.add(number * 1000));
+            let Percentiles { count, p50, p90, max, .. } = distribution.percentiles();
             assert_eq!(count, 1000);
             assert!(p50.abs_diff(500_000) < 500_000 / within && p90.abs_diff(900_000) < 900_000 / within);
             assert_eq!(max, 1_000_000, "the greatest is what it is");
-            assert_eq!(spread.sum(), 500_500_000);
+            assert_eq!(distribution.sum(), 500_500_000);
         }
     }
 }

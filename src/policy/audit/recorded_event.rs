@@ -1,4 +1,4 @@
-//! What stands in an audit, as it is read.
+//! An event of an audit, as the verifier reads it.
 
 use super::FORMAT;
 use super::event::{Did, Settlement};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// An event as a verifier reads it: only what it judges by.
 #[derive(Debug, Deserialize)]
-pub(super) struct Heard<'a> {
+pub(super) struct RecordedEvent<'a> {
     #[serde(borrow)]
     pub(super) time: Cow<'a, str>,
     pub(super) event: Name,
@@ -57,8 +57,8 @@ pub(super) enum Meaning<'a> {
     End,
 }
 
-impl<'a> Heard<'a> {
-    pub(super) fn read(line: &'a str) -> Result<Heard<'a>, String> {
+impl<'a> RecordedEvent<'a> {
+    pub(super) fn read(line: &'a str) -> Result<RecordedEvent<'a>, String> {
         serde_json::from_str(line).map_err(|error| why_none(&error))
     }
 

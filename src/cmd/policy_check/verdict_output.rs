@@ -1,4 +1,4 @@
-//! What is told of a verdict: to whoever calls, to whoever follows, and to the audit.
+//! What a verdict writes: an answer to the caller, a record for `--events`, a line on stderr, and the audit's event.
 
 use super::gate::{Did, Gate, Mode};
 use crate::io::lines::Piece;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 impl Gate {
     /// Writes what is about to happen; where that can't be, nothing must happen.
-    pub(super) fn note<'s>(
+    pub(super) fn audit_verdict<'s>(
         &mut self,
         subject: impl FnOnce() -> Subject<'s>,
         form: Option<Form>,
@@ -49,7 +49,7 @@ impl Gate {
         let policy = decision.json();
         let mut more = vec![("policy", policy.as_str())];
         more.extend(target.as_deref().map(|target| ("target", target)));
-        let record = call.tell("policy_request", &more);
+        let record = call.event_record("policy_request", &more);
         if let Some(events) = &mut self.events {
             events.take_record(&record, out);
         }
@@ -68,7 +68,7 @@ impl Gate {
     }
 
     /// Writes that a call that passed was not delivered.
-    pub(super) fn note_undelivered(&mut self, call: &Call<'_>, marked: bool) {
+    pub(super) fn audit_undelivered(&mut self, call: &Call<'_>, marked: bool) {
         let did = if marked { audit::Did::Marked } else { audit::Did::Passed };
         let event = audit::Event::Undelivered { subject: Subject::of(call), did };
         if let Some(Err(error)) = self.audit.as_mut().map(|audit| audit.write(&event)) {
@@ -90,7 +90,7 @@ impl Gate {
         let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
         let decision = Decision::new(Verdict::Deny, "builtin.unreadable", error.to_string());
         // It is refused in any case.
-        if let Err(failed) = self.note(subject, None, &decision, Did::Refuse(kind)) {
+        if let Err(failed) = self.audit_verdict(subject, None, &decision, Did::Refuse(kind)) {
             self.report.fault("--audit", failed.reason);
         }
         self.report.fault(format_args!("stdin:{number}"), format_args!("{error}; refused"));

@@ -1,4 +1,4 @@
-//! What the audit is told of a gate's doings.
+//! The events of a gate that are written to its audit.
 
 use crate::cmd::audit::Audit;
 use crate::io::report::{Failure, Status};
@@ -6,7 +6,7 @@ use crate::policy::audit::{By, Did, Event, Settlement, Subject};
 use crate::record::Call;
 
 /// What is about to happen.
-pub enum Noted<'a> {
+pub enum GateEvent<'a> {
     /// A person is asked about a call with these arguments.
     Asked { call: &'a Call<'a>, nonce: &'a str },
     /// It was decided; `sha256` is of the arguments that it passes with, or would have passed with.
@@ -18,15 +18,17 @@ pub enum Noted<'a> {
 }
 
 /// Writes it; where that can't be, it must not happen.
-pub fn write(noted: &Noted<'_>, audit: &mut Audit) -> Result<(), Failure> {
+pub fn write(event: &GateEvent<'_>, audit: &mut Audit) -> Result<(), Failure> {
     let failed = |error| Failure::new(Status::Fault, format_args!("--audit: {error}"));
-    match noted {
-        Noted::Asked { call, nonce } => audit.write(&Event::Asked { subject: Subject::of(call), nonce }),
-        Noted::Passed { call } => audit.write(&Event::Passed { subject: Subject::of(call), required_approval: false }),
-        Noted::Undelivered { call } => {
+    match event {
+        GateEvent::Asked { call, nonce } => audit.write(&Event::Asked { subject: Subject::of(call), nonce }),
+        GateEvent::Passed { call } => {
+            audit.write(&Event::Passed { subject: Subject::of(call), required_approval: false })
+        }
+        GateEvent::Undelivered { call } => {
             audit.write(&Event::Undelivered { subject: Subject::of(call), did: Did::Passed })
         }
-        Noted::Settled { call, verdict, by, sha256, feedback } => {
+        GateEvent::Settled { call, verdict, by, sha256, feedback } => {
             let after = (*verdict == Settlement::Edited).then(|| format!("sha256:{sha256}"));
             let (verdict, by, feedback) = (*verdict, *by, *feedback);
             let subject = Subject::of(call);

@@ -1,6 +1,6 @@
 //! What a server's lines mean, and what is said to them.
 
-use super::{Client, Era, Heard, MOST_PAGES, Purpose};
+use super::{Client, Era, MOST_PAGES, Purpose, ServerMessage};
 use crate::json::Object;
 use crate::mcp::UNSUPPORTED_VERSION;
 use crate::mcp::tools::{Tool, Tools};
@@ -17,32 +17,37 @@ fn number(id: &RawValue) -> Option<u64> {
 
 impl Client {
     /// Takes a line of the server's; what is to be said to that goes to `out`.
-    pub fn hear<'a>(&mut self, line: &'a str, out: &mut Vec<u8>) -> Heard<'a> {
+    pub fn receive<'a>(&mut self, line: &'a str, out: &mut Vec<u8>) -> ServerMessage<'a> {
         match Message::read(line) {
-            Err(why) => Heard::Noise(why),
-            Ok(Message::Notification { method, params }) => self.hear_notification(method, params, out),
-            Ok(Message::Request { id, method, params }) => self.hear_request(id, method, params, out),
+            Err(why) => ServerMessage::Noise(why),
+            Ok(Message::Notification { method, params }) => self.receive_notification(method, params, out),
+            Ok(Message::Request { id, method, params }) => self.receive_request(id, method, params, out),
             Ok(Message::Response { id, outcome }) => match number(id) {
-                Some(id) => self.hear_response(id, outcome, out),
-                None => Heard::Noise(format!("an answer to the id {}, which was not asked", id.get())),
+                Some(id) => self.receive_response(id, outcome, out),
+                None => ServerMessage::Noise(format!("an answer to the id {}, which was not asked", id.get())),
             },
         }
     }
 
-    fn hear_response<'a>(&mut self, id: u64, outcome: Result<&'a RawValue, RpcError>, out: &mut Vec<u8>) -> Heard<'a> {
+    fn receive_response<'a>(
+        &mut self,
+        id: u64,
+        outcome: Result<&'a RawValue, RpcError>,
+        out: &mut Vec<u8>,
+    ) -> ServerMessage<'a> {
         match (self.asked.remove(&id), outcome) {
-            (None, _) => Heard::Nothing,
-            (Some(Purpose::Call), result) => Heard::Answer(id, result),
+            (None, _) => ServerMessage::Nothing,
+            (Some(Purpose::Call), result) => ServerMessage::Answer(id, result),
             // A refusal shows as well that it is there.
-            (Some(Purpose::Probe), _) => Heard::Alive,
-            (Some(Purpose::Resources(list)), result) => self.hear_resources(list, result, out),
-            (Some(Purpose::Greeting), Ok(result)) => self.hear_greeting(result, out),
+            (Some(Purpose::Probe), _) => ServerMessage::Alive,
+            (Some(Purpose::Resources(list)), result) => self.receive_resources(list, result, out),
+            (Some(Purpose::Greeting), Ok(result)) => self.receive_greeting(result, out),
             (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
                 self.greet(out);
-                Heard::Nothing
+                ServerMessage::Nothing
             }
-            (Some(Purpose::Greeting), Err(error)) => Heard::Refused(error),
-            (Some(Purpose::Tools), Ok(result)) => self.hear_tools(result, out),
+            (Some(Purpose::Greeting), Err(error)) => ServerMessage::Refused(error),
+            (Some(Purpose::Tools), Ok(result)) => self.receive_tools(result, out),
             // A server may have none, and say so in this way.
             (Some(Purpose::Tools), Err(error)) if error.code == METHOD_NOT_FOUND => self.end_list(Tools::new(), out),
             (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
@@ -60,7 +65,7 @@ impl Client {
         error.code == UNSUPPORTED_VERSION && speaks_ours && !std::mem::replace(&mut self.was_refused, true)
     }
 
-    fn hear_greeting<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> Heard<'a> {
+    fn receive_greeting<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> ServerMessage<'a> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Greeting {
@@ -68,16 +73,16 @@ impl Client {
             supported_versions: Option<Vec<String>>,
         }
         let Ok(greeting) = serde_json::from_str::<Greeting>(result.get()) else {
-            return Heard::Failed("the server's greeting is no object".to_owned());
+            return ServerMessage::Failed("the server's greeting is no object".to_owned());
         };
         match self.era {
             Era::Legacy => {
                 // Any of the dated versions: what is used here is the same in all of them.
                 let Some(version) = greeting.protocol_version else {
-                    return Heard::Failed("the server names no version of the protocol".to_owned());
+                    return ServerMessage::Failed("the server names no version of the protocol".to_owned());
                 };
                 if version.as_str() >= Era::Modern.version() {
-                    return Heard::Refused(RpcError {
+                    return ServerMessage::Refused(RpcError {
                         code: UNSUPPORTED_VERSION,
                         message: format!("the server speaks {version}"),
                         data: None,
@@ -89,22 +94,25 @@ impl Client {
                 let versions = greeting.supported_versions.unwrap_or_default();
                 if !versions.iter().any(|version| version == self.era.version()) {
                     let spoken = versions.join(", ");
-                    return Heard::Failed(format!("the server speaks {spoken}, and not {}", self.era.version()));
+                    return ServerMessage::Failed(format!(
+                        "the server speaks {spoken}, and not {}",
+                        self.era.version()
+                    ));
                 }
             }
         }
         self.has_greeted = true;
         self.list(None, out);
-        Heard::Nothing
+        ServerMessage::Nothing
     }
 
     fn list(&mut self, cursor: Option<&str>, out: &mut Vec<u8>) {
         self.is_listing = true;
         let params = cursor.map_or_else(Object::default, |cursor| Object::default().put("cursor", cursor));
-        self.ask(Purpose::Tools, "tools/list", params, out);
+        self.request(Purpose::Tools, "tools/list", params, out);
     }
 
-    fn hear_tools<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> Heard<'a> {
+    fn receive_tools<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> ServerMessage<'a> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Page<'a> {
@@ -124,7 +132,7 @@ impl Client {
             Some(_) if self.pages > MOST_PAGES => self.fail_list("its pages never end"),
             Some(cursor) => {
                 self.list(Some(cursor), out);
-                Heard::Nothing
+                ServerMessage::Nothing
             }
             None => {
                 let listing = std::mem::take(&mut self.listing);
@@ -133,13 +141,13 @@ impl Client {
         }
     }
 
-    fn end_list<'a>(&mut self, tools: Tools, out: &mut Vec<u8>) -> Heard<'a> {
+    fn end_list<'a>(&mut self, tools: Tools, out: &mut Vec<u8>) -> ServerMessage<'a> {
         self.tools = tools;
         self.forget_list();
         if std::mem::take(&mut self.is_stale) {
             self.list(None, out);
         }
-        if std::mem::replace(&mut self.is_ready, true) { Heard::Relisted } else { Heard::Ready }
+        if std::mem::replace(&mut self.is_ready, true) { ServerMessage::Relisted } else { ServerMessage::Ready }
     }
 
     pub(super) fn forget_list(&mut self) {
@@ -148,14 +156,19 @@ impl Client {
     }
 
     /// A server whose tools are known already isn't given up for that.
-    fn fail_list<'a>(&mut self, why: &str) -> Heard<'a> {
+    fn fail_list<'a>(&mut self, why: &str) -> ServerMessage<'a> {
         self.forget_list();
         self.is_stale = false;
         let why = format!("tools/list: {why}");
-        if self.is_ready { Heard::NotRelisted(why) } else { Heard::Failed(why) }
+        if self.is_ready { ServerMessage::NotRelisted(why) } else { ServerMessage::Failed(why) }
     }
 
-    fn hear_notification<'a>(&mut self, method: String, params: Option<&'a RawValue>, out: &mut Vec<u8>) -> Heard<'a> {
+    fn receive_notification<'a>(
+        &mut self,
+        method: String,
+        params: Option<&'a RawValue>,
+        out: &mut Vec<u8>,
+    ) -> ServerMessage<'a> {
         if method == "notifications/tools/list_changed" {
             // One at a time: the pages of two would be mixed.
             if self.is_listing {
@@ -167,35 +180,35 @@ impl Client {
         if method == "notifications/cancelled"
             && let Some(id) = params.and_then(|params| Fields::read(params.get()).ok()?.get("requestId"))
         {
-            return Heard::Withdraws(id);
+            return ServerMessage::Withdraws(id);
         }
         let kind = match method.as_str() {
             "notifications/message" => "log".to_owned(),
             _ => method.strip_prefix("notifications/").unwrap_or(&method).to_owned(),
         };
-        Heard::Event(kind, params.map_or("{}", RawValue::get))
+        ServerMessage::Event(kind, params.map_or("{}", RawValue::get))
     }
 
-    fn hear_request<'a>(
+    fn receive_request<'a>(
         &self,
         id: &'a RawValue,
         method: String,
         params: Option<&'a RawValue>,
         out: &mut Vec<u8>,
-    ) -> Heard<'a> {
+    ) -> ServerMessage<'a> {
         match method.as_str() {
             "ping" => {
                 out.extend_from_slice(response(id.get(), Ok("{}")).as_bytes());
-                return Heard::Nothing;
+                return ServerMessage::Nothing;
             }
             "elicitation/create" if self.wants.questions => {
-                return Heard::Elicits(id, params.map_or("{}", RawValue::get));
+                return ServerMessage::Elicits(id, params.map_or("{}", RawValue::get));
             }
             _ => {
                 let why = format!("this client has no {method}");
                 out.extend_from_slice(response(id.get(), Err(&RpcError::new(METHOD_NOT_FOUND, why))).as_bytes());
             }
         }
-        Heard::Asks(method, params.map_or("{}", RawValue::get))
+        ServerMessage::Asks(method, params.map_or("{}", RawValue::get))
     }
 }
