@@ -1,13 +1,13 @@
-//! The vocabulary of records (seed 003's names), and the one recogniser of calls.
+//! The vocabulary of records, and the one recogniser of calls.
 //!
 //! A call comes in four forms and is answered in the form it came in:
 //!
-//! | form | a call | seed |
-//! |---|---|---|
-//! | [`Form::Record`] | `{"type":"tool_call","call_id","tool_name","arguments"}` | 003 |
-//! | [`Form::Short`] | `{"id"?,"tool","args"?}` | 001 |
-//! | [`Form::Godot`] | `{"cmd","id"?,"args"?}` | 000 |
-//! | [`Form::JsonRpc`] | `{"jsonrpc","id"?,"method":"tools/call","params":{"name","arguments"?,"_meta"?}}` | MCP |
+//! | form | a call |
+//! |---|---|
+//! | [`Form::Record`] | `{"type":"tool_call","call_id","tool_name","arguments"}` |
+//! | [`Form::Short`] | `{"id"?,"tool","args"?}` |
+//! | [`Form::Godot`] | `{"cmd","id"?,"args"?}` |
+//! | [`Form::JsonRpc`] | `{"jsonrpc","id"?,"method":"tools/call","params":{"name","arguments"?,"_meta"?}}` |
 //!
 //! The first three take the arguments under `args` or `arguments`. Null arguments are none.
 //!

@@ -1,5 +1,5 @@
 //! Godot: what passes between the bridge and the AgentBridge addon in a game, as `godot/addons/agent_bridge/README.md`
-//! describes it, after seed 000. Pure: no stream, file, process or clock.
+//! describes it. Pure: no stream, file, process or clock.
 
 mod addon;
 mod answer;

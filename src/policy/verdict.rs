@@ -27,7 +27,7 @@ impl Verdict {
     }
 }
 
-/// A verdict with its reasons; as JSON it is a call's `policy` (DESIGN's vocabulary).
+/// A verdict with its reasons; as JSON it is a call's `policy`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
     /// What becomes of the call.

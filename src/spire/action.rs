@@ -1,4 +1,4 @@
-//! The 173 action ids of seed 004, and the command that each sends to the mod.
+//! The 173 action ids, and the command that each sends to the mod.
 
 use std::fmt;
 
@@ -189,7 +189,7 @@ impl fmt::Display for Action {
 mod tests {
     use super::*;
 
-    /// The rows of the table in seed 004's origin, with the commands that the mod really takes.
+    /// Every action id with its name, and the command that the mod takes for it.
     const TABLE: &str = include_str!("../../tests/fixtures/spire/action_table.tsv");
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(read("  PLAY  0\t2 "), Some(9 + 30));
         assert_eq!(read("Confirm"), Some(171));
         assert_eq!(read("leave"), Some(172));
-        assert_eq!(read("play 2 0"), Some(11), "the seed's sample record says 42, which is play 3 3");
+        assert_eq!(read("play 2 0"), Some(11), "42 is play 3 3");
         for none in [
             "",
             "play",

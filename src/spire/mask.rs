@@ -1,5 +1,5 @@
-//! What is legal: the mod's own rules, checked against hundreds of real messages. Never what the seed's origin
-//! computed, which is exact on a quarter of them.
+//! What is legal: the mod's own rules, checked against hundreds of real messages. (The
+//! original design's mask is exact on a quarter of them.)
 
 use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED, TARGETS};
 use super::choices::{Choice, choices};

@@ -1,4 +1,4 @@
-//! One line of what is recorded: seed 004, section 4.2, with the run and whether the mod accepted the command.
+//! One recorded decision: its action, label and state, the run, and whether the mod accepted the command.
 
 use super::action::Action;
 use super::run::Run;

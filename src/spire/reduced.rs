@@ -1,8 +1,8 @@
-//! What of a state is recorded by default: seed 004, section 4.3.
+//! What of a state is recorded by default.
 //!
 //! In combat hand, player, monsters and turn; elsewhere the screen's type, the choices and an event's options.
-//! Where a combat asks to choose (a discard, a discovery), both. Values keep their bytes. Beside the original design, hit
-//! points, gold, floor and act, always in the same place.
+//! Where a combat asks to choose (a discard, a discovery), both. Values keep their bytes. Hit points,
+//! gold, floor and act always stand in the same place.
 
 use super::message::{self, Text};
 use serde::Serialize;

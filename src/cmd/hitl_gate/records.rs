@@ -17,7 +17,7 @@ pub fn waiting(call: &Call<'_>, nonce: &str, sha256: &str) -> String {
         .end()
 }
 
-/// Seed 003's word for it.
+/// The `status` of its record.
 fn status_of(verdict: Settlement) -> &'static str {
     match verdict {
         Settlement::Edited => "edited_by_human",

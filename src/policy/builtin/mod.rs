@@ -1,5 +1,5 @@
 //! The policy that is there without any rules: what only looks, moves or types passes, and what is destructive is asked about, as
-//! far as the tool's name, its arguments and the element that it acts on tell (seed 002, section 6). It is a whitelist: what isn't
+//! far as the tool's name, its arguments and the element that it acts on tell. It is a whitelist: what isn't
 //! known is asked about as well.
 
 mod address;

@@ -1,5 +1,5 @@
 //! What a tool does, told from the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
-//! A whitelist (seed 002, section 6): what isn't known here is asked about.
+//! A whitelist: what isn't known here is asked about.
 
 use super::verbs::{
     ACTIVATING, ALSO_NOUNS, DESTROYING, ENTERING, NAVIGATING, READING, READING_NOUNS, RUNNING, TALKING,
@@ -138,7 +138,7 @@ fn leads_by_reading(words: &[&str]) -> bool {
     leads.is_some_and(|word| READING.contains(word))
 }
 
-/// Whether an agent only says something to whoever it works for: `assistant_ask`, `assistant_done` (seed 001, section 3).
+/// Whether an agent only says something to whoever it works for: `assistant_ask`, `assistant_done`.
 fn is_talk(words: &[&str]) -> bool {
     let Some((&"assistant", said)) = words.split_first() else { return false };
     let is_of_thoughts = said.iter().any(|word| ["thought", "thoughts"].contains(word));

@@ -1,4 +1,4 @@
-//! The seed's list: an agent sees, plays and completes the Triangle Vault, and sees what was added after the fact.
+//! An agent sees, plays and completes the Triangle Vault, and sees what was added after the fact.
 
 use super::{Game, binary, bridge, named, nodes, types, vault};
 use crate::process::{pipe, text};
