@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn verify(files: &[&[u8]]) -> Vec<Summary> {
-    let mut verification = Verification::of(files.len());
+    let mut verification = Verification::of(files.len(), "hitl-gate");
     let mut lines: Vec<_> = files.iter().map(|file| file.split_inclusive(|&byte| byte == b'\n').zip(1..)).collect();
     while let Some(file) = verification.next() {
         match lines[file].next() {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
     for era in [Era::Legacy, Era::Modern] {
-        let (mut client, mut out) = (Client::new(era, Wants { questions: true, progress: true }), Vec::new());
+        let (mut client, mut out) = (Client::new("fuzz", era, Wants { questions: true, progress: true }), Vec::new());
         client.greet(&mut out);
         for line in input.lines() {
             let is_ready = client.is_ready();

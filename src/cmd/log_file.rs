@@ -1,5 +1,6 @@
 //! Log files, read line by line; what is wrong with them is told with file and line.
 
+use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::descriptor::{Descriptor, stdin};
 use crate::io::lines::{Limits, Path, Paths, Piece, Splitter, deeper_than};
 use crate::io::report::{Failure, Report, Status};
@@ -227,7 +228,7 @@ impl LogFile {
             match piece {
                 Piece::Line(line) if deeper_than(line.body(), self.max_depth) => {
                     self.lines = line.number();
-                    each(Entry::problem(line.number(), Problem::TooDeep));
+                    each(Entry::problem(line.number(), Problem::OverLimit(TOO_DEEP)));
                 }
                 Piece::Line(line) => {
                     self.lines = line.number();
@@ -237,7 +238,7 @@ impl LogFile {
                 Piece::Part { number, last, .. } => {
                     self.lines = number;
                     if last {
-                        each(Entry::problem(number, Problem::TooLong));
+                        each(Entry::problem(number, Problem::OverLimit(TOO_LONG)));
                     }
                 }
             }

@@ -19,6 +19,11 @@ pub struct LimitOptions {
     pub max_depth: usize,
 }
 
+/// How messages describe a line over `--max-line`.
+pub const TOO_LONG: &str = "longer than --max-line";
+/// How messages describe a line over `--max-depth`.
+pub const TOO_DEEP: &str = "nested deeper than --max-depth";
+
 impl From<LimitOptions> for Limits {
     fn from(options: LimitOptions) -> Limits {
         Limits { max_line: options.max_line, max_depth: options.max_depth }
@@ -65,6 +70,29 @@ impl ValueEnum for Direction {
             Direction::Err => "From the child's stderr",
         };
         Some(PossibleValue::new(self.name()).help(help))
+    }
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal that can, unless NO_COLOR is set or TERM is `dumb`.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether to write colour to a terminal.
+    pub fn wanted(self) -> bool {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        }
     }
 }
 

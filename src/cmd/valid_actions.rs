@@ -2,8 +2,9 @@
 
 use super::options::LimitOptions;
 use super::{Command, needs_input};
+use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::between::{Ends, between};
-use crate::io::lines::{self, Limits, Line, Piece, TOO_DEEP, TOO_LONG};
+use crate::io::lines::{self, Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};

@@ -189,29 +189,6 @@ pub fn reclaim(group: Pid) {
     }
 }
 
-/// When to use colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Color {
-    /// On a terminal that can, unless NO_COLOR is set or TERM is `dumb`.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Color {
-    /// Whether to write colour to a terminal.
-    pub fn wanted(self) -> bool {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        match self {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
-        }
-    }
-}
-
 /// Text from elsewhere as it may be shown: control characters (they steer terminals), the marks that turn writing direction,
 /// and whatever else isn't seen (zero-width characters, tags, fillers: two texts that differ in them look alike) become `?`; a
 /// line break too, so that nobody else's text begins a line.

@@ -1,7 +1,6 @@
 //! What can be wrong with a log, in words.
 
 use super::VERSION;
-use crate::io::lines::{TOO_DEEP, TOO_LONG};
 use std::fmt;
 
 /// What can be wrong with a log.
@@ -42,10 +41,8 @@ pub enum Problem {
     LateHeader,
     /// The clock went back, by so many microseconds.
     Backwards(u64),
-    /// The line is longer than the limit.
-    TooLong,
-    /// The line nests deeper than the limit.
-    TooDeep,
+    /// The line is over a limit of the reader: which.
+    OverLimit(&'static str),
 }
 
 impl fmt::Display for Problem {
@@ -78,8 +75,7 @@ impl fmt::Display for Problem {
             Problem::Backwards(by) => {
                 write!(to, "the clock went back by {}.{:06} s", by / 1_000_000, by % 1_000_000)
             }
-            Problem::TooLong => write!(to, "{TOO_LONG}, left out"),
-            Problem::TooDeep => write!(to, "{TOO_DEEP}, left out"),
+            Problem::OverLimit(limit) => write!(to, "{limit}, left out"),
         }
     }
 }

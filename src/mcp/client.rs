@@ -87,6 +87,7 @@ pub struct Round {
 /// The client's side of one connection.
 #[derive(Debug)]
 pub struct Client {
+    name: &'static str,
     era: Era,
     next: u64,
     asked: HashMap<u64, Purpose>,
@@ -118,9 +119,10 @@ pub struct Wants {
 const MOST_PAGES: u32 = 1000;
 
 impl Client {
-    /// A client that has said nothing yet.
-    pub fn new(era: Era, wants: Wants) -> Client {
+    /// A client that has sent nothing yet; `name` is what it calls itself to the server (`clientInfo`).
+    pub fn new(name: &'static str, era: Era, wants: Wants) -> Client {
         Client {
+            name,
             era,
             next: 1,
             asked: HashMap::new(),
@@ -139,7 +141,7 @@ impl Client {
     /// The same client on a new connection. It goes on counting, so that no answer can be taken for another's.
     #[must_use]
     pub fn anew(&self, era: Era) -> Client {
-        Client { next: self.next, ..Client::new(era, self.wants) }
+        Client { next: self.next, ..Client::new(self.name, era, self.wants) }
     }
 
     /// The era that is spoken.
@@ -197,13 +199,17 @@ impl Client {
         if self.era == Era::Modern {
             meta = meta
                 .text("io.modelcontextprotocol/protocolVersion", self.era.version())
-                .put("io.modelcontextprotocol/clientInfo", client_info())
+                .put("io.modelcontextprotocol/clientInfo", self.client_info())
                 .put("io.modelcontextprotocol/clientCapabilities", self.capabilities());
         }
         if let Some(token) = progress {
             meta = meta.put("progressToken", token);
         }
         meta.end()
+    }
+
+    fn client_info(&self) -> String {
+        Object::default().text("name", self.name).text("version", env!("CARGO_PKG_VERSION")).end()
     }
 
     /// What the server may ask of us.
@@ -218,7 +224,7 @@ impl Client {
                 let params = Object::default()
                     .text("protocolVersion", self.era.version())
                     .put("capabilities", self.capabilities())
-                    .put("clientInfo", client_info());
+                    .put("clientInfo", self.client_info());
                 self.request(Purpose::Greeting, "initialize", params, out);
             }
             Era::Modern => _ = self.request(Purpose::Greeting, "server/discover", Object::default(), out),
@@ -283,10 +289,6 @@ impl Client {
     pub fn forget(&mut self, id: u64) {
         self.asked.remove(&id);
     }
-}
-
-fn client_info() -> String {
-    Object::default().text("name", "mcp-pipe").text("version", env!("CARGO_PKG_VERSION")).end()
 }
 
 #[cfg(test)]

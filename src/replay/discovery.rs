@@ -37,7 +37,7 @@ impl Discovery {
 
     /// The `tool_list` for a request, without a line feed: the recorded one with the id of this request, or, where none with tools was
     /// recorded, the tools that were called.
-    pub fn answer(&self, request: &ListTools<'_>) -> String {
+    pub fn answer(&self, world: &str, request: &ListTools<'_>) -> String {
         let id = request.request_id.map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
         let mut answer = Vec::new();
         if let Some(list) = &self.list
@@ -51,7 +51,7 @@ impl Discovery {
                 "A tool from a recording, which has no description of it: only the recorded calls are answered.";
             Tool { name, description, input_schema: r#"{"type":"object"}"#, annotations: None }.json()
         };
-        request.answer("replay", &Vec::from_iter(self.called.iter().map(tool)))
+        request.answer(world, &Vec::from_iter(self.called.iter().map(tool)))
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
     fn answer(recorded: &[&str], request: &str) -> String {
         let mut discovery = Discovery::default();
         recorded.iter().for_each(|line| discovery.see(&line.as_bytes()[1..], line.starts_with('>')));
-        discovery.answer(&ListTools::read(request).unwrap().unwrap())
+        discovery.answer("replay", &ListTools::read(request).unwrap().unwrap())
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The house: every floor stands only on those below it, as docs/architecture.md draws it.
 
+use pipewright::cmd::ALL;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -70,6 +71,10 @@ fn without_tests(text: &str) -> String {
         }
     }
     code
+}
+
+fn without_comments(code: &str) -> String {
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).collect()
 }
 
 #[test]
@@ -167,9 +172,41 @@ fn the_rooms_of_knowledge_are_pure() {
     ];
     for (path, floor, code) in code() {
         if ROOMS.contains(&&*floor) || ["record", "rpc", "json", "glob"].contains(&&*floor) {
-            let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
             for word in impure {
-                assert!(!code.contains(word), "{}: a room of knowledge uses {word}", path.display());
+                assert!(!without_comments(&code).contains(word), "{}: a room of knowledge uses {word}", path.display());
+            }
+        }
+    }
+}
+
+/// A floor below `cmd` takes the names of commands and options from its callers.
+#[test]
+fn nothing_below_cmd_uses_clap_or_names_a_command() {
+    let names: Vec<String> = ALL.iter().map(|command| format!("\"{}\"", command.name)).collect();
+    assert!(names.len() >= 9, "{names:?}");
+    for (path, _, code) in code().iter().filter(|(_, floor, _)| !["cmd", "bin"].contains(&&**floor)) {
+        let code = without_comments(code);
+        for word in names.iter().map(String::as_str).chain(["clap::"]) {
+            assert!(!code.contains(word), "{}: below cmd stands {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn what_is_pure_names_no_option() {
+    let is_pure = |path: &Path, floor: &str| floor != "io" || path.components().any(|part| part.as_os_str() == "lines");
+    let mut options: BTreeSet<String> = BTreeSet::new();
+    for command in ALL {
+        let command = (command.clap)();
+        let all = std::iter::once(&command).chain(command.get_subcommands()).flat_map(clap::Command::get_arguments);
+        options.extend(all.filter_map(|option| option.get_long()).map(|long| format!("--{long}")));
+    }
+    assert!(options.contains("--max-line"), "{options:?}");
+    for (path, floor, code) in code() {
+        if !["cmd", "bin"].contains(&&*floor) && is_pure(&path, &floor) {
+            let code = without_comments(&code);
+            for option in &options {
+                assert!(!code.contains(option), "{}: it names {option}", path.display());
             }
         }
     }

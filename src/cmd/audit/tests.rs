@@ -29,7 +29,7 @@ fn refused() -> Event<'static> {
 }
 
 fn verify(path: &Path) -> Summary {
-    let mut verification = Verification::of(1);
+    let mut verification = Verification::of(1, "hitl-gate");
     for (line, number) in std::fs::read(path).unwrap().split_inclusive(|&byte| byte == b'\n').zip(1..) {
         verification.line(0, &Line::new(line, number));
     }

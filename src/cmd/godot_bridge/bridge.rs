@@ -2,10 +2,11 @@
 
 use super::game::{Answer, Game, GameMessage, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
+use crate::cmd::options::TOO_LONG;
 use crate::cmd::world::{Calls, Refusal, Sending, World};
 use crate::godot::{self, Gone, answer, kind_of};
 use crate::io::child::exit_code;
-use crate::io::lines::{Line, Piece, TOO_LONG, text};
+use crate::io::lines::{Line, Piece, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side};
 use crate::json::Object;

@@ -1,8 +1,9 @@
 //! The game at the other end: how it is greeted, asked and waited for, and why it is gone.
 
+use crate::cmd::options::TOO_LONG;
 use crate::godot::{self, Engine, Gone, Message, Printed, Response};
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Piece, TOO_LONG};
+use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
 use crate::json::Object;

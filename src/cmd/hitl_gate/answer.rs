@@ -2,7 +2,8 @@
 
 use super::decide::Agreed;
 use super::gate::Gate;
-use crate::io::lines::{Piece, TOO_DEEP, TOO_LONG, deeper_than};
+use crate::cmd::options::{TOO_DEEP, TOO_LONG};
+use crate::io::lines::{Piece, deeper_than};
 use crate::io::stage::Out;
 use crate::policy::arguments::edited_arguments;
 use crate::policy::audit::sha256;

@@ -3,8 +3,9 @@
 use super::asker::Question;
 use super::editor::{self, Edited};
 use super::screen::Screen;
+use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::asking::Asking;
-use crate::io::lines::{Limits, TOO_LONG};
+use crate::io::lines::{Limits, deeper_than};
 use crate::json::Object;
 use crate::policy::arguments::{self as policy, differences, with_value};
 
@@ -116,6 +117,9 @@ impl Dialogue {
     }
 
     fn read(&self, text: &str) -> Result<String, String> {
+        if deeper_than(text.as_bytes(), self.limits.max_depth) {
+            return Err(TOO_DEEP.to_owned());
+        }
         policy::read(text, self.limits.max_depth)
     }
 

@@ -1,8 +1,8 @@
 //! The arguments in a person's own editor.
 
+use crate::cmd::options::TOO_LONG;
 use crate::io::asking::Asking;
 use crate::io::child::describe;
-use crate::io::lines::TOO_LONG;
 use crate::io::private;
 use crate::io::report::Failure;
 use crate::io::session::Session;

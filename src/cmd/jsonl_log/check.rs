@@ -90,7 +90,7 @@ impl Check {
             Problem::Fused => self.fused += 1,
             Problem::OutOfOrder { .. } => self.out_of_order += 1,
             Problem::Backwards(_) => self.backwards += 1,
-            Problem::NotJson(_) | Problem::NotARecord | Problem::TooLong | Problem::TooDeep => self.unreadable += 1,
+            Problem::NotJson(_) | Problem::NotARecord | Problem::OverLimit(_) => self.unreadable += 1,
             Problem::Empty
             | Problem::NotUtf8
             | Problem::NewerVersion(_)

@@ -1,7 +1,8 @@
 //! What is written of a line where something is redacted: by filters, and by keys.
 
 use crate::cmd::filter::{Change, Filter};
-use crate::io::lines::{Line, TOO_DEEP, deeper_than, is_json, replace_values};
+use crate::cmd::options::TOO_DEEP;
+use crate::io::lines::{Line, deeper_than, is_json, replace_values};
 use crate::io::report::Failure;
 use crate::journal::Direction;
 

@@ -95,7 +95,7 @@ impl Server {
     pub fn new(start_timeout: Duration, forced: Option<Era>, wants: Wants, report: Arc<Report>) -> Server {
         Server {
             name: None,
-            client: Client::new(forced.unwrap_or(Era::Legacy), wants),
+            client: Client::new("mcp-pipe", forced.unwrap_or(Era::Legacy), wants),
             start_timeout,
             forced,
             first_end: None,

@@ -1,9 +1,9 @@
 //! `policy-check classify`: what the detector says of names, a line each.
 
 use crate::cmd::needs_input;
-use crate::cmd::options::LimitOptions;
+use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use crate::io::between::{Ends, between};
-use crate::io::lines::{Change, Limits, Line, Piece, TOO_DEEP, TOO_LONG, change, deeper_than};
+use crate::io::lines::{Change, Limits, Line, Piece, change, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};

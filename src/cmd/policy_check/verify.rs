@@ -20,6 +20,8 @@ pub struct VerifyArguments {
     pub files: Vec<PathBuf>,
 }
 
+/// The command whose audits say what became of questions to a person.
+const ASKER: &str = "hitl-gate";
 /// Ids, and what people write, make long lines; but nobody writes such ones.
 const MAX_LINE: usize = 64 << 20;
 
@@ -83,7 +85,7 @@ impl Audit {
 
 /// Reads the audits side by side.
 fn verify(mut audits: Vec<Audit>) -> Result<Vec<(String, Summary)>, Failure> {
-    let mut verification = Verification::of(audits.len());
+    let mut verification = Verification::of(audits.len(), ASKER);
     while let Some(number) = verification.next() {
         audits[number].step(number, &mut verification)?;
     }

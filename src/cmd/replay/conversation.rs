@@ -183,7 +183,7 @@ impl Conversation {
             while unread.next()?.is_some() {}
             self.tools = unread.tools;
         }
-        Ok(self.tools.answer(request))
+        Ok(self.tools.answer("replay", request))
     }
 
     /// The next turn; `None` at the end.

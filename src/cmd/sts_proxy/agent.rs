@@ -3,9 +3,10 @@
 use super::decision::{Decision, is_answer, named_decision, read_answer, shortened};
 use super::player::{Player, Reply};
 use super::questions::{For, Questions};
+use crate::cmd::options::TOO_LONG;
 use crate::cmd::silence::Silence;
 use crate::io::child::describe;
-use crate::io::lines::{self, Piece, TOO_LONG};
+use crate::io::lines::{self, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Out, Side};
 use crate::json::{Object, quoted};

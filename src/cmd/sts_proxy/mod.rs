@@ -12,12 +12,13 @@ mod watchdog;
 
 use super::Command;
 use super::options::{LimitOptions, duration};
+use crate::cmd::options::Color;
 use crate::io::between::{Ends, Manner, Way, between};
 use crate::io::descriptor::stdout;
 use crate::io::folders;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
-use crate::io::terminal::{Color, Terminal};
+use crate::io::terminal::Terminal;
 use agent::Agent;
 use clap::builder::FalseyValueParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};

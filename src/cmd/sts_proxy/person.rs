@@ -2,10 +2,11 @@
 
 use super::decision::{Decision, read_answer};
 use super::player::{Player, Reply};
+use crate::cmd::options::Color;
 use crate::io::lines::{self, Piece};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
-use crate::io::terminal::{Color, Terminal, printable};
+use crate::io::terminal::{Terminal, printable};
 use crate::spire::action::Action;
 use crate::spire::label::label;
 use crate::spire::message::Message;

@@ -1,7 +1,7 @@
 //! How a gate and a world read a line that may be a call.
 
-use crate::cmd::options::duration;
-use crate::io::lines::{Piece, TOO_DEEP, TOO_LONG, deeper_than};
+use crate::cmd::options::{TOO_DEEP, TOO_LONG, duration};
+use crate::io::lines::{Piece, deeper_than};
 use crate::record::{Call, Kind, Unreadable, looks_like_json_rpc, recognise};
 use serde_json::value::RawValue;
 use std::time::Duration;

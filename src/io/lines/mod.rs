@@ -24,11 +24,6 @@ pub use values::replace_values;
 
 use std::borrow::Cow;
 
-/// What is told of a line over [`Limits::max_line`].
-pub const TOO_LONG: &str = "longer than --max-line";
-/// What is told of a line over [`Limits::max_depth`].
-pub const TOO_DEEP: &str = "nested deeper than --max-depth";
-
 /// How much of a foreign stream is believed. Both bounds are options of every command that reads lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -6,7 +6,7 @@ fn lines(out: &mut Vec<u8>) -> Vec<serde_json::Value> {
 }
 
 fn ready(era: Era) -> (Client, Vec<u8>) {
-    let (mut client, mut out) = (Client::new(era, Wants::default()), Vec::new());
+    let (mut client, mut out) = (Client::new("test", era, Wants::default()), Vec::new());
     client.greet(&mut out);
     let greeting = match era {
         Era::Legacy => r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}"#,
@@ -96,7 +96,7 @@ fn the_server_is_answered_and_nothing_is_declared() {
 #[test]
 fn what_cannot_be_spoken_with_says_so() {
     let greeted = |era, answer: &str| {
-        let (mut client, mut out) = (Client::new(era, Wants::default()), Vec::new());
+        let (mut client, mut out) = (Client::new("test", era, Wants::default()), Vec::new());
         client.greet(&mut out);
         format!("{:?}", client.receive(answer, &mut out))
     };
@@ -164,7 +164,7 @@ proptest::proptest! {
     #[test]
     fn no_server_makes_it_panic_or_say_what_is_no_json(said in proptest::collection::vec(any_line(), 0..40), modern: bool) {
         let era = if modern { Era::Modern } else { Era::Legacy };
-        let (mut client, mut out) = (Client::new(era, Wants::default()), Vec::new());
+        let (mut client, mut out) = (Client::new("test", era, Wants::default()), Vec::new());
         client.greet(&mut out);
         for line in &said {
             if let ServerMessage::Answer(_, Ok(result)) = client.receive(line, &mut out) {
@@ -182,7 +182,7 @@ proptest::proptest! {
 
 #[test]
 fn who_refuses_the_version_that_it_speaks_is_asked_once_more() {
-    let (mut client, mut out) = (Client::new(Era::Modern, Wants::default()), Vec::new());
+    let (mut client, mut out) = (Client::new("test", Era::Modern, Wants::default()), Vec::new());
     client.greet(&mut out);
     let refusal = |id: u64, version: &str| {
         format!(r#"{{"id":{id},"error":{{"code":-32022,"message":"?","data":{{"supported":["{version}"]}}}}}}"#)
@@ -191,7 +191,7 @@ fn who_refuses_the_version_that_it_speaks_is_asked_once_more() {
     let methods: Vec<_> = lines(&mut out).iter().map(|line| line["method"].clone()).collect();
     assert_eq!(methods, ["server/discover", "server/discover"]);
     assert!(matches!(client.receive(&refusal(2, "2026-07-28"), &mut out), ServerMessage::Refused(_)));
-    let (mut client, mut out) = (Client::new(Era::Modern, Wants::default()), Vec::new());
+    let (mut client, mut out) = (Client::new("test", Era::Modern, Wants::default()), Vec::new());
     client.greet(&mut out);
     assert!(matches!(client.receive(&refusal(1, "2030-01-01"), &mut out), ServerMessage::Refused(_)));
 }

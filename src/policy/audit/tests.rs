@@ -29,7 +29,7 @@ impl Audit {
 
 /// Reads files side by side, as they ask for it.
 fn verify(files: &[Vec<u8>]) -> Vec<Summary> {
-    let mut verification = Verification::of(files.len());
+    let mut verification = Verification::of(files.len(), "hitl-gate");
     let mut lines: Vec<_> = files.iter().map(|file| file.split_inclusive(|&byte| byte == b'\n').zip(1..)).collect();
     while let Some(file) = verification.next() {
         match lines[file].next() {
@@ -330,7 +330,7 @@ fn what_is_held_is_what_is_open() {
         }
     }
     let audits = [&policy, &gate];
-    let mut verification = Verification::of(2);
+    let mut verification = Verification::of(2, "hitl-gate");
     let (mut at, mut most) = ([0, 0], 0);
     while let Some(file) = verification.next() {
         match audits[file].lines.get(at[file]) {

@@ -9,9 +9,6 @@ use super::summary::{Broken, Lack, Summary, Unapproved};
 use crate::io::lines::Line;
 use crate::policy::verdict::Verdict;
 
-/// The command whose audit says what became of questions.
-const ASKS: &str = "hitl-gate";
-
 /// Takes the lines of one or several audits, and says what is wrong with them. It holds what is open, and nothing of what
 /// is done with: read the files side by side, always the [`next`](Verification::next) one, so that a mark and what became
 /// of it meet soon.
@@ -22,7 +19,7 @@ const ASKS: &str = "hitl-gate";
 /// let mut chain = Chain::begin();
 /// let start = Event::Start { command: "policy-check", program: "0.1.0" };
 /// let file = chain.link(&start.fields("2026-11-22T01:00:00.000000Z")) + "\n";
-/// let mut verification = Verification::of(1);
+/// let mut verification = Verification::of(1, "hitl-gate");
 /// verification.line(0, &Line::new(file.as_bytes(), 1));
 /// verification.end_file(0);
 /// let [summary] = &verification.finish()[..] else { panic!() };
@@ -43,6 +40,7 @@ struct File {
     time: String,
     lines: u64,
     is_read: bool,
+    asker: &'static str,
     /// Whether it is the audit of who asks people, and of who judges calls.
     asks: bool,
     judges: bool,
@@ -57,8 +55,8 @@ enum Elsewhere {
 }
 
 impl Verification {
-    /// Of so many files, numbered from 0.
-    pub fn of(files: usize) -> Verification {
+    /// Of so many files, numbered from 0. `asker` is the command whose audits say what became of questions to a person.
+    pub fn of(files: usize, asker: &'static str) -> Verification {
         let file = || File {
             due: Chain::begin(),
             summary: Summary::default(),
@@ -66,6 +64,7 @@ impl Verification {
             time: String::new(),
             lines: 0,
             is_read: false,
+            asker,
             asks: false,
             judges: false,
         };
@@ -183,8 +182,8 @@ impl File {
         match meaning {
             Meaning::Start { version, .. } if version > VERSION => return Err(Fault::NewerVersion(version)),
             Meaning::Start { command, .. } => {
-                self.asks |= command == ASKS;
-                self.judges |= command != ASKS;
+                self.asks |= command == self.asker;
+                self.judges |= command != self.asker;
                 self.approvals.forget();
             }
             Meaning::Verdict { digest, verdict, did } => {
