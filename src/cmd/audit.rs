@@ -1,6 +1,6 @@
 //! `--audit`: the file in which a gate writes what it does before it does it.
 
-use crate::io::append::{Appender, OpenError, last_lines};
+use crate::io::append::{Appender, OpenError, find_last};
 use crate::io::report::{Failure, Report, Status};
 use crate::policy::audit::{Chain, Event, Link};
 use jiff::Timestamp;
@@ -78,7 +78,8 @@ fn end_of_chain(path: &Path) -> Result<Chain, String> {
     if !begins.as_bytes().starts_with(&beginning) {
         return Err("it is no audit of a gate; give another file".to_owned());
     }
-    let Some(last) = last_line(path).map_err(|error| error.to_string())? else { return Ok(Chain::begin()) };
+    let last = find_last(path, u64::MAX, |line| Some(line.to_owned())).map_err(|error| error.to_string())?;
+    let Some(last) = last else { return Ok(Chain::begin()) };
     let next = str::from_utf8(&last).ok().map(|last| Link::read(last).and_then(|link| link.next()));
     match next {
         Some(Ok(chain)) => Ok(chain),
@@ -90,23 +91,6 @@ fn end_of_chain(path: &Path) -> Result<Chain, String> {
 fn changed(path: &Path, why: &dyn Display) -> String {
     let path = path.display();
     format!("its last line: {why}. See what `policy-check verify {path}` finds, and give a new file")
-}
-
-/// The last whole line, however long it is.
-fn last_line(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let length = path.metadata()?.len();
-    // Most are short.
-    let mut size = 64 << 10;
-    loop {
-        let lines = last_lines(path, size)?;
-        if let Some(last) = lines.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|&byte| byte == b'\n').next()) {
-            return Ok(Some(last.to_owned()));
-        }
-        if size >= length {
-            return Ok(None);
-        }
-        size *= 16;
-    }
 }
 
 #[cfg(test)]

@@ -198,11 +198,27 @@ impl Appender {
     }
 }
 
-/// The whole lines among the last `most` bytes of a file.
+/// The last whole line among the last `most` bytes of a file that `find` accepts, as `find` returns it. Reads no more than that takes.
 ///
 /// # Errors
 /// Where it can't be read.
-pub fn last_lines(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn find_last<T>(path: &Path, most: u64, find: impl Fn(&[u8]) -> Option<T>) -> io::Result<Option<T>> {
+    let most = most.min(path.metadata()?.len());
+    // Most lines are short.
+    let mut size = 64 << 10;
+    loop {
+        let lines = last_lines(path, size)?;
+        let whole = lines.strip_suffix(b"\n");
+        let found = whole.and_then(|lines| lines.rsplit(|&byte| byte == b'\n').find_map(&find));
+        if found.is_some() || size >= most {
+            return Ok(found);
+        }
+        size *= 16;
+    }
+}
+
+/// The whole lines among the last `most` bytes of a file.
+fn last_lines(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let start = length.saturating_sub(most);

@@ -76,14 +76,12 @@ impl Descriptor {
     }
 }
 
-impl Descriptor {
-    /// Waits at most this long for something to read, or the end, and says whether it came.
-    pub fn wait_readable(&self, time: Duration) -> bool {
-        let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
-        let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
-        // What can't be waited for is read, and says why.
-        !matches!(poll(&mut fds, time), Ok(0))
-    }
+/// Waits at most this long for something to read, or the end, and says whether it came.
+pub fn wait_readable(from: &impl AsFd, time: Duration) -> bool {
+    let mut fds = [PollFd::new(from.as_fd(), PollFlags::POLLIN)];
+    let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+    // What can't be waited for is read, and says why.
+    !matches!(poll(&mut fds, time), Ok(0))
 }
 
 impl Descriptor {

@@ -6,6 +6,7 @@ pub mod arguments;
 pub mod audit;
 pub mod builtin;
 pub mod detector;
+mod identifier;
 pub mod marks;
 pub mod rules;
 pub mod snapshot;

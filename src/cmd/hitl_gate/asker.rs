@@ -3,6 +3,7 @@
 
 use super::dialogue::{Dialogue, Next};
 use crate::io::asking::{Asking, TerminalInput};
+use crate::io::descriptor::wait_readable;
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::terminal::{Terminal, printable};
@@ -204,7 +205,7 @@ impl Worker {
                     }
                 }
                 Next::Edit => {
-                    next = dialogue.edit(&mut terminal, || self.is_woken());
+                    next = dialogue.edit(&mut terminal, || wait_readable(&self.woken, Duration::ZERO));
                     continue;
                 }
                 Next::Answer(record) => {
@@ -229,13 +230,6 @@ impl Worker {
                 },
             };
         }
-    }
-
-    fn is_woken(&self) -> bool {
-        use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-        use std::os::fd::AsFd;
-        let mut fds = [PollFd::new(self.woken.as_fd(), PollFlags::POLLIN)];
-        !matches!(poll(&mut fds, PollTimeout::ZERO), Ok(0))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Going on with a log that is there: what it must be, and where its numbers go on.
 
 use super::rotation::rotated;
-use crate::io::append::{Appender, OpenError, last_lines};
+use crate::io::append::{Appender, OpenError, find_last};
 use crate::io::report::Report;
 use crate::journal::VERSION;
 use crate::journal::read::numbered;
@@ -63,16 +63,6 @@ pub(super) fn first_seq(file: &Appender) -> Result<u64, String> {
 
 /// The last line of a log that can be read. Where it is known to be one, as much is read as that takes.
 fn last_of(path: &Path, is_log: bool) -> Result<Option<crate::journal::read::Numbered>, String> {
-    let length = path.metadata().map_err(|error| error.to_string())?.len();
-    // Most lines are short.
-    let most = if is_log { length } else { length.min(1 << 20) };
-    let mut size = 64 << 10;
-    loop {
-        let lines = last_lines(path, size).map_err(|error| error.to_string())?;
-        let last = lines.split(|&byte| byte == b'\n').rev().find_map(numbered);
-        if last.is_some() || size >= most {
-            return Ok(last);
-        }
-        size *= 16;
-    }
+    let most = if is_log { u64::MAX } else { 1 << 20 };
+    find_last(path, most, numbered).map_err(|error| error.to_string())
 }

@@ -1,6 +1,6 @@
 //! The files of records: one a run, continued where the run goes on.
 
-use crate::io::append::{Appender, OpenError, last_lines};
+use crate::io::append::{Appender, OpenError, find_last};
 use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::spire::run::{Run, Turn};
@@ -174,13 +174,12 @@ struct RecordedState {
 fn goes_on(path: &Path, run: &Run, floor: i64) -> bool {
     /// Far more than two records with full states.
     const TAIL: u64 = 1 << 20;
-    let lines = last_lines(path, TAIL).unwrap_or_default();
-    let Some(line) = lines.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|&byte| byte == b'\n').next()) else {
-        return false;
+    let goes_on = |line: &[u8]| {
+        serde_json::from_slice::<Recorded>(line).is_ok_and(|record| {
+            record.run.seed == run.seed
+                && record.run.floor <= floor
+                && record.state.screen_type.as_deref() != Some("GAME_OVER")
+        })
     };
-    serde_json::from_slice::<Recorded>(line).is_ok_and(|record| {
-        record.run.seed == run.seed
-            && record.run.floor <= floor
-            && record.state.screen_type.as_deref() != Some("GAME_OVER")
-    })
+    find_last(path, TAIL, |line| Some(goes_on(line))).is_ok_and(|found| found == Some(true))
 }

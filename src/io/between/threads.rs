@@ -2,7 +2,7 @@
 
 use super::Manner;
 use super::hub::{Hub, Peer};
-use crate::io::descriptor::{Descriptor, close_stdin, stdin, stdout};
+use crate::io::descriptor::{Descriptor, close_stdin, stdin, stdout, wait_readable};
 use crate::io::lines::Splitter;
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
@@ -53,7 +53,7 @@ impl Hub {
             let mut splitter = Splitter::new(limits);
             loop {
                 hub.set_listening(peer, true);
-                if hub.manners.prompt && splitter.holds() && !from.wait_readable(UNFINISHED) {
+                if hub.manners.prompt && splitter.holds() && !wait_readable(&from, UNFINISHED) {
                     splitter.release();
                     hub.give(peer, &mut splitter);
                     continue;

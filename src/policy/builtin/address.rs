@@ -1,7 +1,8 @@
 //! Where an address leads.
 
-use super::{JudgedCall, allow, found, names, text};
+use super::{JudgedCall, allow, found, text};
 use crate::policy::detector::ActionKind;
+use crate::policy::identifier::words;
 use crate::policy::verdict::{Decision, Verdict};
 
 /// Judges a call that leads to an address.
@@ -32,7 +33,7 @@ fn judge_path(address: &str) -> Decision {
     let segments = path.split('/').chain(query.split(['&', '=']));
     for segment in segments {
         if let ["delete" | "remove" | "destroy" | "purge" | "erase" | "unsubscribe" | "deactivate", ..] =
-            names::words(segment).iter().map(String::as_str).collect::<Vec<_>>()[..]
+            words(segment).iter().map(String::as_str).collect::<Vec<_>>()[..]
         {
             return found(ActionKind::Delete, "builtin.address", format!("the address says {segment:?}"));
         }

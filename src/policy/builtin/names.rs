@@ -5,6 +5,7 @@ use super::verbs::{
     ACTIVATING, ALSO_NOUNS, DESTROYING, ENTERING, NAVIGATING, READING, READING_NOUNS, RUNNING, TALKING,
 };
 use crate::policy::detector::ActionKind;
+use crate::policy::identifier::words;
 
 /// What calling a tool is, as far as its name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,29 +28,6 @@ pub enum Class {
     Destroy(ActionKind, &'static str),
     /// It may do anything.
     Unknown,
-}
-
-/// The words of an identifier: at marks, and where small letters turn into capitals; in lower case.
-pub fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let characters: Vec<char> = name.chars().collect();
-    for (index, &character) in characters.iter().enumerate() {
-        let before = index.checked_sub(1).map(|before| characters[before]);
-        let after_small = before.is_some_and(|before| before.is_lowercase() || before.is_numeric());
-        // HTTPServer is http and server.
-        let ends_capitals =
-            before.is_some_and(char::is_uppercase) && characters.get(index + 1).is_some_and(|next| next.is_lowercase());
-        if !character.is_alphanumeric() || (character.is_uppercase() && (after_small || ends_capitals)) {
-            words.push(String::new());
-        }
-        if character.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(character.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// What a tool's name says of it.

@@ -2,6 +2,7 @@
 
 use super::listed::{NUMBERS, plain};
 use super::{Named, Snapshot, godot, selector};
+use crate::policy::identifier::words;
 use crate::policy::target::Target;
 use crate::record::Fields;
 use serde_json::Value;
@@ -73,7 +74,7 @@ const LOOKS: [&str; 19] = [
 
 /// By the words of the tool's name; what isn't known acts.
 pub(super) fn sort(tool: &str, arguments: &str) -> Sort {
-    let words = selector::words(tool);
+    let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
     match () {
         () if has(&LEADS) => Sort::Leads,
@@ -126,7 +127,7 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
     if let Some(answer) = dialog(tool, &fields, snapshot) {
         return answer;
     }
-    let words = selector::words(tool);
+    let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
     // A `target` or a `ref` of a deployment is no element.
     let is_acting = has(&ACTS) || has(&TYPES) || has(&["browser", "page", "dom", "element", "ui"]);

@@ -3,8 +3,8 @@
 //! A path is no number: developers name nodes by what they do, and a node keeps its path. So what was last seen of one
 //! stays the best that is known of it, and of one that was never seen its name tells.
 
-use super::selector::split;
 use super::tree::{ElementKind, Item};
+use crate::policy::identifier::split;
 use serde_json::{Map, Value};
 
 /// The nodes that a result shows, at whatever place; parents before their children.

@@ -2,35 +2,8 @@
 //!
 //! They are words of whoever calls, so they are weaker than what a page shows; what they lead to is told without a snapshot's id.
 
+use crate::policy::identifier::split;
 use crate::policy::target::Target;
-
-/// The words of a name that is written together: `deleteAccount`, `delete-account`, `DELETE_ACCOUNT`.
-pub(super) fn split(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    let mut letters = name.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let is_letter = letter.is_alphanumeric();
-        let begins = letter.is_uppercase()
-            && (before.is_lowercase()
-                || before.is_numeric()
-                || before.is_uppercase() && letters.peek().is_some_and(|next| next.is_lowercase()));
-        if !is_letter || begins {
-            words.push(String::new());
-        }
-        if let (true, Some(word)) = (is_letter, words.last_mut()) {
-            word.push(letter);
-        }
-        before = letter;
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// The same in lower case.
-pub(super) fn words(name: &str) -> Vec<String> {
-    split(name).into_iter().map(|word| word.to_lowercase()).collect()
-}
 
 /// What a selector finds, as far as its words tell; `None` where they tell nothing.
 pub(super) fn read(selector: &str) -> Option<Target> {
