@@ -5,6 +5,9 @@
 //! what is in a string by xor, what follows what by a shift, what comes next by the carry of an addition. What a block
 //! leaves open is carried into the next one. One by one go only brackets (kept on a stack), escapes other than
 //! `\n`, `\"` and `\\`, and values that are neither string nor plain integer.
+//!
+//! serde_json's `IgnoredAny` behind the depth check would do with a tenth of this code, but `jsonl-record` would fall from 0.70 to
+//! 0.49 times the speed of `tee` on lines of 196 bytes (0.5 is the goal), and `jsonl-log check` would take up to twice as long.
 
 mod block;
 mod nesting;
