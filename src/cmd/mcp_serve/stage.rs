@@ -1,8 +1,9 @@
 //! The stage: clients on one side, the world on the other, and the server's side of MCP between them.
 
 use super::exchange::{Inbound, outbound};
+use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Line, Piece, TOO_DEEP, TOO_LONG, deeper_than};
+use crate::io::lines::{Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::mcp::{Origin, Outbox, Server, WorldLine};
