@@ -13,10 +13,9 @@ use crate::io::output::Output;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::terminal::{printable, width};
-use crate::record::{Kind, ToolList};
+use crate::record::{Kind, ToolError, ToolList};
 use clap::{ArgGroup, ArgMatches, CommandFactory, FromArgMatches, Parser};
 use request::Request;
-use result::ToolResult;
 use session::Session;
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -149,12 +148,12 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let shown = match (is_record, list) {
         (true, _) => line.clone(),
         (false, true) => table::table(&tools(&line)?, width(stdout())),
-        (false, false) => ToolResult::read(&line)?.text(),
+        (false, false) => result::read(&line)?.map(|result| result::plain(result.get())).unwrap_or_default(),
     };
     let printed = print(&shown)?;
-    match if list { None } else { ToolResult::read(&line)?.error() } {
+    match if list { None } else { result::read(&line)?.err() } {
         None => Ok(printed),
-        Some((kind, message)) => {
+        Some(ToolError { kind, message, .. }) => {
             report.say(format_args!("{kind}: {message}"));
             Ok(if kind == Kind::StartFailed.name() { Status::NotStarted } else { Status::Fault })
         }

@@ -2,37 +2,21 @@
 
 use crate::io::report::{Failure, Status};
 use crate::policy::arguments::pretty;
-use crate::record::Fields;
+use crate::record::{Fields, ToolError, ToolResult};
 use serde_json::value::RawValue;
 
-/// What a `tool_result` record says.
-pub struct ToolResult<'a> {
-    fields: Fields<'a>,
+/// Reads a line that [answers](super::request::Request::is_answered_by) a call: the result as JSON text, or the error.
+///
+/// # Errors
+/// [`Status::Fault`] where it is no `tool_result` that can be read.
+pub fn read(line: &str) -> Result<Result<&RawValue, ToolError<'_>>, Failure> {
+    let unreadable = |why| Failure::new(Status::Fault, format_args!("the result cannot be read: {why}"));
+    Fields::read(line).and_then(|fields| ToolResult::read(&fields)).map(|result| result.outcome).map_err(unreadable)
 }
 
-impl<'a> ToolResult<'a> {
-    /// Reads a line that [answers](super::request::Request::is_answered_by) a call.
-    ///
-    /// # Errors
-    /// [`Status::Fault`] where it is not an object with distinct keys.
-    pub fn read(line: &'a str) -> Result<ToolResult<'a>, Failure> {
-        let unreadable = |why| Failure::new(Status::Fault, format_args!("the result cannot be read: {why}"));
-        Fields::read(line).map(|fields| ToolResult { fields }).map_err(unreadable)
-    }
-
-    /// The kind of the error and its message, where the call failed.
-    pub fn error(&self) -> Option<(String, String)> {
-        let text = |key| text_in(&self.fields, key).unwrap_or_default();
-        (text("status") != "ok").then(|| (text("kind"), text("error")))
-    }
-
-    /// The result: of MCP content the text, with a line for everything else; a string as it is; any other value laid out as JSON.
-    pub fn text(&self) -> String {
-        self.fields.get("result").map(|result| plain(result.get())).unwrap_or_default()
-    }
-}
-
-fn plain(json: &str) -> String {
+/// A result, JSON text, for people: of MCP content the text, with a line for everything else; a string as it is; any other value laid
+/// out as JSON.
+pub fn plain(json: &str) -> String {
     if let Ok(text) = serde_json::from_str::<String>(json) {
         return text;
     }
@@ -82,14 +66,7 @@ fn text_in(fields: &Fields<'_>, key: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
-
-    fn text(result: &str) -> String {
-        ToolResult::read(&format!(r#"{{"status":"ok","result":{result}}}"#)).unwrap().text()
-    }
-
     #[test]
     fn a_result_is_its_text() {
         for (result, plain) in [
@@ -110,15 +87,7 @@ mod tests {
             (r#"{"content":[{"type":"new"},3]}"#, "{\"type\":\"new\"}\n3"),
             (r#"{"content":"not a list"}"#, "{\n  \"content\": \"not a list\"\n}"),
         ] {
-            assert_eq!(text(result), plain, "{result}");
+            assert_eq!(super::plain(result), plain, "{result}");
         }
-    }
-
-    #[test]
-    fn an_error_is_its_kind_and_message() {
-        let line = r#"{"type":"tool_result","status":"error","error":"no page","kind":"tool_error"}"#;
-        let error = ToolResult::read(line).unwrap().error();
-        assert_eq!(error, Some(("tool_error".to_owned(), "no page".to_owned())));
-        assert_eq!(ToolResult::read(r#"{"status":"ok","result":null}"#).unwrap().error(), None);
     }
 }
