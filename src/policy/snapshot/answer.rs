@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 /// A line of a world's.
 #[derive(Debug)]
-pub(super) enum WorldLine {
+pub(super) enum WorldOutput {
     /// Noise, a notification, a request: no element is shown in them.
     Nothing,
     /// It may say anything, and others may read it.
@@ -30,34 +30,34 @@ pub(super) struct Answer {
 /// Longer lines aren't read.
 const LONGEST: usize = 8 << 20;
 
-pub(super) fn read(line: &[u8]) -> WorldLine {
+pub(super) fn read(line: &[u8]) -> WorldOutput {
     let line = line.trim_ascii();
     match line.first() {
         Some(b'{') if line.len() <= LONGEST => {}
         // A batch of answers is one, too.
-        Some(b'{' | b'[') => return WorldLine::Unreadable,
-        _ => return WorldLine::Nothing,
+        Some(b'{' | b'[') => return WorldOutput::Unreadable,
+        _ => return WorldOutput::Nothing,
     }
-    let Ok(text) = std::str::from_utf8(line) else { return WorldLine::Unreadable };
-    let Ok(fields) = Fields::read(text) else { return WorldLine::Unreadable };
+    let Ok(text) = std::str::from_utf8(line) else { return WorldOutput::Unreadable };
+    let Ok(fields) = Fields::read(text) else { return WorldOutput::Unreadable };
     let is = |key, value: &str| fields.get(key).is_some_and(|found: &RawValue| found.get() == value);
     let (id, body) = match () {
-        () if fields.get("method").is_some() => return WorldLine::Nothing,
+        () if fields.get("method").is_some() => return WorldOutput::Nothing,
         () if is("type", "\"tool_result\"") => ("call_id", fields.get("result").or_else(|| fields.get("data"))),
         () if is("type", "\"observation\"") => ("", fields.get("data")),
-        () if fields.get("type").is_some() || fields.get("cmd").is_some() => return WorldLine::Nothing,
+        () if fields.get("type").is_some() || fields.get("cmd").is_some() => return WorldOutput::Nothing,
         () if fields.get("tool").is_some() && fields.get("status").is_some() => ("id", fields.get("data")),
         () if fields.get("ok").is_some() => ("id", fields.get("data")),
         () if fields.get("id").is_some() => ("id", fields.get("result")),
-        () => return WorldLine::Nothing,
+        () => return WorldOutput::Nothing,
     };
     // Deeper than serde_json's 128 levels is none that can be read.
     let Ok(body) = body.map_or(Ok(Value::Null), |body| serde_json::from_str(body.get())) else {
-        return WorldLine::Unreadable;
+        return WorldOutput::Unreadable;
     };
     let has_error = fields.get("error").is_some_and(|error| error.get() != "null");
     let is_error = Value::get(&body, "isError") == Some(&Value::Bool(true)) || is("status", "\"error\"");
-    WorldLine::Answer(Answer {
+    WorldOutput::Answer(Answer {
         id: fields.get(id).map(|id| id.get().to_owned()),
         is_observation: id.is_empty(),
         failed: has_error || is_error || is("ok", "false"),

@@ -27,7 +27,7 @@ mod tree;
 
 use super::detector::{Element, classify};
 use super::target::Target;
-use answer::{Answer, WorldLine};
+use answer::{Answer, WorldOutput};
 use call::Sort;
 use playwright::Seen;
 use serde_json::Value;
@@ -97,9 +97,9 @@ impl Snapshot {
     /// Looks at a line that the world said, in any form of answer; also at an observation.
     pub fn observe(&mut self, line: &[u8]) {
         match answer::read(line) {
-            WorldLine::Nothing => {}
-            WorldLine::Unreadable => self.forget(),
-            WorldLine::Answer(answer) => self.learn(&answer),
+            WorldOutput::Nothing => {}
+            WorldOutput::Unreadable => self.forget(),
+            WorldOutput::Answer(answer) => self.learn(&answer),
         }
     }
 
