@@ -1,7 +1,7 @@
-//! JSON as one text for all the ways in which it can be written: no white space, keys in order, strings escaped alike. Numbers
-//! stay the digits that they are, since two that a float can't tell apart are still two.
+//! JSON as one text for all the ways in which it can be written: no white space, keys in order, strings escaped alike, and numbers
+//! written alike where [`number`] reads them; the others stay the digits that they are.
 
-use super::compare::{Array, Object, below};
+use super::compare::{Array, Object, below, number};
 use crate::io::lines::Step;
 
 /// Appends a value's text, but for what stands at the ignored places. What is no JSON stays as it is.
@@ -21,7 +21,11 @@ pub(super) fn write(json: &str, ignored: &[&[Step]], out: &mut String) {
             // Half a surrogate pair is no text, but JSON.
             Err(_) => out.push_str(json),
         },
-        _ => out.push_str(json),
+        _ => match number(json) {
+            // -0 and 0 are the same number.
+            Some(number) => out.push_str(&(number + 0.0).to_string()),
+            None => out.push_str(json),
+        },
     }
 }
 
@@ -83,9 +87,12 @@ mod tests {
     fn one_value_is_one_text() {
         assert_eq!(
             canonical("{ \"b\" : [1.10, 12345678901234567890123, \"\\u0041\"],\n\"\\u0061\":{} }", &[]),
-            r#"{"a":{},"b":[1.10,12345678901234567890123,"A"]}"#
+            r#"{"a":{},"b":[1.1,12345678901234567890123,"A"]}"#
         );
-        assert_ne!(canonical("1.0", &[]), canonical("1", &[]));
+        for (one, other) in [("1.0", "1"), ("-0", "0"), ("1e2", "100"), ("2.50", "2.5")] {
+            assert_eq!(canonical(one, &[]), canonical(other, &[]));
+        }
+        assert_ne!(canonical("1.00000000000000000", &[]), canonical("1", &[]));
         assert_eq!(canonical(r#"["\ud800"]"#, &[]), r#"["\ud800"]"#);
     }
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// Deeper lines are compared as text.
-pub(super) const DEEPEST: usize = 512;
+pub const DEEPEST: usize = 512;
 
 /// So many differences of one line are told.
 const MOST: usize = 50;
@@ -186,8 +186,12 @@ fn is_same_scalar(recorded: &str, now: &str) -> bool {
         let text = |json: &str| serde_json::from_str::<String>(json).ok();
         return text(recorded).is_some_and(|recorded| Some(recorded) == text(now));
     }
-    let number = |json: &str| json.parse::<f64>().ok().filter(|number| number.is_finite() && json.len() <= 15);
     number(recorded).is_some_and(|recorded| Some(recorded) == number(now))
+}
+
+/// A number that a float holds.
+pub(super) fn number(json: &str) -> Option<f64> {
+    json.parse::<f64>().ok().filter(|number| number.is_finite() && json.len() <= 15)
 }
 
 #[cfg(test)]

@@ -77,7 +77,8 @@ fn an_answer_is_found_by_what_is_asked_and_keeps_every_digit() {
         ask(&mut answers, r#"{"id":12345678901234567890123,"method":"tools/list","params":{}}"#),
         [r#"{"id":12345678901234567890123,"result":{"tools":[]}}"#]
     );
-    assert!(answers.find_request(&call("1", "a", r#"{"x":1,"y":[2.5]}"#)).is_err(), "2.5 is not 2.50");
+    assert!(answers.find_request(&call("1", "a", r#"{"x":1.0,"y":[2.5]}"#)).is_ok(), "2.5 is 2.50");
+    assert!(answers.find_request(&call("1", "a", r#"{"x":1,"y":[2.51]}"#)).is_err());
 }
 
 #[test]
