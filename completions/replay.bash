@@ -23,7 +23,7 @@ _replay() {
 
     case "${cmd}" in
         replay)
-            opts="-f -q -h -V --speed --idle-limit --max-line --max-depth --time --dir --from --to --where --break --step --tty --follow --as --jsonrpc --child --session --include-rejected --ignore --normalise --report --timeout --settle --quiet --help --version"
+            opts="-f -q -h -V --speed --idle-limit --max-line --max-depth --time --dir --from --to --where --break --step --tty --follow --as --any-order --child --session --include-rejected --ignore --normalise --report --timeout --settle --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

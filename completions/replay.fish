@@ -18,12 +18,12 @@ world\t'Takes calls, gives results and observations'"
 complete -c replay -l session -d 'Which session of the log, from 1; the last by default' -r
 complete -c replay -l ignore -d 'Differences at this path don\'t count, such as .ts or .items[].id; may be given more than once' -r
 complete -c replay -l normalise -d 'What both sides\' lines go through before they are compared; a line that it gives nothing for is compared as it is' -r
-complete -c replay -l report -d 'Write what was found as NDJSON: each difference, each turn (not with --jsonrpc), and the sum of all' -r -F
+complete -c replay -l report -d 'Write what was found as NDJSON: each difference, each turn (not with --any-order), and the sum of all' -r -F
 complete -c replay -l timeout -d 'How long a turn waits for what was recorded before it goes on without' -r
 complete -c replay -l settle -d 'How long a line that differs waits for another that explains it' -r
 complete -c replay -l step -d 'Ask at the terminal before every message: n next, r run on, q quit'
 complete -c replay -s f -l follow -d 'Wait for more at the end of the files'
-complete -c replay -l jsonrpc -d 'Serve a recorded JSON-RPC server (MCP): answer what is asked, not line by line'
+complete -c replay -l any-order -d 'Answer each call, or JSON-RPC request (MCP), by what it asks, not in the recorded order'
 complete -c replay -l include-rejected -d 'With --as agent, also make the calls that a gate refused, that a person rejected or edited, or that still waited for a person at the end; otherwise they are left out, with what was said about them'
 complete -c replay -s q -l quiet -d 'Don\'t show each difference, only how many there were'
 complete -c replay -s h -l help -d 'Print help (see more with \'--help\')'

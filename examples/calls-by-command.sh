@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 session=weather-$$
 
-tool-call --start "$session" -- mcp-pipe -- replay --as world --jsonrpc tests/fixtures/mcp/weather.jsonl
+tool-call --start "$session" -- mcp-pipe -- replay --as world --any-order tests/fixtures/mcp/weather.jsonl
 trap 'tool-call --stop "$session"' EXIT
 
 tool-call --session "$session" --list

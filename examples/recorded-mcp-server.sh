@@ -4,7 +4,7 @@
 #
 # usage: recorded-mcp-server.sh [SERVER ARGS...]     npx -y @modelcontextprotocol/server-everything, where none is named
 #
-# Needs the server and jq. Commit the log, and name `replay --as world --jsonrpc LOG` where your client's configuration names the server.
+# Needs the server and jq. Commit the log, and name `replay --as world --any-order LOG` where your client's configuration names the server.
 # Ends with 1 if a call fails, or if the recording answers otherwise than the server.
 set -euo pipefail
 folder=$(mktemp -d)
@@ -20,7 +20,7 @@ END
 # Once, and whenever the server changes:
 mcp-pipe -- jsonl-record --child world "$folder/server.jsonl" -- "$@" <"$folder/calls" >"$folder/live"
 # In CI:
-mcp-pipe -- replay --quiet --as world --jsonrpc "$folder/server.jsonl" <"$folder/calls" >"$folder/recorded"
+mcp-pipe -- replay --quiet --as world --any-order "$folder/server.jsonl" <"$folder/calls" >"$folder/recorded"
 
 # How long a call took is never the same twice.
 diff <(jq -c 'del(.duration_ms)' "$folder/live") <(jq -c 'del(.duration_ms)' "$folder/recorded")

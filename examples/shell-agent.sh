@@ -24,4 +24,4 @@ agent() {
 mkfifo "$folder/results"
 # shellcheck disable=SC2094 # it is a pipe
 agent <"$folder/results" |
-    mcp-pipe -- replay --as world --jsonrpc tests/fixtures/mcp/weather.jsonl >"$folder/results"
+    mcp-pipe -- replay --as world --any-order tests/fixtures/mcp/weather.jsonl >"$folder/results"

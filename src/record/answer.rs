@@ -51,7 +51,8 @@ impl Call<'_> {
         let answer = match self.form {
             Form::Record => outcome.status(self.identify(answer.text("type", "tool_result")), "result"),
             Form::Short => outcome.status(answer.put_some("id", self.id).text("tool", &self.tool), "data"),
-            Form::Godot => outcome.godots_own(answer, self.id),
+            Form::Godot if more.iter().any(|(key, _)| *key == "events") => outcome.godots_own(answer, self.id),
+            Form::Godot => outcome.godots_own(answer, self.id).put("events", "[]"),
             Form::JsonRpc => {
                 return outcome.json_rpc(answer.text("jsonrpc", "2.0").put_some("id", self.id), more).end();
             }
@@ -81,7 +82,6 @@ impl Outcome<'_> {
                 answer.text("error", message).put_some("data", data).text("code", code.unwrap_or(kind.name()))
             }
         }
-        .put("events", "[]")
     }
 
     fn json_rpc(self, answer: Object, more: &[(&str, &str)]) -> Object {

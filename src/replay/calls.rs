@@ -14,6 +14,11 @@ pub(super) fn call(line: &[u8]) -> Option<Call<'_>> {
     recognise(text(line)?).ok().flatten()
 }
 
+/// Reads a call in one of our own forms.
+pub(super) fn own_call(line: &[u8]) -> Option<Call<'_>> {
+    call(line).filter(|call| call.form != Form::JsonRpc)
+}
+
 /// Reads a line that some server may take for a call, and that is refused as unreadable by those who use [`recognise`].
 pub(super) fn unreadable_call(line: &[u8]) -> Option<Unreadable> {
     let error = match text(line) {
@@ -40,12 +45,16 @@ pub(super) struct About<'a> {
     /// The field that has it.
     pub(super) id_key: &'static str,
     /// The form of the call, where the line tells.
-    form: Option<Form>,
+    pub(super) form: Option<Form>,
     tool: Option<Cow<'a, str>>,
     pub(super) news: News,
 }
 
 impl About<'_> {
+    pub(super) fn is_json_rpc(&self) -> bool {
+        self.form == Some(Form::JsonRpc)
+    }
+
     /// Whether it names no call: what a gate did not read (it was too long, for one) is answered so.
     pub(super) fn names_none(&self) -> bool {
         self.id.as_ref().is_none_or(|id| id == "null") && self.tool.as_ref().is_none_or(|tool| tool.is_empty())

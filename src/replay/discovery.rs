@@ -2,7 +2,7 @@
 //! recording.
 
 use crate::io::lines::{Change, change};
-use crate::record::{Form, ListTools, Tool, ToolList};
+use crate::record::{ListTools, Tool, ToolList};
 use std::collections::BTreeSet;
 
 /// Whether a line is a part of tool discovery: a request of the agent's, or an answer of the world's.
@@ -30,7 +30,7 @@ impl Discovery {
         {
             self.list = Some(text.to_owned());
         }
-        if !from_world && let Some(call) = super::calls::call(line).filter(|call| call.form != Form::JsonRpc) {
+        if !from_world && let Some(call) = super::calls::own_call(line) {
             self.called.insert(call.tool.into_owned());
         }
     }

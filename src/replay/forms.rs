@@ -1,8 +1,10 @@
-//! Calls that are made in another form now than they were recorded in: the same call in the form of now, and the recorded answer as a
-//! `tool_result`.
+//! Calls that are made in another form now than they were recorded in: the same call in the form of now, and the recorded answer in
+//! that form.
 
+use super::calls::{About, News, about, own_call};
+use crate::io::lines::{Change, change};
 use crate::json::Object;
-use crate::record::{Call, Fields, Form, Kind, Outcome, recognise};
+use crate::record::{Call, Fields, Form, Kind, Outcome};
 use serde_json::value::RawValue;
 
 /// Two calls in forms of ours, to be compared field by field.
@@ -18,8 +20,7 @@ pub(super) struct Comparable {
 /// Brings two calls into one form: that of now, with arguments, which are `{}` where they are missing or null. `None` where one of the
 /// lines is no call in a form of ours, or their forms differ and that of now is not [`Form::Record`].
 pub(super) fn comparable(recorded: &str, now: &str) -> Option<Comparable> {
-    let own = |line| recognise(line).ok().flatten().filter(|call: &Call<'_>| call.form != Form::JsonRpc);
-    let (call, call_now) = (own(recorded)?, own(now)?);
+    let (call, call_now) = (own_call(recorded.as_bytes())?, own_call(now.as_bytes())?);
     if call.form != call_now.form && call_now.form != Form::Record {
         return None;
     }
@@ -49,14 +50,31 @@ fn in_form_of(other: &Call<'_>, line: &str, call: &Call<'_>) -> Option<String> {
 /// What an answer has beside its outcome.
 const BESIDE: [&str; 6] = ["events", "dropped", "frame", "epoch", "maybe_executed", "duration_ms"];
 
-/// A recorded answer in the form of a call that is made as a `tool_call` now; JSON text without a line feed. `None` where it has that form
-/// already, or is no answer.
-pub(super) fn restated_answer(line: &str, call: &Call<'_>) -> Option<String> {
-    let fields = Fields::read(line).ok()?;
-    let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
-    if call.form != Form::Record || fields.get("type").is_some() {
-        return None;
+/// A line of the recorded world as it is said to `call`, which is made now; without a line feed. A line that is about no call stays as it
+/// is.
+pub(super) fn said_to(call: &Call<'_>, line: &str) -> String {
+    let said = about(line.as_bytes()).and_then(|about| said_about(call, &about, line));
+    said.unwrap_or_else(|| line.to_owned())
+}
+
+/// A recorded line about a call, with the id of `call`, and where it is an answer, in its form; without a line feed.
+pub(super) fn said_about(call: &Call<'_>, about: &About<'_>, line: &str) -> Option<String> {
+    if matches!(about.news, News::Answered { .. })
+        && about.form != Some(call.form)
+        && let Some(answer) = restated_answer(line, call)
+    {
+        return Some(answer);
     }
+    let id = call.id.map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
+    let mut changed = Vec::new();
+    change(line, &[(about.id_key, id)], &mut changed).ok()?;
+    String::from_utf8(changed).ok()
+}
+
+/// A recorded answer in the form of a call, where both are forms of ours; JSON text without a line feed. `None` where it is no answer.
+fn restated_answer(line: &str, call: &Call<'_>) -> Option<String> {
+    let fields = Fields::read(line).ok().filter(|_| call.form != Form::JsonRpc)?;
+    let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
     let is_ok = match fields.get("ok") {
         Some(ok) => ok.get() == "true",
         None => text("status")? == "ok",
@@ -64,7 +82,8 @@ pub(super) fn restated_answer(line: &str, call: &Call<'_>) -> Option<String> {
     let beside: Vec<(&str, &str)> = BESIDE.iter().filter_map(|key| Some((*key, fields.get(key)?.get()))).collect();
     let (data, code) = (fields.get("data"), text("code"));
     if is_ok {
-        return Some(call.answer_with(Outcome::Ok(data.unwrap_or(RawValue::NULL)), &beside));
+        let result = data.or(fields.get("result")).unwrap_or(RawValue::NULL);
+        return Some(call.answer_with(Outcome::Ok(result), &beside));
     }
     let message = [text("error"), text("hint")].into_iter().flatten().collect::<Vec<_>>().join("; ");
     // A game has codes of its own, and no kinds.
@@ -77,6 +96,7 @@ pub(super) fn restated_answer(line: &str, call: &Call<'_>) -> Option<String> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::record::recognise;
     use crate::replay::compare::Comparison;
     use proptest::prelude::*;
 
@@ -121,16 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_in_another_form_is_not_restated() {
-        for line in ["", "[]", r#"{"tool":"a"}"#, r#"{"type":"tool_result","status":"ok","result":1}"#] {
-            assert_eq!(restated_answer(line, &call(RECORD)), None, "{line}");
+    fn what_is_about_no_call_stays_as_it_is() {
+        for line in ["", "[]", r#"{"tool":"a"}"#, r#"{"type":"observation","data":{"call_id":1}}"#] {
+            assert_eq!((said_to(&call(RECORD), line), restated_answer(line, &call(RECORD))), (line.to_owned(), None));
         }
-        assert_eq!(restated_answer(r#"{"tool":"a","status":"ok","data":1}"#, &call(OTHERS[1])), None);
     }
 
     proptest! {
         #[test]
-        fn an_answer_in_another_form_becomes_the_answer_to_the_tool_call(
+        fn an_answer_in_another_form_becomes_the_answer_to_the_call(
             data in r#"[1-9][0-9]{0,24}|"[a-z{}]{0,4}"|\{"ok":(true|\[1\.10\])\}"#,
             message in ".{0,9}",
             code in proptest::option::of(".{0,9}"),
@@ -143,8 +162,11 @@ mod tests {
             let code = code.as_deref();
             let failed = |code, data| Outcome::Error { kind, message: &message, code, data };
             for outcome in [Outcome::Ok(data), failed(code, Some(data)), failed(None, None)] {
-                let short = call(OTHERS[0]).answer_with(outcome, &beside);
-                prop_assert_eq!(restated_answer(&short, &call(RECORD)), Some(call(RECORD).answer_with(outcome, &beside)));
+                for (recorded, now) in [(OTHERS[0], RECORD), (RECORD, OTHERS[0]), (RECORD, OTHERS[1])] {
+                    let (recorded, now) = (call(recorded), call(now));
+                    let restated = restated_answer(&recorded.answer_with(outcome, &beside), &now);
+                    prop_assert_eq!(restated, Some(now.answer_with(outcome, &beside)));
+                }
             }
             // A game's form has a code in the place of the kind.
             let (ok, refused) = (Outcome::Ok(data), failed(None, Some(data)));

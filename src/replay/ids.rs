@@ -1,12 +1,10 @@
 //! The ids of calls, where an agent of now gives other ones than were recorded: what a recorded world says about its calls then
-//! bears the ids of now, and is in the form that the call has now. Only in our own forms of calls; a JSON-RPC server is served by [`answers`](super::answers).
+//! bears the ids of now, and is in the form that the call has now. Only in our own forms of calls; JSON-RPC is answered by [`answers`](super::answers).
 
-use super::calls::{About, News, OpenCalls, about, call};
-use super::forms::restated_answer;
+use super::calls::{About, News, OpenCalls, about, call, own_call};
+use super::forms::said_about;
 use super::json_rpc::name;
 use super::turns::{RecordedLine, body};
-use crate::io::lines::{Change, change};
-use crate::record::Form;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -29,7 +27,7 @@ struct Made {
 impl Ids {
     /// A line of the agent's is waited for.
     pub fn expect(&mut self, said: &RecordedLine) {
-        if let Some(call) = call(said.body()).filter(|call| call.form != Form::JsonRpc) {
+        if let Some(call) = own_call(said.body()) {
             if self.open.is_empty() {
                 self.live.clear();
             }
@@ -92,16 +90,9 @@ impl Ids {
         let Some(call) = made.and_then(|now| call(now.as_bytes())) else { return Cow::Borrowed(raw) };
         // What was read as an object is text.
         let Ok(line) = std::str::from_utf8(line) else { return Cow::Borrowed(raw) };
-        if matches!(about.news, News::Answered { .. })
-            && let Some(answer) = restated_answer(line, &call)
-        {
-            return Cow::Owned([answer.as_bytes(), end].concat());
-        }
-        let to = call.id.map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
-        let mut changed = Vec::new();
-        match change(line, &[(about.id_key, to)], &mut changed) {
-            Ok(()) => Cow::Owned([&changed, end].concat()),
-            Err(_) => Cow::Borrowed(raw),
+        match said_about(&call, about, line) {
+            Some(said) => Cow::Owned([said.as_bytes(), end].concat()),
+            None => Cow::Borrowed(raw),
         }
     }
 }

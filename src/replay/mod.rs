@@ -3,7 +3,7 @@
 //!
 //! A recorded conversation is a sequence of [`turns::Turn`]s: what our side says, then what the other side answered.
 //! [`alignment`] holds the live answers against the recorded ones, [`compare`] says in what two lines differ,
-//! [`schedule`] keeps the recorded times. A JSON-RPC server's recording needs no turns: [`answers`] finds what was asked.
+//! [`schedule`] keeps the recorded times. A recording that is asked in any order needs no turns: [`answers`] finds what was asked.
 //! [`refused`] finds the calls that a gate or a person did not let pass; [`ids`] answers calls whose ids are others now, [`discovery`]
 //! requests for the tools.
 

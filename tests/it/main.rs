@@ -31,6 +31,7 @@ mod private_files;
 mod process;
 mod recorded;
 mod replay;
+mod replay_any_order;
 mod replay_calls;
 mod replay_jsonrpc;
 mod replay_role;

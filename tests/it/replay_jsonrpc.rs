@@ -1,4 +1,4 @@
-//! `replay --as world --jsonrpc`: a recorded MCP server is served to whoever asks, in any order.
+//! `replay --as world --any-order`: a recorded MCP server is served to whoever asks, in any order. Calls in our own forms: replay_any_order.rs.
 
 use crate::process::{Talk, binary, pipe, text, without_duration};
 use crate::recorded::{Folder, header, line, log};
@@ -53,13 +53,13 @@ fn record(folder: &Folder, messages: &[&str]) -> Output {
 /// The same with the recording in the server's place.
 fn serve(folder: &Folder, options: &str, messages: &[&str]) -> Output {
     let mut mcp_pipe = folder.command(&format!("mcp-pipe {options} --"));
-    mcp_pipe.arg(binary("replay")).args(["--as", "world", "--jsonrpc", "mcp.jsonl"]);
+    mcp_pipe.arg(binary("replay")).args(["--as", "world", "--any-order", "mcp.jsonl"]);
     pipe(&mut mcp_pipe, calls(messages).as_bytes())
 }
 
 /// A client that writes to the recording's stdin.
 fn ask(folder: &Folder, options: &str, lines: &[&str]) -> Output {
-    let mut replay = folder.command(&format!("replay --as world --jsonrpc mcp.jsonl {options}"));
+    let mut replay = folder.command(&format!("replay --as world --any-order mcp.jsonl {options}"));
     pipe(&mut replay, (lines.join("\n") + "\n").as_bytes())
 }
 
@@ -243,7 +243,7 @@ fn a_report_of_a_server_is_written_also_where_it_is_ended_or_cannot_be_written()
     assert_eq!(text(&output.stdout).lines().count(), 1);
     let output = ask(&folder, "--report /no/such/folder/report", &[]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
-    let mut talk = Talk::start(&mut folder.command("replay --as world --jsonrpc --report report mcp.jsonl"));
+    let mut talk = Talk::start(&mut folder.command("replay --as world --any-order --report report mcp.jsonl"));
     talk.ask(&call("1", r#"{"a":1,"b":2}"#));
     talk.signal(nix::sys::signal::Signal::SIGTERM);
     let ended = talk.end();
@@ -282,8 +282,8 @@ fn what_nobody_recorded_is_told_and_the_status_is_1() {
         "replay: stdin:5: the recording has no call of add with these arguments; the nearest differs at .params.arguments.b\n\
          replay: stdin:6: the recording has no tools/list; it has tools/call\n\
          replay: stdin:7: the recording has no call of ad; it has add\n\
-         replay: stdin:8: no JSON-RPC message: it is no JSON object: expected value at column 1\n\
-         replay: stdin:9: no JSON-RPC message: it is an array: send one record a line\n\
+         replay: stdin:8: it is no JSON object: expected value at column 1\n\
+         replay: stdin:9: it is an array: send one record a line\n\
          replay: 6 requests: 1 answered from the recording, 5 not; recorded and not made: 0\n"
     );
     assert_eq!(output.status.code(), Some(1));
@@ -303,7 +303,7 @@ fn what_the_server_asked_for_itself_is_asked_again() {
         ANSWER,
         r#">{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#,
     ]);
-    let mut talk = Talk::start(&mut folder.command("replay --as world --jsonrpc mcp.jsonl"));
+    let mut talk = Talk::start(&mut folder.command("replay --as world --any-order mcp.jsonl"));
     assert!(talk.ask(&call("7", r#"{"a":1,"b":2}"#)).contains("sampling/createMessage"));
     assert!(talk.hear().contains("\"id\":7,\"result\""));
     assert!(talk.hear().contains("list_changed"));
@@ -348,7 +348,7 @@ fn answers_come_at_once_or_as_late_as_they_were() {
     for (options, at_least, first) in
         [("", 0, "1"), ("--speed 1", 300, "2"), ("--speed 2", 150, "2"), ("--speed 1 --idle-limit 0.1", 100, "2")]
     {
-        let mut talk = Talk::start(&mut folder.command(&format!("replay --as world --jsonrpc {options} mcp.jsonl")));
+        let mut talk = Talk::start(&mut folder.command(&format!("replay --as world --any-order {options} mcp.jsonl")));
         let started = Instant::now();
         let heard = talk.ask(&both);
         assert!(heard.contains(&format!("\"id\":{first},")), "{options}: {heard}");
@@ -414,12 +414,12 @@ fn what_was_redacted_is_taken_out_of_what_is_asked() {
 fn a_client_that_is_started_is_served_and_ends_it_with_its_status() {
     let folder = with_log(&[CALL, ANSWER]);
     let client = format!("echo '{}'; read -r answer; echo \"$answer\" >&2; exit 7", call("\"c\"", r#"{"a":1,"b":2}"#));
-    let mut replay = folder.command("replay --as world --jsonrpc mcp.jsonl -- sh -c");
+    let mut replay = folder.command("replay --as world --any-order mcp.jsonl -- sh -c");
     let output = pipe(replay.arg(&client), b"");
     assert_eq!(output.status.code(), Some(7));
     let answer = ANSWER[1..].replace("\"id\":1", "\"id\":\"c\"");
     assert_eq!(text(&output.stderr), format!("{answer}\n{}", sum(1, 0)));
-    let mut replay = folder.command("replay --as world --jsonrpc mcp.jsonl -- sh -c");
+    let mut replay = folder.command("replay --as world --any-order mcp.jsonl -- sh -c");
     let output = pipe(replay.arg("echo '{\"id\":1,\"method\":\"x\"}'; read -r answer; exec >&-; sleep 0.1"), b"");
     let told = text(&output.stderr);
     assert!(told.starts_with("replay: client:1: the recording has no x; it has tools/call\n"), "{told}");
@@ -433,11 +433,11 @@ fn what_cannot_be_served_is_refused() {
     folder.write("game.jsonl", log("world", &["<choose 0", r#">{"hp":1}"#]));
     folder.write("pipe.jsonl", log("", &[CALL]).replace(r#""command":["./bot","-v"]"#, r#""command":[]"#));
     for (words, why) in [
-        ("--jsonrpc mcp.jsonl", "--as <PART>"),
-        ("--as agent --jsonrpc mcp.jsonl", "--jsonrpc serves: give --as world"),
-        ("--as world --jsonrpc game.jsonl", "game.jsonl: nobody asks anything there in JSON-RPC"),
-        ("--as world --jsonrpc pipe.jsonl", "recorded in a pipe"),
-        ("--as world --jsonrpc --session 1 mcp.jsonl", "--session"),
+        ("--any-order mcp.jsonl", "--as <PART>"),
+        ("--as agent --any-order mcp.jsonl", "--any-order answers calls: give --as world"),
+        ("--as world --any-order game.jsonl", "game.jsonl: there is no call and no JSON-RPC request to answer"),
+        ("--as world --any-order pipe.jsonl", "recorded in a pipe"),
+        ("--as world --any-order --session 1 mcp.jsonl", "--session"),
     ] {
         let output = folder.run(&format!("replay {words}"));
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words}");

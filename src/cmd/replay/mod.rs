@@ -2,6 +2,7 @@
 
 mod conversation;
 mod ending;
+mod errors;
 mod feed;
 mod findings;
 mod play;
@@ -45,10 +46,13 @@ use step::Stepper;
 /// (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in their own
 /// form. `list_tools` is answered at any time, from the recording.
 ///
-/// With `--as world --jsonrpc LOG`, a recorded MCP server (or another that speaks JSON-RPC, a message a line) is served: requests are
-/// found by method and parameters, in any order, and answered as recorded, with their own ids. Of a request that was recorded
-/// several times the answers come in order, and the last one again when they are used up; one that was not recorded is answered
-/// with an error that names the nearest. At the end, recorded requests that were not made are named; they don't change the exit status.
+/// With `--as world --any-order LOG`, the recorded world answers what is asked, in any order. A call is found by its tool and arguments,
+/// in whichever form of pipewright(7) it was recorded, and is answered in its own form, with its own id; a request to a recorded MCP
+/// server (or another that speaks JSON-RPC, a message a line) is found by method and parameters. If a call or request was recorded several
+/// times, the answers come in order, and then the last one again. One that was not recorded gets an error that names the nearest.
+/// At the end, the recorded ones that were not made are named; they don't change the exit status. An MCP client is given
+/// `replay --as world --any-order LOG` as its server for a recorded MCP server, and
+/// `mcp-serve -- replay --as world --any-order LOG` for a log of calls.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -109,9 +113,9 @@ struct RoleOptions {
     /// The side to play
     #[arg(long = "as", value_name = "PART", conflicts_with_all = ["filter", "breaks", "step", "follow", "from", "to", "dir"])]
     part: Option<Part>,
-    /// Serve a recorded JSON-RPC server (MCP): answer what is asked, not line by line
+    /// Answer each call, or JSON-RPC request (MCP), by what it asks, not in the recorded order
     #[arg(long, requires = "part", conflicts_with_all = ["session", "timeout", "settle"])]
-    jsonrpc: bool,
+    any_order: bool,
     /// Which part the recorded child played, where the log doesn't say
     #[arg(long, value_name = "PART", requires = "part")]
     child: Option<Part>,
@@ -128,7 +132,7 @@ struct RoleOptions {
     /// What both sides' lines go through before they are compared; a line that it gives nothing for is compared as it is
     #[arg(long, value_name = "JQ", requires = "part")]
     normalise: Option<String>,
-    /// Write what was found as NDJSON: each difference, each turn (not with --jsonrpc), and the sum of all
+    /// Write what was found as NDJSON: each difference, each turn (not with --any-order), and the sum of all
     #[arg(long, value_name = "FILE", requires = "part")]
     report: Option<PathBuf>,
     /// How long a turn waits for what was recorded before it goes on without
@@ -152,13 +156,13 @@ Examples:
   The recorded game back into the game, as the mod's command:
     replay --as agent run.jsonl
   A recorded MCP server in place of the real one, for any client:
-    mcp-pipe -- replay --as world --jsonrpc mcp.jsonl
+    mcp-pipe -- replay --as world --any-order mcp.jsonl
   All orders over 100 that were recorded, at once:
     replay --speed max --where '.method == \"order\" and .params.total > 100' shop.jsonl
 
 Exit status:
   0 all well; 1 something differed or was asked that isn't recorded, or part of a log couldn't be read; 2 usage, or a log can't be \
-  opened, doesn't say who played which part, or holds no JSON-RPC for --jsonrpc; 3 CMD can't be started; with --jsonrpc \
+  opened, doesn't say who played which part, or holds no call for --any-order; 3 CMD can't be started; with --any-order \
   and CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.
@@ -179,8 +183,10 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         return Err(Failure::new(Status::Usage, "--include-rejected is about the calls of --as agent"));
     }
     match arguments.role.part {
-        Some(Part::World) if arguments.role.jsonrpc => serve::run(arguments, signals, report),
-        Some(_) if arguments.role.jsonrpc => Err(Failure::new(Status::Usage, "--jsonrpc serves: give --as world")),
+        Some(Part::World) if arguments.role.any_order => serve::run(arguments, signals, report),
+        Some(_) if arguments.role.any_order => {
+            Err(Failure::new(Status::Usage, "--any-order answers calls: give --as world"))
+        }
         Some(part) => role::run(arguments, part, signals, report),
         None => play(&arguments, signals, report),
     }

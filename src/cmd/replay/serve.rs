@@ -1,28 +1,28 @@
-//! A recorded JSON-RPC server, played to a client that asks what it likes, in any order.
+//! A recorded world that answers what is asked, in any order.
 
 use super::conversation::{Conversation, Sessions, Wanted};
+use super::errors::{INTERNAL, INVALID, UNREADABLE, error, nearest, refusal, words};
 use super::findings::shortened;
 use super::report::{Counts, Line as ReportLine, ReportFile, json};
 use super::role::normaliser;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
-use crate::cmd::options::TOO_LONG;
+use crate::cmd::world::intake::{Intake, Read};
 use crate::io::between::{Ends, Manner, Near, Way, between};
 use crate::io::child::exit_code;
-use crate::io::lines::{Limits, Line, Piece};
+use crate::io::lines::{Limits, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
-use crate::record::{Call, Kind, Outcome, recognise};
-use crate::replay::answers::{Answers, Due, Miss, PING, Recording};
-use crate::replay::compare::Comparison;
-use crate::replay::json_rpc::{self, asked_token, cancelled};
+use crate::record::{Call, Form, Kind, ListTools, Unreadable, cancelled_id, is_same_id};
+use crate::replay::answers::{Answers, Caller, Due, PING, Recording};
+use crate::replay::compare::{Comparison, DEEPEST};
+use crate::replay::json_rpc::{self, asked_token};
 use crate::replay::schedule::{Schedule, Speed};
 use crate::replay::turns::RecordedLine;
 use crate::rpc::{Message, response};
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,7 +43,10 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
     let answers = read(&mut conversation, Comparison { ignored: ignore, normalise, ignores_ids: false })?;
     if answers.requests() == 0 {
         let names = files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", ");
-        return Err(Failure::new(Status::Usage, format_args!("{names}: nobody asks anything there in JSON-RPC")));
+        return Err(Failure::new(
+            Status::Usage,
+            format_args!("{names}: there is no call and no JSON-RPC request to answer"),
+        ));
     }
     let file = ReportFile::create(file.as_deref(), &report)?;
     let wraps = !command.is_empty();
@@ -51,6 +54,8 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
         peer: if wraps { Side::Far } else { Side::Near },
         conversation,
         answers,
+        // What is deeper can't be compared.
+        intake: Intake::new(log.max_depth.min(DEEPEST)),
         pace: (speed.unwrap_or(Speed::Max), idle_limit),
         owed: BTreeMap::new(),
         said: 0,
@@ -93,6 +98,7 @@ struct Server {
     /// Read to its end: it still knows the names of the logs.
     conversation: Conversation,
     answers: Answers,
+    intake: Intake,
     /// How fast, and the longest pause.
     pace: (Speed, Option<Duration>),
     /// What is to be said, by its time, and in the order in which it was decided.
@@ -107,83 +113,66 @@ struct Server {
 }
 
 struct Owed {
-    /// The request that it is about.
+    /// The id of the request or call that it is about, JSON text.
     id: Option<String>,
     line: Vec<u8>,
-}
-
-/// JSON-RPC's: the line can't be read; it is no message; there is no such method; it can't be done here.
-const UNREADABLE: i32 = -32700;
-const INVALID: i32 = -32600;
-const NO_METHOD: i32 = -32601;
-const INTERNAL: i32 = -32603;
-
-#[derive(Serialize)]
-struct ErrorAnswer<'a> {
-    jsonrpc: &'a str,
-    id: &'a RawValue,
-    error: ErrorObject<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorObject<'a> {
-    code: i32,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<Nearest>,
-}
-
-/// What is told about a request that isn't in the recording.
-#[derive(Serialize)]
-struct Nearest {
-    /// What the same was asked with.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    recorded: Vec<Box<RawValue>>,
-    /// Other methods or tools.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    names: Vec<String>,
+    /// What is said in its place where the call is cancelled: its answer, or nothing.
+    when_cancelled: String,
 }
 
 impl Server {
-    fn receive(&mut self, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return;
+    fn hear(&mut self, piece: &Piece<'_>, out: &mut Out) -> Result<(), Failure> {
+        let number = piece.number();
+        match self.intake.read(piece) {
+            Read::Blank | Read::Skipped => {}
+            Read::Call(text, call) if call.requires_approval => self.refuse_held(number, text, &call, out),
+            Read::Call(text, call) if call.form != Form::JsonRpc => {
+                self.answer(number, text, Caller::Call(&call), out);
+            }
+            Read::Call(text, _) => self.take_message(text, piece, out),
+            Read::Record(text) => {
+                if let Some(id) = cancelled_id(text) {
+                    self.cancel(id, out);
+                } else if let Ok(Some(request)) = ListTools::read(text) {
+                    out.add_line(self.peer, &self.conversation.tool_list(&request)?);
+                } else {
+                    self.take_message(text, piece, out);
+                }
+            }
+            Read::Refused(kind, error) => self.refuse_line(piece, kind, &error, out),
         }
-        let number = line.number();
-        let Ok(text) = std::str::from_utf8(line.body()) else {
-            return self.refuse_line(number, line.body(), UNREADABLE, "it is no UTF-8", out);
-        };
+        Ok(())
+    }
+
+    fn take_message(&mut self, text: &str, piece: &Piece<'_>, out: &mut Out) {
         match json_rpc::read(text) {
             Ok(Message::Request { id, method, .. }) if method == PING => {
                 let pong = response(id.get(), Ok("{}"));
                 out.to(self.peer).extend_from_slice(pong.as_bytes());
             }
-            Ok(Message::Request { id, params, .. }) => match recognise(text) {
-                Ok(Some(call)) if call.requires_approval => self.refuse_held(number, text, &call, out),
-                _ => self.answer(number, text, id, asked_token(params), out),
-            },
-            Ok(Message::Notification { method, params }) => match cancelled(&method, params) {
-                Some(id) => self.owed.retain(|_, owed| owed.id.as_deref() != Some(id.get())),
-                None => {
-                    if let Some(exchange) = self.answers.find_notification(text) {
-                        let (t, lines) = (exchange.t, exchange.replies(None, None));
-                        self.owe(t, lines, None);
-                    }
+            Ok(Message::Request { id, params, .. }) => {
+                self.answer(piece.number(), text, Caller::Request(id, asked_token(params)), out);
+            }
+            Ok(Message::Notification { .. }) => {
+                if let Some(exchange) = self.answers.find_notification(text) {
+                    let (t, lines) = (exchange.t, exchange.replies(Caller::Notification));
+                    self.owe(t, lines, Caller::Notification);
                 }
-            },
+            }
             // An answer to what the recorded server asked.
             Ok(Message::Response { .. }) => {}
-            Err(why) => {
-                let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-                self.refuse_line(number, line.body(), if is_json { INVALID } else { UNREADABLE }, &why, out);
+            Err(why) if self.answers.is_json_rpc() => {
+                self.refuse_line(piece, Kind::BadInput, &Unreadable::new(why), out);
             }
+            // Another record.
+            Err(_) => {}
         }
     }
 
-    fn answer(&mut self, number: u64, line: &str, id: &RawValue, token: Option<&RawValue>, out: &mut Out) {
+    fn answer(&mut self, number: u64, line: &str, caller: Caller<'_>, out: &mut Out) {
         match self.answers.find_request(line) {
             Ok(exchange) => {
-                let (t, mut lines) = (exchange.t, exchange.replies(Some(id), token));
+                let (t, mut lines) = (exchange.t, exchange.replies(caller));
                 if exchange.is_answered() {
                     self.counts.same += 1;
                 } else {
@@ -191,31 +180,53 @@ impl Server {
                     self.miss(number, line.as_bytes(), message);
                     // It comes behind all that was said about the request.
                     let t = lines.last().map_or(t, |line| line.t);
-                    lines.push(Due { t, line: error(id, INTERNAL, message, None) });
+                    lines.push(Due { t, line: error(caller, (Kind::NotFound, INTERNAL), message, None) });
                 }
-                self.owe(t, lines, Some(id.get().to_owned()));
+                self.owe(t, lines, caller);
             }
             Err(miss) => {
-                let (code, message) = words(&miss);
+                let (kind, message) = words(&miss);
                 self.miss(number, line.as_bytes(), &message);
-                let recorded = miss.near.into_iter().filter_map(|near| RawValue::from_string(near.arguments).ok());
-                let nearest = Nearest { recorded: recorded.collect(), names: miss.names };
-                out.to(self.peer).extend_from_slice(&error(id, code, &message, Some(nearest)));
+                out.to(self.peer).extend_from_slice(&error(caller, kind, &message, Some(&nearest(&miss))));
             }
         }
+    }
+
+    /// What was asked by this id isn't answered any more; a call is answered with that.
+    fn cancel(&mut self, id: &RawValue, out: &mut Out) {
+        let to = out.to(self.peer);
+        self.owed.retain(|_, owed| {
+            let is_cancelled = owed.id.as_deref().is_some_and(|owed| is_same_id(Some(owed), Some(id.get())));
+            if is_cancelled {
+                to.extend_from_slice(owed.when_cancelled.as_bytes());
+            }
+            !is_cancelled
+        });
     }
 
     /// A world carries out nothing that somebody has still to be asked about; nor does one that is recorded seem to.
     fn refuse_held(&mut self, number: u64, line: &str, call: &Call<'_>, out: &mut Out) {
         let message = "it still requires approval: a gate has to settle it first";
         self.miss(number, line.as_bytes(), message);
-        let refusal = Outcome::Error { kind: Kind::NeedsApproval, message, code: None, data: None };
-        out.to(self.peer).extend_from_slice((call.answer(refusal) + "\n").as_bytes());
+        out.add_line(self.peer, &call.answer(refusal(Kind::NeedsApproval, message)));
     }
 
-    fn refuse_line(&mut self, number: u64, line: &[u8], code: i32, why: &str, out: &mut Out) {
-        self.miss(number, line, why);
-        out.to(self.peer).extend_from_slice(&error(RawValue::NULL, code, why, None));
+    /// Refuses a line that can't be read; in JSON-RPC where the line or the log is.
+    fn refuse_line(&mut self, piece: &Piece<'_>, kind: Kind, unreadable: &Unreadable, out: &mut Out) {
+        let line = if let Piece::Line(line) = piece { line.body() } else { b"null" };
+        let message = unreadable.to_string();
+        self.miss(piece.number(), line, &message);
+        let unreadable = unreadable.clone().in_json_rpc(self.answers.is_json_rpc());
+        let call = unreadable.call();
+        let answer = match (call.form, call.id) {
+            (Form::JsonRpc, Some(id)) => {
+                let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+                let code = if is_json { INVALID } else { UNREADABLE };
+                error(Caller::Request(id, None), (kind, code), &message, None)
+            }
+            _ => (unreadable.refusal(kind, piece.number()) + "\n").into_bytes(),
+        };
+        out.to(self.peer).extend_from_slice(&answer);
     }
 
     /// Something gets no recorded answer.
@@ -237,15 +248,26 @@ impl Server {
         self.report.fault(format_args!("{who}:{number}"), why);
     }
 
-    /// Says it when it is due.
-    fn owe(&mut self, asked_at: u64, lines: Vec<Due>, id: Option<String>) {
+    /// Says it to the caller when it is due.
+    fn owe(&mut self, asked_at: u64, lines: Vec<Due>, caller: Caller<'_>) {
         let (speed, idle_limit) = self.pace;
         let (mut schedule, now) = (Schedule::new(speed, idle_limit), Instant::now());
         schedule.due(i64::try_from(asked_at).ok());
-        for Due { t, line } in lines {
+        let id = match caller {
+            Caller::Call(call) => call.id.map(RawValue::get),
+            Caller::Request(id, _) => Some(id.get()),
+            Caller::Notification => None,
+        };
+        let last = lines.len().saturating_sub(1);
+        for (index, Due { t, line }) in lines.into_iter().enumerate() {
             let due = schedule.due(i64::try_from(t).ok());
             self.said += 1;
-            self.owed.insert((now + due, self.said), Owed { id: id.clone(), line });
+            let when_cancelled = match caller {
+                Caller::Call(call) if index == last => call.answer(refusal(Kind::Cancelled, "it was cancelled")) + "\n",
+                _ => String::new(),
+            };
+            let owed = Owed { id: id.map(str::to_owned), line, when_cancelled };
+            self.owed.insert((now + due, self.said), owed);
         }
     }
 
@@ -291,40 +313,10 @@ impl Server {
     }
 }
 
-fn error(id: &RawValue, code: i32, message: &str, data: Option<Nearest>) -> Vec<u8> {
-    let answer = ErrorAnswer { jsonrpc: "2.0", id, error: ErrorObject { code, message, data } };
-    // Texts and what was JSON before: there is nothing in it that can't be JSON.
-    let mut line = to_raw_value(&answer).map(|json| json.get().to_owned()).unwrap_or_default().into_bytes();
-    line.push(b'\n');
-    line
-}
-
-/// What there is to say about a miss, with JSON-RPC's number.
-fn words(miss: &Miss) -> (i32, String) {
-    let Miss { method, tool, is_known, names, near } = miss;
-    let has_names = !names.is_empty();
-    let names = names.join(", ");
-    if !is_known {
-        return (NO_METHOD, format!("the recording has no {method}; it has {names}"));
-    }
-    let what = match tool {
-        Some(tool) if has_names => return (INTERNAL, format!("the recording has no call of {tool}; it has {names}")),
-        Some(tool) => format!("call of {tool} with these arguments"),
-        None => format!("{method} with these parameters"),
-    };
-    let paths: Vec<&str> = near.iter().take(1).flat_map(|near| &near.paths).map(String::as_str).take(3).collect();
-    let nearest =
-        if paths.is_empty() { String::new() } else { format!("; the nearest differs at {}", paths.join(", ")) };
-    (INTERNAL, format!("the recording has no {what}{nearest}"))
-}
-
 impl Stage for Server {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(side, Piece::Line(line)) if side == self.peer => self.receive(&line, out),
-            Event::Piece(side, Piece::Part { last: true, number, .. }) if side == self.peer => {
-                self.refuse_line(number, b"null", INVALID, TOO_LONG, out);
-            }
+            Event::Piece(side, piece) if side == self.peer => self.hear(&piece, out)?,
             Event::Closed(side) if side == self.peer => {
                 // Who has nothing more to ask waits for nothing but the answers.
                 self.send_due(None, out);

@@ -1,6 +1,7 @@
 //! A request that isn't in the recording: what was recorded that is nearest to it.
 
-use super::{About, Answers, CALL, RecordedMessage};
+use super::key::{About, CALL};
+use super::{Answers, RecordedMessage};
 use crate::replay::compare::{Comparison, Object};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
@@ -105,7 +106,8 @@ fn arguments(key: &str) -> String {
         let fields: Object<'_> = serde_json::from_str(json).ok()?;
         fields.get(key).map(|value| RawValue::get(value).to_owned())
     };
-    let params = field(key, "params").unwrap_or_default();
-    let is_call = field(key, "method").is_some_and(|method| method.trim_matches('"') == CALL);
+    // A call in one of our own forms has neither.
+    let params = field(key, "params").unwrap_or_else(|| key.to_owned());
+    let is_call = field(key, "method").is_none_or(|method| method.trim_matches('"') == CALL);
     field(&params, "arguments").filter(|_| is_call).unwrap_or(params)
 }

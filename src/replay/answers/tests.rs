@@ -1,4 +1,8 @@
 use super::*;
+use crate::io::lines::Path;
+use crate::replay::calls::own_call;
+use crate::replay::json_rpc::{asked_token, name, read};
+use crate::rpc::Message;
 use proptest::prelude::*;
 
 /// A recording: `>` is the client's, `<` the server's, a millisecond apart; `-` begins another session.
@@ -26,7 +30,7 @@ fn raw(json: &str) -> Box<RawValue> {
 fn ask(answers: &mut Answers, line: &str) -> Vec<String> {
     let Ok(Message::Request { id, params, .. }) = read(line) else { panic!("{line}") };
     let exchange = answers.find_request(line).unwrap();
-    let said = exchange.replies(Some(id), asked_token(params));
+    let said = exchange.replies(Caller::Request(id, asked_token(params)));
     said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
 }
 
@@ -135,7 +139,8 @@ fn what_the_server_said_about_a_request_comes_with_its_answer() {
             r#"{"method":"notifications/tools/list_changed"}"#
         ]
     );
-    let told = answers.find_notification(r#"{"method":"notifications/initialized"}"#).unwrap().replies(None, None);
+    let told =
+        answers.find_notification(r#"{"method":"notifications/initialized"}"#).unwrap().replies(Caller::Notification);
     assert_eq!(told, [Due { t: 1000, line: b"{\"id\":\"s1\",\"method\":\"roots/list\"}\n".to_vec() }]);
     assert!(answers.find_notification(r#"{"method":"notifications/roots/list_changed"}"#).is_none());
 }
@@ -205,6 +210,65 @@ fn what_does_not_count_may_differ() {
     let same = Comparison { normalise: Some(normalise), ..Comparison::default() };
     let mut answers = recorded_as(same, &[&format!(">{}", call("1", "a", r#"{"x":1}"#)), r#"<{"id":1,"result":1}"#]);
     assert_eq!(ask(&mut answers, &call("2", "a", r#"{"x":1,"key":"secret"}"#)), [r#"{"id":2,"result":1}"#]);
+}
+
+/// What is said to a call in one of our own forms, a line each.
+fn call_now(answers: &mut Answers, line: &str) -> Vec<String> {
+    let call = own_call(line.as_bytes()).unwrap();
+    let said = answers.find_request(line).unwrap().replies(Caller::Call(&call));
+    said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
+}
+
+#[test]
+fn calls_in_our_own_forms_are_found_by_tool_and_arguments_and_answered_in_their_form() {
+    let mut answers = recorded(&[
+        r#">{"id":1,"tool":"a","args":{"n":1.0}}"#,
+        r#">{"id":2,"cmd":"b","session_id":"s"}"#,
+        r#"<{"type":"observation","source":"w","data":{"id":1}}"#,
+        r#"<{"ok":false,"id":2,"error":"no","code":"X","events":[7]}"#,
+        r#"<{"type":"status","status":"waiting_human","call_id":1}"#,
+        r#"<{"type":"status","status":"waiting_human","call_id":9}"#,
+        r#"<{"id":1,"tool":"a","status":"ok","data":1.10}"#,
+        r#"<{"type":"status","status":"waiting_human","call_id":1}"#,
+        r#">{"type":"tool_call","call_id":1,"tool_name":"a","arguments":{"n":1}}"#,
+        r#"<{"type":"tool_result","call_id":1,"status":"ok","result":2,"events":[8]}"#,
+    ]);
+    assert_eq!((answers.requests(), answers.is_json_rpc()), (3, false));
+    assert_eq!(
+        call_now(&mut answers, r#"{"type":"tool_call","call_id":"x","tool_name":"b","plan_id":7}"#),
+        [
+            r#"{"type":"observation","source":"w","data":{"id":1}}"#,
+            r#"{"type":"tool_result","call_id":"x","plan_id":7,"status":"error","error":"no","kind":"tool_error","code":"X","events":[7]}"#
+        ]
+    );
+    assert_eq!(
+        call_now(&mut answers, r#"{"cmd":"a","id":3,"arguments":{"n":1}}"#),
+        [r#"{"type":"status","status":"waiting_human","call_id":3}"#, r#"{"ok":true,"id":3,"data":1.10,"events":[]}"#]
+    );
+    for _ in 0..2 {
+        assert_eq!(call_now(&mut answers, r#"{"cmd":"a","args":{"n":1}}"#), [r#"{"ok":true,"data":2,"events":[8]}"#]);
+    }
+    assert_eq!(
+        call_now(&mut answers, r#"{"tool":"a","args":{"n":1}}"#),
+        [r#"{"tool":"a","status":"ok","data":2,"events":[8]}"#]
+    );
+    let miss = answers.find_request(r#"{"tool":"a","args":{"n":2}}"#).unwrap_err();
+    assert_eq!(
+        (miss.tool.as_deref(), miss.near),
+        (Some("a"), vec![Near { arguments: r#"{"n":1}"#.to_owned(), paths: vec![".arguments.n".to_owned()] }])
+    );
+    let miss = answers.find_request(&call("1", "a", "{}")).unwrap_err();
+    assert_eq!((miss.is_known, miss.names), (false, vec!["tool_call".to_owned()]));
+}
+
+#[test]
+fn a_place_in_the_arguments_of_a_call_is_ignored_under_both_names() {
+    for path in [".args.at", ".arguments.at"] {
+        let same = Comparison { ignored: vec![Path::parse(path).unwrap()], ..Comparison::default() };
+        let mut answers = recorded_as(same, &[r#">{"tool":"a","args":{"at":1,"x":2}}"#]);
+        assert!(answers.find_request(r#"{"type":"tool_call","tool_name":"a","arguments":{"at":9,"x":2}}"#).is_ok());
+        assert!(answers.find_request(r#"{"tool":"a","args":{"at":1,"x":3}}"#).is_err());
+    }
 }
 
 /// Ids of whatever JSON type.
@@ -283,6 +347,9 @@ fn pieces() -> impl Strategy<Value = String> {
         " ",
         "{\"id\":1,\"method\":\"tools/call\",\"params\":",
         "{\"id\":1,\"result\":",
+        "{\"id\":1,\"tool\":\"a\"}",
+        "{\"type\":\"tool_call\",\"tool_name\":\"a\",\"arguments\":",
+        "{\"id\":1,\"tool\":\"a\",\"status\":\"ok\"}",
         "\"arguments\"",
         "\\",
     ]);
@@ -300,7 +367,10 @@ proptest! {
         let mut answers = recording.finish();
         for line in lines.iter().map(|(_, line)| line).chain([&asked]) {
             if let Ok(exchange) = answers.find_request(line) {
-                exchange.replies(Some(RawValue::NULL), Some(RawValue::NULL));
+                exchange.replies(Caller::Request(RawValue::NULL, Some(RawValue::NULL)));
+                if let Some(call) = own_call(line.as_bytes()) {
+                    exchange.replies(Caller::Call(&call));
+                }
             }
             answers.find_notification(line);
         }

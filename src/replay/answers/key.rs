@@ -1,0 +1,83 @@
+//! What makes two messages of a client the same.
+
+use crate::io::lines::{Path, Step};
+use crate::record::Call;
+use crate::replay::calls::own_call;
+use crate::replay::canonical;
+use crate::replay::compare::{Comparison, Object, below};
+use crate::replay::json_rpc::read;
+use crate::rpc::Message;
+use serde_json::value::RawValue;
+
+/// What a message is about.
+pub(super) struct About {
+    /// The method; [`TOOL_CALL`] for a call in one of our own forms.
+    pub(super) method: String,
+    /// The tool that is called.
+    pub(super) tool: Option<String>,
+}
+
+/// These are the same whatever the client says of itself.
+const GREETINGS: [&str; 2] = ["initialize", "server/discover"];
+
+pub(super) fn is_greeting(method: &str) -> bool {
+    GREETINGS.contains(&method)
+}
+
+pub(super) const CALL: &str = "tools/call";
+
+/// In the place of the method, for calls in our own forms.
+pub(super) const TOOL_CALL: &str = "tool_call";
+
+/// What makes two messages the same, as JSON text: of a call in one of our own forms the tool and the arguments; else the method and, but
+/// for `_meta`, the parameters.
+pub(super) fn key(same: &Comparison, line: &str) -> Option<(String, About)> {
+    let changed = same.normalise.as_ref().and_then(|normalise| normalise(line.as_bytes()));
+    let changed = changed.and_then(|line| String::from_utf8(line).ok());
+    let ignored: Vec<&[Step]> = same.ignored.iter().map(Path::steps).collect();
+    let at = |keys: &[&str]| below(&ignored, |step| matches!(step, Step::Field(key) if keys.contains(&key.as_str())));
+    let key = |line: &str| match read(line) {
+        Ok(Message::Request { method, params, .. } | Message::Notification { method, params }) => {
+            Some(key_of(method, params, &at(&["params"])))
+        }
+        _ => own_call(line.as_bytes()).map(|call| key_of_call(call, &at(&["args", "arguments"]))),
+    };
+    changed.as_deref().and_then(key).or_else(|| key(line))
+}
+
+fn key_of_call(call: Call<'_>, ignored: &[&[Step]]) -> (String, About) {
+    let mut text = "{\"tool_name\":".to_owned();
+    canonical::write_text(&call.tool, &mut text);
+    text.push_str(",\"arguments\":");
+    let is_same_anyway = ignored.iter().any(|steps| steps.is_empty());
+    let arguments = call.arguments.filter(|_| !is_same_anyway).map_or("{}", RawValue::get);
+    canonical::write(arguments, ignored, &mut text);
+    text.push('}');
+    (text, About { method: TOOL_CALL.to_owned(), tool: Some(call.tool.into_owned()) })
+}
+
+fn key_of(method: String, params: Option<&RawValue>, ignored: &[&[Step]]) -> (String, About) {
+    let mut text = "{\"method\":".to_owned();
+    canonical::write_text(&method, &mut text);
+    let mut tool = None;
+    text.push_str(",\"params\":");
+    let is_same_anyway = is_greeting(&method) || ignored.iter().any(|steps| steps.is_empty());
+    let params = params.map_or("{}", RawValue::get);
+    match serde_json::from_str::<Object<'_>>(params) {
+        _ if is_same_anyway => text.push_str("{}"),
+        Ok(mut fields) => {
+            fields.remove("_meta");
+            if method == CALL {
+                tool = fields.get("name").and_then(|name| serde_json::from_str(name.get()).ok());
+                // No arguments are empty ones.
+                if let Ok(none) = serde_json::from_str("{}") {
+                    fields.entry("arguments".to_owned()).or_insert(none);
+                }
+            }
+            canonical::write_object(&fields, ignored, &mut text);
+        }
+        Err(_) => canonical::write(params, ignored, &mut text),
+    }
+    text.push('}');
+    (text, About { method, tool })
+}
