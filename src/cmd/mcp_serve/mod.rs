@@ -62,7 +62,7 @@ Examples:
   A server behind gates, with one tool list and one log for all of them:
     mcp-serve -- policy-check -- hitl-gate -- mcp-pipe -- npx -y @playwright/mcp
   A recording, offline:
-    mcp-serve -- replay --as world run.jsonl
+    mcp-serve -- replay --as world --any-order run.jsonl
   One game for several clients on this machine, which send 'Authorization: Bearer TOKEN':
     mcp-serve --http 127.0.0.1:8000 -- godot-bridge --launch ~/my-game
 

@@ -66,19 +66,21 @@ fn a_recorded_world_is_served_offline() {
     let (mcp_pipe, replay, server) = (path("mcp-pipe"), path("replay"), example("stand-in-server"));
     let mut record = command("jsonl-record");
     record.args(["--child", "world"]).arg(&log).arg("--").args([&mcp_pipe, "--"]).arg(server).arg("echo");
-    // One after the other, as a client makes them: a recording answers in its own order.
     let mut recorded = Talk::start(&mut record);
     for message in ["hi", "ho"] {
         recorded.ask(&json!({"tool": "echo", "args": {"message": message}}).to_string());
     }
     assert_eq!(recorded.end_after_close().status.code(), Some(0));
-    let mut client = Client::start(&mut serve(&[], &[&replay, "--as", "world", log.to_str().unwrap()]));
+    let world = [&replay, "--as", "world", "--any-order", log.to_str().unwrap()];
+    let mut client = Client::start(&mut serve(&[], &world));
     let listed = client.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"][0]["name"], "echo");
-    for message in ["hi", "ho"] {
+    for message in ["ho", "hi", "ho"] {
         let echoed = client.call("echo", &json!({"message": message}));
         assert!(echoed["isError"].is_null() && echoed.to_string().contains(message), "{echoed}");
     }
+    let missed = client.call("echo", &json!({"message": "he"}));
+    assert!(missed["isError"] == true && missed.to_string().contains("kind: not_found"), "{missed}");
     client.talk.end_after_close();
 }
 
