@@ -142,6 +142,11 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// Whether its caller waits for an answer: a JSON-RPC notification has none.
+    pub fn wants_answer(&self) -> bool {
+        self.form != Form::JsonRpc || self.id.is_some()
+    }
+
     /// The arguments as JSON text: an object.
     pub fn arguments_text(&self) -> &'a str {
         self.arguments.map_or("{}", RawValue::get)

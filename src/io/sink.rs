@@ -36,6 +36,13 @@ pub(super) struct Progress {
     pub(super) waiting: usize,
 }
 
+impl Progress {
+    /// Whether something that was appended is not written yet.
+    pub(super) fn is_behind(&self) -> bool {
+        self.written < self.appended
+    }
+}
+
 #[derive(Debug)]
 struct Writer {
     /// None once closed or broken: what is appended then is dropped.

@@ -113,6 +113,8 @@ pub struct Out {
     joined: bool,
     /// A near side that was held is held no longer.
     pub(super) released: bool,
+    /// What was sent to our stderr before waits for its reader.
+    pub(super) errors_wait: bool,
     pub(super) stop: Option<Status>,
 }
 
@@ -132,7 +134,7 @@ pub(super) struct ToFar {
     pub(super) outgoing: Outgoing,
     /// What was sent to it before.
     pub(super) progress: Progress,
-    /// What it has said still waits for whoever reads us.
+    /// Its reader is not reading: it decides, or waits for whoever reads us.
     pub(super) waits: bool,
     pub(super) respawn: bool,
     pub(super) close: bool,
@@ -261,7 +263,8 @@ impl Out {
     /// Whether what the far side has said waits for a reader of ours that takes its time: it may have said more than we have
     /// heard.
     pub fn far_waits(&self) -> bool {
-        self.fars.get(self.far_at).is_some_and(|far| far.waits)
+        let readers_wait = self.errors_wait || self.nears.values().any(|near| near.progress.is_behind());
+        readers_wait && self.fars.get(self.far_at).is_some_and(|far| far.waits)
     }
 
     /// What is waiting to be sent on to the other side of what came from `from`.

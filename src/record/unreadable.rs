@@ -65,6 +65,11 @@ impl Unreadable {
         Unreadable { form, id, tool, ..self }
     }
 
+    /// The form of the call, where it can be read.
+    pub fn form(&self) -> Option<Form> {
+        self.form
+    }
+
     /// The id of the call, JSON text, where it can be read.
     pub fn id(&self) -> Option<&RawValue> {
         self.id.as_deref()

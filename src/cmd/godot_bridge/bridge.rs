@@ -3,14 +3,14 @@
 use super::game::{Answer, Game, GameMessage, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
 use crate::cmd::options::TOO_LONG;
-use crate::cmd::world::{Calls, Refusal, Sending, World};
+use crate::cmd::world::{Calls, LINGER, Refusal, Sending, World};
 use crate::godot::{self, Gone, answer, kind_of};
 use crate::io::child::exit_code;
 use crate::io::lines::{Line, Piece, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side};
 use crate::json::Object;
-use crate::record::{Kind, OwnedCall, Unreadable};
+use crate::record::{Form, Kind, OwnedCall, Unreadable};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 use std::process::ExitStatus;
@@ -29,20 +29,14 @@ pub struct Bridge {
     asked_to_quit: Option<u64>,
     /// The game has said that it does.
     has_quit: bool,
-    /// The game was lost.
-    is_lost: bool,
 }
-
-/// Calls that were on their way when the game was lost are refused one by one, where they come within this.
-const LINGER: Duration = Duration::from_millis(100);
 
 /// The longest time that a call may give a command, in seconds.
 const LONGEST: f64 = 864_000.0;
 
 impl Bridge {
     pub fn new(game: Game, events: Option<Events>, launched: bool, report: Arc<Report>) -> Bridge {
-        let (in_part, asked_to_quit, has_quit, is_lost) = (false, None, false, false);
-        Bridge { game, events, report, launched, in_part, asked_to_quit, has_quit, is_lost }
+        Bridge { game, events, report, launched, in_part: false, asked_to_quit: None, has_quit: false }
     }
 
     fn take_line(&mut self, line: &Line<'_>, calls: &mut Calls, out: &mut Out) {
@@ -108,7 +102,6 @@ impl Bridge {
 
     /// There is no game any more.
     fn lose(&mut self, gone: &Gone, calls: &mut Calls) {
-        self.is_lost = true;
         let Failure { status, error } = self.game.failure(gone);
         calls.lose(0, &lost(gone), false);
         calls.give_up(0, lost(gone), (status, error.to_string()), LINGER);
@@ -180,11 +173,15 @@ impl World for Bridge {
             Kind::NeedsApproval => Some("NEEDS_APPROVAL"),
             Kind::BadInput => Some("INVALID_ARGS"),
             Kind::Cancelled => Some("CANCELLED"),
+            Kind::StartFailed => Some("GAME_START_FAILED"),
             _ => None,
         }
     }
 
     fn refuse_line(&self, error: &Unreadable, kind: Kind, line_number: u64) -> String {
+        if !matches!(error.form(), None | Some(Form::Godot)) {
+            return error.refusal(kind, line_number);
+        }
         let code = if kind == Kind::TooLarge { "TOO_LARGE" } else { "BAD_JSON" };
         let answer = Object::default().put("ok", false).put_some("id", error.id());
         let message = format!("line {line_number}: {error}");
@@ -196,7 +193,7 @@ impl World for Bridge {
             Event::Started => self.game.greet(out),
             Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
             Event::Piece(Side::Far, _) | Event::Closed(Side::Far) | Event::Broken(Side::Far, _) | Event::Exited(_)
-                if self.is_lost => {}
+                if calls.is_over(0) => {}
             Event::Piece(Side::Far, Piece::Line(line)) => self.take_line(&line, calls, out),
             Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.take_part(bytes, number, last, calls),
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(LEFT),
@@ -226,7 +223,7 @@ impl World for Bridge {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.game.deadline().filter(|_| !self.is_lost)
+        self.game.deadline()
     }
 
     fn part(&mut self, _far: usize, out: &mut Out) -> bool {

@@ -147,7 +147,7 @@ fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
     };
     let bridge = Bridge::new(game, events, launched, Arc::clone(&report));
     let bridge = Runtime::new(bridge, [None], settings, Arc::clone(&report));
-    let ends = Ends { far: vec![reached.way], limits, ..Ends::default() };
+    let ends = Ends { far: vec![reached.way], holds_near: true, limits, ..Ends::default() };
     let ended = between(Box::new(bridge), ends, signals, &report);
     drop(reached.kept);
     ended

@@ -3,7 +3,6 @@
 use super::asker::Asker;
 use super::gate_event::GateEvent;
 use super::held::Held;
-use super::records::wants_answer;
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
 use crate::cmd::world::intake::{Intake, Read};
@@ -176,7 +175,7 @@ impl Gate {
     /// Answers a call that doesn't pass.
     pub(super) fn answer(&mut self, call: &Call<'_>, kind: Kind, message: &str, out: &mut Out) {
         self.report.fail();
-        if wants_answer(call) {
+        if call.wants_answer() {
             let answer = call.answer(Outcome::Error { kind, message, code: None, data: None });
             out.add_line(Side::Near, &answer);
         }

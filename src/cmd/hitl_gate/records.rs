@@ -2,7 +2,7 @@
 
 use crate::json::Object;
 use crate::policy::audit::{By, Settlement};
-use crate::record::{Call, Form};
+use crate::record::Call;
 
 /// It waits, and this is what whoever answers has to know.
 pub fn waiting(call: &Call<'_>, nonce: &str, sha256: &str) -> String {
@@ -35,9 +35,4 @@ pub fn settled(call: &Call<'_>, verdict: Settlement, by: By, sha256: &str, feedb
         .text("arguments_sha256", sha256)
         .text_some("feedback", feedback);
     [call.identify(status).end(), result.end()]
-}
-
-/// Whether whoever made the call waits for an answer to it.
-pub fn wants_answer(call: &Call<'_>) -> bool {
-    call.form != Form::JsonRpc || call.id.is_some()
 }

@@ -234,6 +234,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let stage = Runtime::new(servers, restarts, pace, Arc::clone(&report));
     let ends = Ends {
         far,
+        holds_near: true,
         hears_errors: true,
         near: if list.is_some() { Near::Stdout } else { Near::Stdio },
         limits,

@@ -74,9 +74,9 @@ impl Questions {
         self.rounds.retain(|number, _| number.0 != at);
     }
 
-    /// Whether something of a server's waits for an answer.
-    pub fn are_of(&self, at: usize) -> bool {
-        self.open.values().any(|question| question.is_of(at))
+    /// Whether a server itself waits for an answer; it does not say for which call. (A call that asks has no time limit meanwhile.)
+    pub fn has_own_of(&self, at: usize) -> bool {
+        self.open.values().any(|question| matches!(question.asker, Asker::Server(of, _) if of == at))
     }
 
     /// A call waits for no answer any more.
@@ -166,8 +166,8 @@ impl Servers {
         calls: &mut Calls,
         out: &mut Out,
     ) -> Result<(), String> {
-        let id = answer.id.strip_prefix('q').and_then(|number| number.parse().ok());
-        match id.and_then(|id| self.questions.open.remove(&id)) {
+        let id = answer.id.strip_prefix('q').and_then(|number| number.parse::<u64>().ok());
+        match id.filter(|id| format!("q{id}") == answer.id).and_then(|id| self.questions.open.remove(&id)) {
             Some(question) => self.give(question.asker, &answer.result(), calls, out),
             None => return Err(format!("nobody waits for an answer to request_id {:?}", answer.id)),
         }

@@ -4,7 +4,7 @@ use super::results::outcome;
 use super::server::{Cause, Loss, Then};
 use super::world::{Listing, Servers};
 use crate::cmd::filter::Change as Made;
-use crate::cmd::world::Calls;
+use crate::cmd::world::{Calls, FIRST_CALLS, LINGER};
 use crate::io::lines::{Change, Line, change, text};
 use crate::io::report::Status;
 use crate::io::stage::{Out, Side};
@@ -15,13 +15,7 @@ use crate::record::{Kind, Outcome, OwnedCall};
 use crate::rpc::RpcError;
 use serde_json::json;
 use serde_json::value::RawValue;
-use std::time::{Duration, Instant};
-
-/// Calls that were on their way when the server was lost for good are refused one by one, while the pauses between them are
-/// shorter than this,
-const LINGER: Duration = Duration::from_millis(100);
-/// or this where the server was never up, since the caller may be starting as well.
-const FIRST_CALLS: Duration = Duration::from_secs(1);
+use std::time::Instant;
 
 impl Servers {
     pub(super) fn take_line(&mut self, at: usize, line: &Line<'_>, calls: &mut Calls, out: &mut Out) {

@@ -199,11 +199,10 @@ impl World for Servers {
         Ok(())
     }
 
-    fn not_started(&mut self, failure: Failure, calls: &mut Calls, out: &mut Out) -> Result<(), Failure> {
+    fn not_started(&mut self, failure: Failure, calls: &mut Calls, out: &mut Out) {
         let at = out.far();
         let loss = self.connections[at].server.loss(failure.to_string(), Cause::NoProgram);
         self.lose(at, &loss, calls, out);
-        Ok(())
     }
 
     fn advance(&mut self, calls: &mut Calls, near_ended: bool, out: &mut Out) {
@@ -233,7 +232,7 @@ impl World for Servers {
     }
 
     fn waits_for_near(&self, far: usize) -> bool {
-        self.questions.are_of(far)
+        self.questions.has_own_of(far)
     }
 
     fn due(&mut self, far: usize, calls: &mut Calls, out: &mut Out) {

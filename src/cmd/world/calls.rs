@@ -96,6 +96,11 @@ impl Line {
     fn ready(answer: &str) -> Line {
         Line::Ready(format!("{answer}\n").into_bytes())
     }
+
+    /// An answer to a call; none where nobody waits for it (a JSON-RPC notification).
+    fn answer(call: &Call<'_>, answer: &str) -> Line {
+        if call.wants_answer() { Line::ready(answer) } else { Line::Ready(Vec::new()) }
+    }
 }
 
 impl Queued for Line {
@@ -137,7 +142,11 @@ pub struct Over {
     was_needed: bool,
 }
 
-/// So long are calls refused after the last one, however fast they come.
+/// Where a far side is gone for good, a run goes on as long as the pauses between two calls are shorter than this,
+pub const LINGER: Duration = Duration::from_millis(100);
+/// or this where it was never up, since the caller may be starting as well,
+pub const FIRST_CALLS: Duration = Duration::from_secs(1);
+/// and for this long in all.
 const LONGEST_LINGER: Duration = Duration::from_secs(5);
 
 /// One of the far sides.
@@ -237,11 +246,15 @@ impl Calls {
         self.sent(number)?.sent_at
     }
 
-    /// A call that came.
-    pub(super) fn push(&mut self, far: usize, call: &Call<'_>) {
-        if let Some(over) = &mut self.fars[far].over {
+    /// A line came: more may be on their way, so far sides that are gone for good are waited for a little longer.
+    pub(super) fn extend_linger(&mut self) {
+        for over in self.fars.iter_mut().filter_map(|far| far.over.as_mut()) {
             over.until = (Instant::now() + over.patience).min(over.latest);
         }
+    }
+
+    /// A call that came.
+    pub(super) fn push(&mut self, far: usize, call: &Call<'_>) {
         self.lines.push(Line::Call(Waiting { call: call.into(), far, number: None, sent_at: None }));
     }
 
@@ -262,7 +275,7 @@ impl Calls {
     /// A call that is refused as it comes.
     pub(super) fn push_refused(&mut self, far: usize, call: &Call<'_>, refusal: &Refusal) {
         let times = Times { sent_at: None, epoch: self.epoch(far) };
-        self.push_ready(&times.refuse(call, refusal));
+        self.lines.push(Line::answer(call, &times.refuse(call, refusal)));
     }
 
     /// Gives `send` each call that is not sent yet, in order, until it gives none.
@@ -304,7 +317,8 @@ impl Calls {
         self.lines.change(0, |line| match line {
             Line::Call(waiting) if waiting.number == Some(number) => {
                 if let Some(answer) = answer.take() {
-                    *line = Line::ready(&answer(&waiting.call.call(), times(waiting, fars)));
+                    let call = waiting.call.call();
+                    *line = Line::answer(&call, &answer(&call, times(waiting, fars)));
                 }
                 ControlFlow::Break(())
             }
@@ -396,6 +410,16 @@ impl Calls {
             if let Some(flight) = far.flights.get_mut(&id) {
                 flight.until = flight.timeout.map(|timeout| now + timeout);
                 far.deadlines.extend(flight.until.map(|until| (until, id)));
+            }
+        }
+    }
+
+    /// Calls that are late have until then to be answered.
+    pub(super) fn postpone(&mut self, far: usize, now: Instant, until: Instant) {
+        for (_, id) in self.late(far, now) {
+            let far = &mut self.fars[far];
+            if let Some(flight) = far.remove(id) {
+                far.insert(id, Flight { until: Some(until), ..flight });
             }
         }
     }
@@ -499,5 +523,6 @@ fn times(waiting: &Waiting, fars: &[FarSide]) -> Times {
 }
 
 fn refused(waiting: &Waiting, refusal: &Refusal, fars: &[FarSide]) -> Line {
-    Line::ready(&times(waiting, fars).refuse(&waiting.call.call(), refusal))
+    let call = waiting.call.call();
+    Line::answer(&call, &times(waiting, fars).refuse(&call, refusal))
 }

@@ -13,7 +13,7 @@ mod runtime;
 use crate::io::report::Failure;
 use crate::io::stage::{Event, Out};
 use crate::record::{Call, Kind, OwnedCall, Unreadable};
-pub use calls::{Calls, Number, Refusal, Sending};
+pub use calls::{Calls, FIRST_CALLS, LINGER, Number, Refusal, Sending};
 pub use restarts::Restarts;
 pub use runtime::{Runtime, Settings};
 use std::time::{Duration, Instant};
@@ -78,21 +78,20 @@ pub trait World: Send {
     /// What ends the run.
     fn on(&mut self, event: Event<'_>, calls: &mut Calls, out: &mut Out) -> Result<(), Failure>;
 
-    /// A far side could not be started.
-    ///
-    /// # Errors
-    /// What ends the run: this failure, unless the world gives the far side up.
-    fn not_started(&mut self, failure: Failure, _calls: &mut Calls, _out: &mut Out) -> Result<(), Failure> {
-        Err(failure)
+    /// A far side could not be started: calls for it are refused.
+    fn not_started(&mut self, failure: Failure, calls: &mut Calls, out: &mut Out) {
+        let refusal =
+            Refusal { code: self.code(Kind::StartFailed), ..Refusal::new(Kind::StartFailed, failure.to_string()) };
+        calls.give_up(out.far(), refusal, (failure.status, failure.to_string()), FIRST_CALLS);
     }
 
     /// Called after every event, once calls are sent. `near_ended` says that no more calls will come.
     fn advance(&mut self, _calls: &mut Calls, _near_ended: bool, _out: &mut Out) {}
 
-    /// What the far side has not said yet is not late for its own fault: its reader waited for ours, or it waits for an answer.
+    /// What the far side has not said yet is not late for its own fault: its reader waited for ours.
     fn wait_anew(&mut self, _far: usize) {}
 
-    /// Whether the far side waits for an answer from the near side.
+    /// Whether the far side waits for an answer from the near side, and any of its calls may be what it asks for.
     fn waits_for_near(&self, _far: usize) -> bool {
         false
     }

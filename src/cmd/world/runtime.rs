@@ -11,6 +11,10 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// A call that is late while the far side waits for an answer from the near side is looked at again after this.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// So much may wait for a far side that reads nothing before no more is read.
+const MUCH: usize = 8 << 20;
 /// So many requests for the list of tools wait at most before no more is read.
 const MOST_LIST_REQUESTS: usize = 1024;
 
@@ -55,6 +59,7 @@ impl<W: World> Runtime<W> {
     }
 
     fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        self.calls.extend_linger();
         match self.intake.read(piece) {
             Read::Blank | Read::Skipped => {}
             Read::Refused(kind, error) => self.refuse_line(piece.number(), kind, &error),
@@ -124,6 +129,7 @@ impl<W: World> Runtime<W> {
         if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
             let why = "the time for all calls is over (--deadline)";
             self.calls.refuse_all(&self.refusal(Kind::Timeout, why));
+            self.list_what_is_known(out);
             self.calls.drain(out.to(Side::Near));
             return Err(Failure::new(Status::Deadline, why));
         }
@@ -132,10 +138,12 @@ impl<W: World> Runtime<W> {
                 continue;
             }
             out.choose_far(far);
-            if out.far_waits() || self.world.waits_for_near(far) {
-                // It may have answered, and our own reader has not taken that yet; or it waits for an answer itself.
+            if out.far_waits() {
+                // It may have answered, or would have: our own reader takes nothing.
                 self.calls.wait_anew(far);
                 self.world.wait_anew(far);
+            } else if self.world.waits_for_near(far) {
+                self.calls.postpone(far, now, now + LOOK_AGAIN);
             }
             self.give_up_late_calls(far, now, out);
             if let Some(note) = self.calls.restarts(far).and_then(|restarts| restarts.take_due(now)) {
@@ -166,7 +174,9 @@ impl<W: World> Runtime<W> {
         self.send(out);
         self.world.advance(&mut self.calls, self.near_ended, out);
         self.calls.drain(out.to(Side::Near));
-        out.hold_near(self.calls.is_full() || self.list_requests.len() >= MOST_LIST_REQUESTS);
+        let is_full = self.calls.is_full() || self.list_requests.len() >= MOST_LIST_REQUESTS;
+        let holds = is_full || self.is_far_backed_up(out);
+        out.hold_near(holds);
         self.end(out)
     }
 
@@ -174,8 +184,22 @@ impl<W: World> Runtime<W> {
         if self.list_requests.is_empty() {
             return;
         }
-        let tools = self.world.tools();
-        let Some(tools) = tools.or_else(|| self.calls.are_all_over().then(Vec::new)) else { return };
+        if self.calls.are_all_over() || self.world.tools().is_some() {
+            self.list_what_is_known(out);
+        }
+    }
+
+    /// Whether much waits for a far side that reads nothing.
+    fn is_far_backed_up(&self, out: &mut Out) -> bool {
+        (0..self.calls.fars()).any(|far| {
+            out.choose_far(far);
+            out.unsent(Side::Far) > MUCH
+        })
+    }
+
+    /// Answers requests for the list of tools with what there is: every one is answered, also where there is no world.
+    fn list_what_is_known(&mut self, out: &mut Out) {
+        let tools = self.world.tools().unwrap_or_default();
         for request_id in self.list_requests.drain(..) {
             let request = ListTools { request_id: request_id.as_deref() };
             out.add_line(Side::Near, &request.answer(self.world.name(), &tools));
@@ -242,6 +266,7 @@ impl<W: World> Stage for Runtime<W> {
             Event::Signal(_) => {
                 let why = format!("{} was interrupted", self.report.command());
                 self.calls.refuse_all(&self.refusal(Kind::Cancelled, why));
+                self.list_what_is_known(out);
                 self.world.on(event, &mut self.calls, out)?;
             }
             event => self.world.on(event, &mut self.calls, out)?,
@@ -250,11 +275,12 @@ impl<W: World> Stage for Runtime<W> {
     }
 
     fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
-        self.world.not_started(failure, &mut self.calls, out)?;
+        self.world.not_started(failure, &mut self.calls, out);
         self.go_on(out)
     }
 
     fn deadline(&self) -> Option<Instant> {
-        [self.calls.deadline(), self.world.deadline(), self.settings.deadline].into_iter().flatten().min()
+        let world = if self.calls.are_all_over() { None } else { self.world.deadline() };
+        [self.calls.deadline(), world, self.settings.deadline].into_iter().flatten().min()
     }
 }

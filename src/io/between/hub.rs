@@ -50,6 +50,8 @@ pub(super) struct Manners {
     pub(super) has_several: bool,
     /// The near sides are the clients of a listener.
     pub(super) has_clients: bool,
+    /// The near side's reader waits until a far side has taken what was sent to it.
+    pub(super) waits_for_far: bool,
 }
 
 pub(super) struct Core {
@@ -245,6 +247,7 @@ impl Hub {
             to_far.progress = slot.far.as_ref().map(|far| far.sink.progress()).unwrap_or_default();
             to_far.waits = slot.far.as_ref().is_some_and(Far::waits);
         }
+        core.out.errors_wait = self.sinks.errors.as_ref().is_some_and(|sink| sink.progress().is_behind());
     }
 
     /// Ends the run, unless it has been ended already.

@@ -65,6 +65,9 @@ pub struct Ends {
     pub answers: Vec<Descriptor>,
     /// Whether a plain pipe goes on when stdin has ended, until the stage stops it: somebody has yet to answer.
     pub stays: bool,
+    /// Whether the stage bounds what it sends to its only far side, by holding the near side: then a line of the near side (a cancel)
+    /// is read although the far side reads nothing. With several far sides, or clients, a stage has to.
+    pub holds_near: bool,
     /// What is believed of every side's lines.
     pub limits: Limits,
     /// What is believed of the far side's, where that is something else.
@@ -170,8 +173,8 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = signals.receive();
-    let Ends { near, far, hears_errors, prompt, reopens, mut person, answers, stays, limits, far_limits, manner } =
-        ends;
+    let Ends { near, far, hears_errors, prompt, reopens, mut person, answers, stays, .. } = ends;
+    let Ends { holds_near, limits, far_limits, manner, .. } = ends;
     let mut person_input = None;
     let mut person_output = None;
     if let Some(terminal) = &mut person {
@@ -195,7 +198,19 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
     let is_pipe = far.is_empty() && person.is_none() && !has_clients;
     let far_limits = far_limits.unwrap_or(limits);
     let (far_count, has_several) = (far.len(), far.len() > 1);
-    let manners = Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several, has_clients };
+    let waits_for_far = !(has_several || has_clients || holds_near);
+    let manners = Manners {
+        limits,
+        far_limits,
+        manner,
+        is_pipe,
+        stays,
+        prompt,
+        reopens,
+        has_several,
+        has_clients,
+        waits_for_far,
+    };
     let hub = Arc::new(Hub::new(stage, nears, far_count, sinks, Arc::clone(report), manners));
     let mut ways: Vec<Option<Way>> = far.into_iter().map(Some).collect();
     let mut start = |far: usize| match ways[far].take() {

@@ -37,12 +37,10 @@ impl Hub {
     ///
     /// Whoever reads a far side must go on whatever a far side reads: a child that does one thing after the other reads
     /// nothing while it writes, and would wait for us for ever. Of several far sides, or several clients, none may hold up
-    /// the others; a client waits for itself alone.
+    /// the others; a client waits for itself alone; a stage that holds the near side itself has all of its lines read.
     fn waits(&self, from: Option<Peer>, to: Peer) -> bool {
         match to.side {
-            Side::Far => {
-                !self.manners.has_several && !self.manners.has_clients && !from.is_some_and(|from| from.is_far())
-            }
+            Side::Far => self.manners.waits_for_far && !from.is_some_and(|from| from.is_far()),
             Side::Near => !self.manners.has_clients || from == Some(to),
             Side::FarError | Side::Person | Side::Answers => true,
         }

@@ -234,3 +234,26 @@ fn an_answer_over_the_limit_is_told_and_the_next_one_comes() {
     assert!(lines(&output)[0].len() > 5_000_000);
     has_ended(&output);
 }
+
+#[test]
+fn a_game_that_is_not_there_is_an_answer_to_every_line() {
+    let mut command = crate::process::command("godot-bridge");
+    command.args(["--", "/no/such/game"]);
+    let input = "{\"type\":\"tool_call\",\"call_id\":1,\"tool_name\":\"x\"}\n{\"cmd\":\"x\",\"id\":2}\n{\"type\":\"list_tools\"}\n";
+    let output = crate::process::pipe(&mut command, input.as_bytes());
+    let lines = lines(&output);
+    assert_eq!((lines.len(), output.status.code()), (3, Some(3)), "{lines:?}");
+    let [call, command, list] =
+        [r#"{"type":"tool_result","call_id":1,"#, r#"{"ok":false,"id":2,"#, r#"{"type":"tool_list","#]
+            .map(|begins| lines.iter().find(|line| line.starts_with(begins)).unwrap());
+    assert!(call.contains("\"start_failed\"") && command.contains("GAME_START_FAILED"), "{call} {command}");
+    assert!(list.contains("press_button"));
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_refused_in_the_form_of_its_call() {
+    let output = play("echo", &[], &[r#"{"type":"tool_call","call_id":14}"#, r#"{"cmd":7,"id":15}"#]);
+    let said = lines(&output);
+    assert!(said[0].starts_with(r#"{"type":"tool_result","call_id":14,"status":"error""#), "{said:?}");
+    assert!(said[1].starts_with(r#"{"ok":false,"id":15,"#) && said[1].contains("BAD_JSON"), "{said:?}");
+}

@@ -57,3 +57,9 @@ fn a_request_that_has_a_key_twice_is_refused() {
     assert_eq!((played.status, lists(&played).len()), (Some(1), 1), "{:?}", played.lines);
     assert!(played.stderr.contains("stdin:1"), "{}", played.stderr);
 }
+
+#[test]
+fn the_deadline_of_the_run_leaves_no_request_unanswered() {
+    let played = play("silent", &["--deadline", "0.5"], &[LIST]);
+    assert_eq!((played.status, lists(&played).len()), (Some(124), 1), "{:?}", played.lines);
+}

@@ -57,3 +57,28 @@ fn a_repeated_call_that_is_never_answered_may_have_been_executed() {
     let played = play("echo", &["--restart", "2"], &[call]);
     assert_eq!(maybe_executed(&played.answers()), [(json!("lost"), json!(true))], "{:?}", played.lines);
 }
+
+#[test]
+fn a_cancel_is_read_although_the_server_reads_nothing() {
+    let mut pipe = Pipe::start("echo", &["-j", "4", "--unordered", "--timeout", "30"]);
+    pipe.talk.say(r#"{"tool":"hangs_in","id":1}"#);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    pipe.talk.say(&format!(r#"{{"tool":"echo","id":2,"args":{{"x":"{}"}}}}"#, "y".repeat(1_000_000)));
+    pipe.talk.say(r#"{"type":"cancel","call_id":1}"#);
+    let answer: Value = serde_json::from_str(&pipe.talk.hear()).unwrap();
+    assert_eq!((&answer["id"], &answer["kind"]), (&json!(1), &json!("cancelled")), "{answer}");
+}
+
+#[test]
+fn a_json_rpc_notification_has_no_answer() {
+    let played = play(
+        "echo",
+        &[],
+        &[
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#,
+        ],
+    );
+    assert_eq!(played.lines.len(), 1, "{:?}", played.lines);
+    assert_eq!(played.answers()[0]["id"], 1);
+}
