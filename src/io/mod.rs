@@ -19,6 +19,7 @@ pub mod lines;
 pub mod link;
 mod outgoing;
 pub mod output;
+pub mod peer;
 pub mod private;
 pub mod progress;
 pub mod report;

@@ -6,7 +6,7 @@ use super::private;
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, getuid};
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -73,10 +73,22 @@ fn has_ended(pid: i32) -> bool {
 /// # Errors
 /// Where it can't be made, or could be read or written by somebody else.
 pub fn home() -> io::Result<PathBuf> {
-    let home = match folders::runtime() {
-        Some(folder) => folder.join("pipewright"),
-        None => std::env::temp_dir().join(format!("pipewright-{}", getuid())),
+    let (parent, name) = match folders::runtime() {
+        Some(folder) => (folder, "pipewright".to_owned()),
+        None => (std::env::temp_dir(), format!("pipewright-{}", getuid())),
     };
+    // Not a link, which could lead elsewhere after the check.
+    let parent = parent
+        .canonicalize()
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", parent.display())))?;
+    if !is_kept_by_us(&fs::metadata(&parent)?) {
+        let message = format!(
+            "in {} another user could replace our folder: set XDG_RUNTIME_DIR or TMPDIR to a folder of yours that others cannot write",
+            parent.display()
+        );
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
+    let home = parent.join(name);
     private::folder().recursive(true).create(&home)?;
     let found = fs::symlink_metadata(&home)?;
     if found.is_dir() && found.uid() == getuid().as_raw() && found.permissions().mode() & 0o077 == 0 {
@@ -84,6 +96,14 @@ pub fn home() -> io::Result<PathBuf> {
     }
     let message = format!("{} isn't a folder of yours alone (0700): remove it, or set TMPDIR", home.display());
     Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+}
+
+/// Whether only this user and root can rename and remove what this user has in a folder: it is theirs, and others cannot write it or it
+/// is sticky.
+fn is_kept_by_us(folder: &Metadata) -> bool {
+    let owner = folder.uid();
+    let mode = folder.permissions().mode();
+    (owner == getuid().as_raw() || owner == 0) && (mode & 0o022 == 0 || mode & 0o1000 != 0)
 }
 
 fn remove_stale(home: &Path, name: &str) {

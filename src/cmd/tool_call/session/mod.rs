@@ -11,6 +11,7 @@ pub use start::start;
 
 use super::one_shot::LIMITS;
 use super::request::Request;
+use crate::io::peer;
 use crate::io::private;
 use crate::io::report::{Failure, Status};
 use crate::io::session::{home, is_running};
@@ -107,8 +108,14 @@ impl Session {
         self.folder.join("log")
     }
 
+    /// Connects.
+    ///
+    /// # Errors
+    /// Where nobody listens, or the process that does is another user's.
     fn connect(&self) -> io::Result<UnixStream> {
-        UnixStream::connect(self.socket())
+        let stream = UnixStream::connect(self.socket())?;
+        peer::check_user(&stream)?;
+        Ok(stream)
     }
 
     /// Connects; where it does not run, says so, and why it ended where that is known.
@@ -165,8 +172,12 @@ impl Session {
     /// # Errors
     /// Where it does not run, or does not end.
     pub fn stop(&self) -> Result<(), Failure> {
-        self.join()?;
-        let pid = self.about().map_err(not_there)?.pid;
+        let stream = self.join()?;
+        let pid = match peer::process(&stream).map_err(not_there)? {
+            Some(pid) => pid,
+            None => self.about().map_err(not_there)?.pid,
+        };
+        drop(stream);
         // It may have ended by itself meanwhile.
         let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
         let asked = Instant::now();

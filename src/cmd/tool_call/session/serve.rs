@@ -4,13 +4,14 @@
 //! world, and its answer has the client's again. Records that answer nothing (observations, notices of gates) are not passed on:
 //! no client can say that it wants them.
 
-use super::{Session, lock};
+use super::{Session, lock, not_there};
 use crate::cmd::tool_call::one_shot::{EXIT, LIMITS, closed, too_long};
 use crate::cmd::tool_call::request::{ended, is_request, no_world};
 use crate::cmd::world::intake::{Intake, Read};
 use crate::io::between::{Ends, Listener, Near, Way, between};
 use crate::io::descriptor::close_stdin;
 use crate::io::lines::{Change, Limits, Piece, change, text};
+use crate::io::peer;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::session::is_running;
 use crate::io::signal::Signals;
@@ -49,7 +50,8 @@ pub fn serve(
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
     let descriptor = std::io::stdin().as_fd().try_clone_to_owned();
-    let listener = UnixListener::from(descriptor.map_err(|error| Failure::new(Status::NotStarted, error))?);
+    let listener = UnixListener::from(descriptor.map_err(not_there)?);
+    peer::accept_as_this_process(&listener).map_err(not_there)?;
     close_stdin();
     let stage = Server {
         next: 1,

@@ -1,0 +1,67 @@
+//! What a session is kept apart from: other users, the shell that started it, clients that have gone, and what a world prints.
+
+use super::Home;
+use crate::process::{binary, eventually, example, is_running, pipe, text};
+use nix::unistd::getuid;
+use std::fs::Permissions;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A user who is not root, in tests that need two.
+const NOBODY: u32 = 65534;
+
+#[test]
+fn a_folder_that_others_could_replace_is_refused() {
+    let home = Home::new();
+    home.start(&[], &["echo"]);
+    let told = "another user could replace our folder";
+    std::fs::set_permissions(home.0.path(), Permissions::from_mode(0o777)).unwrap();
+    home.call(&["echo"]).assert_refused(3, told);
+    std::fs::set_permissions(home.0.path(), Permissions::from_mode(0o1777)).unwrap();
+    assert_eq!(home.call(&["echo"]).status, Some(0), "nobody else can rename what is in a sticky folder");
+    if getuid().is_root() {
+        chown(home.0.path(), Some(NOBODY), None).unwrap();
+        home.call(&["echo"]).assert_refused(3, told);
+        chown(home.0.path(), Some(0), None).unwrap();
+    }
+    std::fs::set_permissions(home.0.path(), Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_session_of_another_user_is_not_called() {
+    if !getuid().is_root() {
+        return;
+    }
+    let (home, theirs) = (Home::new(), Home::new());
+    chown(theirs.0.path(), Some(NOBODY), None).unwrap();
+    std::fs::create_dir_all(home.folder()).unwrap();
+    std::fs::set_permissions(home.0.path().join("pipewright"), Permissions::from_mode(0o700)).unwrap();
+    let listener = UnixListener::bind(home.folder().join("socket")).unwrap();
+    let mut server = theirs.command(&["--serve", "shop", "--", "cat"]);
+    let stdin = Stdio::from(OwnedFd::from(listener));
+    let mut server = server.uid(NOBODY).stdin(stdin).stderr(Stdio::null()).spawn().unwrap();
+    eventually("it listens as another user", || {
+        let ran = home.call(&["echo"]);
+        ran.status == Some(3) && ran.stderr.contains("belongs to another user, 65534")
+    });
+    home.run(&["--stop", "shop"]).assert_refused(3, "belongs to another user");
+    assert!(server.try_wait().unwrap().is_none(), "it still runs");
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn only_the_process_behind_the_socket_is_stopped() {
+    let home = Home::new();
+    home.start(&[], &["echo"]);
+    let (pid, mut other) = (home.pid(), Command::new("sleep").arg("600").spawn().unwrap());
+    std::fs::write(home.folder().join("about.json"), format!(r#"{{"pid":{},"command":[]}}"#, other.id())).unwrap();
+    assert_eq!(home.run(&["--stop", "shop"]).status, Some(0));
+    assert!(!is_running(pid) && other.try_wait().unwrap().is_none());
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
