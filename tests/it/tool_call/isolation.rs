@@ -65,3 +65,25 @@ fn only_the_process_behind_the_socket_is_stopped() {
     other.kill().unwrap();
     other.wait().unwrap();
 }
+
+/// Starts a session from a shell, which runs `before` first; gives what the shell printed.
+#[track_caller]
+fn start_from_shell(home: &Home, before: &str, redirections: &str) -> String {
+    let server = example("stand-in-server");
+    let script =
+        format!("{before} tool-call --start shop --detach -- mcp-pipe -- {} echo {redirections}", server.display());
+    let mut shell = Command::new("sh");
+    let path = format!("{}:{}", binary("").display(), std::env::var("PATH").unwrap());
+    shell.args(["-c", &script]).env("XDG_RUNTIME_DIR", home.0.path()).env("PATH", path);
+    let output = pipe(&mut shell, b"");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    text(&output.stdout)
+}
+
+#[test]
+fn a_session_has_no_descriptor_of_the_shell_that_started_it() {
+    let home = Home::new();
+    // Were it open in the background, this pipe would not end.
+    assert_eq!(start_from_shell(&home, "", "3>&1 >/dev/null"), "");
+    assert_eq!(home.call(&["echo"]).status, Some(0));
+}
