@@ -87,3 +87,20 @@ fn a_session_has_no_descriptor_of_the_shell_that_started_it() {
     assert_eq!(start_from_shell(&home, "", "3>&1 >/dev/null"), "");
     assert_eq!(home.call(&["echo"]).status, Some(0));
 }
+
+#[test]
+fn a_call_whose_client_has_gone_does_not_keep_an_idle_session() {
+    let home = Home::new();
+    let script = r#"read -r line; echo '{"type":"tool_list","request_id":1,"tools":[{"name":"x"}]}'
+        read -r line; touch called; while read -r line; do :; done"#;
+    let start = ["--start", "shop", "--detach", "--idle-timeout", "500ms", "--", "sh", "-c", script];
+    assert_eq!(home.run(&start).status, Some(0));
+    let pid = home.pid();
+    let mut client = home.spawn(&["--session", "shop", "x"]);
+    eventually("the world has the call", || home.0.path().join("called").exists());
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(is_running(pid), "a call is not idle");
+    client.kill().unwrap();
+    client.wait().unwrap();
+    eventually("it ends", || !is_running(pid));
+}

@@ -193,6 +193,9 @@ impl Server {
     fn lose(&mut self, number: usize, out: &mut Out) {
         self.cancel(number, None, out);
         self.clients.remove(&number);
+        // A world may never answer them, and a session with open requests is not idle.
+        self.requests.retain(|_, request| request.client != number);
+        self.used_at = Instant::now();
     }
 
     /// Whoever starts a session waits for the world's list of tools. Where that client has gone, nobody does.
