@@ -88,7 +88,7 @@ pub fn closed() -> Failure {
 }
 
 /// The world has not listed its tools in time.
-fn no_list() -> Failure {
+pub fn no_list() -> Failure {
     let seconds = LISTING.as_secs();
     Failure::new(Status::NotStarted, format_args!("the world did not list its tools within {seconds} s"))
 }

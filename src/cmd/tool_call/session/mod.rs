@@ -9,7 +9,7 @@ mod start;
 pub use serve::serve;
 pub use start::start;
 
-use super::one_shot::LIMITS;
+use super::one_shot::{LIMITS, no_list};
 use super::request::Request;
 use crate::io::peer;
 use crate::io::private;
@@ -160,6 +160,8 @@ impl Session {
                     sent.map_err(|error| lost(&error))?;
                     return Err(lost(&"it ended before it answered"));
                 }
+                // Only `--start` limits the time.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(no_list()),
                 Err(error) => return Err(lost(&error)),
                 Ok(_) if request.is_answered_by(&line)? => return Ok(line.trim_end().to_owned()),
                 Ok(_) => {}
@@ -227,4 +229,20 @@ fn lock(home: &Path) -> io::Result<File> {
     let folder = File::open(home)?;
     folder.lock()?;
     Ok(folder)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_world_that_never_lists_its_tools_is_reported() {
+        let (stream, _world) = UnixStream::pair().unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let session = Session { name: "shop".to_owned(), folder: PathBuf::from("/nonexistent") };
+        let failure = session.ask_over(stream, &Request::Tools).unwrap_err();
+        assert_eq!(failure.status, Status::NotStarted);
+        assert!(failure.to_string().contains("did not list its tools within 120 s"), "{failure}");
+    }
 }
