@@ -20,10 +20,11 @@ pub fn spawn(arguments: Vec<OsString>, stdin: OwnedFd, log: File) -> io::Result<
     close_on_exec()?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(arguments).stdin(stdin).stdout(Stdio::null()).stderr(log).env_remove(terminal::LENDERS);
-    // SAFETY: setsid(2) is async-signal-safe, and so is what restores the mask, see there.
+    // SAFETY: setsid(2) is async-signal-safe, and so is what restores the actions and the mask of signals, see there.
     unsafe {
         command.pre_exec(|| {
             setsid()?;
+            signal::restore_default_actions()?;
             signal::restore_mask()
         });
     }

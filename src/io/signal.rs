@@ -128,6 +128,19 @@ pub(super) fn restore_mask() -> io::Result<()> {
     Ok(())
 }
 
+/// Lets INT, TERM and HUP end this process again, where whoever started it had them ignored: for a child, between fork and exec.
+/// Async-signal-safe: it calls sigaction(2).
+///
+/// # Errors
+/// None in practice: it fails for a wrong signal number alone.
+pub(super) fn restore_default_actions() -> io::Result<()> {
+    for signal in ALL {
+        // SAFETY: SIG_DFL installs no handler, so there is no code of ours that could run in one.
+        unsafe { nix_signal::signal(signal.number(), nix_signal::SigHandler::SigDfl) }?;
+    }
+    Ok(())
+}
+
 fn is_ignored(signal: Signal) -> bool {
     let mut current = std::mem::MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: with a null `act`, sigaction(2) changes nothing and only fills `current`, which it does

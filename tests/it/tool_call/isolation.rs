@@ -89,6 +89,16 @@ fn a_session_has_no_descriptor_of_the_shell_that_started_it() {
 }
 
 #[test]
+fn a_session_can_be_stopped_where_its_shell_ignores_signals() {
+    let home = Home::new();
+    start_from_shell(&home, "trap '' TERM INT HUP;", "");
+    let pid = home.pid();
+    let stopped = home.run(&["--stop", "shop"]);
+    assert_eq!((stopped.status, stopped.stderr.as_str()), (Some(0), ""));
+    assert!(!is_running(pid));
+}
+
+#[test]
 fn a_call_whose_client_has_gone_does_not_keep_an_idle_session() {
     let home = Home::new();
     let script = r#"read -r line; echo '{"type":"tool_list","request_id":1,"tools":[{"name":"x"}]}'
