@@ -114,3 +114,16 @@ fn a_call_whose_client_has_gone_does_not_keep_an_idle_session() {
     client.wait().unwrap();
     eventually("it ends", || !is_running(pid));
 }
+
+#[test]
+fn the_last_line_of_a_huge_log_is_read() {
+    use std::io::{Seek, SeekFrom, Write};
+    let home = Home::new();
+    assert_eq!(home.run(&["--sessions"]).status, Some(0));
+    std::fs::create_dir(home.folder()).unwrap();
+    let mut log = std::fs::File::create(home.folder().join("log")).unwrap();
+    // A hole: it takes no place on the disk, and more than there is in memory.
+    log.seek(SeekFrom::Start(1 << 40)).unwrap();
+    log.write_all(b"\nout of memory\n").unwrap();
+    home.call(&["echo"]).assert_refused(3, "has ended: out of memory (log: ");
+}

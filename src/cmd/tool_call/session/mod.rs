@@ -21,7 +21,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -33,8 +33,8 @@ const PREFIX: &str = "tool-call-";
 /// How long a session may take to end. Ending a world takes two seconds at most.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// So much of a log's end is shown.
-const TAIL: usize = 2000;
+/// So much of a log's end is shown, in bytes.
+const TAIL: u64 = 2000;
 
 /// A session, which may be running or not.
 #[derive(Debug)]
@@ -213,9 +213,14 @@ impl Session {
 
     /// The last lines of its log, with a bound; none where there is no log.
     fn log_tail(&self) -> Vec<String> {
-        let log = fs::read(self.log()).unwrap_or_default();
-        let tail = String::from_utf8_lossy(&log[log.len().saturating_sub(TAIL)..]).into_owned();
-        tail.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+        let mut tail = Vec::new();
+        // What cannot be read is as if it were not there.
+        let _ = File::open(self.log()).and_then(|mut log| {
+            let length = log.metadata()?.len();
+            log.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+            log.take(TAIL).read_to_end(&mut tail)
+        });
+        String::from_utf8_lossy(&tail).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
     }
 
     fn remove(&self) {
