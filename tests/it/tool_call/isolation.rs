@@ -127,3 +127,14 @@ fn the_last_line_of_a_huge_log_is_read() {
     log.write_all(b"\nout of memory\n").unwrap();
     home.call(&["echo"]).assert_refused(3, "has ended: out of memory (log: ");
 }
+
+#[test]
+fn a_command_cannot_make_rows_of_the_list_of_sessions() {
+    let home = Home::new();
+    let program = example("stand-in-server");
+    let world = ["--", "mcp-pipe", "--", program.to_str().unwrap(), "echo", "x=\nfake\t1\u{1b}[2J"];
+    assert_eq!(home.run(&[&["--start", "shop", "--detach"], &world[..]].concat()).status, Some(0));
+    let sessions = home.run(&["--sessions"]).stdout;
+    assert_eq!((sessions.lines().count(), sessions.matches('\t').count()), (1, 3), "{sessions:?}");
+    assert!(sessions.ends_with("x=\\nfake\\t1\\u{1b}[2J\n"), "{sessions:?}");
+}

@@ -199,7 +199,7 @@ impl Session {
         let started = fs::metadata(self.log().with_file_name("about.json")).and_then(|file| file.modified());
         let age = started.ok().and_then(|started| SystemTime::now().duration_since(started).ok()).unwrap_or_default();
         let age = SignedDuration::from_secs(i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
-        format!("{}\t{}\t{age:#}\t{}\n", self.name, about.pid, about.command.join(" "))
+        format!("{}\t{}\t{age:#}\t{}\n", self.name, about.pid, escaped(&about.command.join(" ")))
     }
 
     fn about(&self) -> io::Result<About> {
@@ -227,6 +227,12 @@ impl Session {
         // What stays is removed when the name is used again.
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// The text with its control characters, tabs and line feeds among them, as escapes (`\t`, `\n`, `\u{1b}`).
+fn escaped(text: &str) -> String {
+    let escape = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.into() };
+    text.chars().map(escape).collect()
 }
 
 /// Keeps others from making and removing sessions until it is dropped.
