@@ -193,6 +193,8 @@ fn a_call_that_fails_is_1_and_a_world_that_does_not_answer_3_or_4() {
     home.run(&["x", "--", "cat"]).assert_refused(3, "it sends back what it is sent");
     home.run(&["x", "--", "sh", "-c", "exit 3"]).assert_refused(3, "the world did not start: exit status 3");
     home.run(&["x", "--", "sh", "-c", "read -r line; exit 5"]).assert_refused(4, "the world ended: exit status 5");
+    let script = r#"read -r line; echo '{"type":"status","status":"running","call_id":1}'; exit 3"#;
+    home.run(&["x", "--", "sh", "-c", script]).assert_refused(4, "the world ended: exit status 3");
     home.run(&["x", "--", "sh", "-c", "exec >&-; sleep 60"]).assert_refused(4, "closed its stdout");
     let ran = home.run(&["x", "--", "mcp-pipe", "--", "no-such-program"]);
     assert!(ran.status == Some(3) && ran.stderr.contains("tool-call: start_failed: "), "{ran:?}");

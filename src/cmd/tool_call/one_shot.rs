@@ -7,6 +7,7 @@ use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::record::type_of;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ pub fn ask(
 ) -> Result<Result<String, Status>, Failure> {
     let answer = Arc::default();
     let deadline = matches!(request, Request::Tools).then(|| Instant::now() + LISTING);
-    let stage = Asking { request, answer: Arc::clone(&answer), deadline, has_closed: false };
+    let stage = Asking { request, answer: Arc::clone(&answer), deadline, has_started: false, has_closed: false };
     let ends = Ends { near: Near::Stdout, far: Way::child(world), limits: LIMITS, ..Ends::default() };
     let status = between(Box::new(stage), ends, signals, report)?;
     let answer = lock(&answer).take();
@@ -44,6 +45,8 @@ struct Asking {
     request: Request,
     answer: Arc<Mutex<Option<String>>>,
     deadline: Option<Instant>,
+    /// The world has written a record.
+    has_started: bool,
     /// The world's output has ended.
     has_closed: bool,
 }
@@ -54,6 +57,7 @@ impl Stage for Asking {
             Event::Started => out.add_line(Side::Far, &self.request.record()),
             Event::Piece(Side::Far, Piece::Line(line)) => {
                 let line = text(line.body());
+                self.has_started |= type_of(&line).is_some();
                 if self.request.is_answered_by(&line)? {
                     *lock(&self.answer) = Some(line.into_owned());
                     out.stop(Status::Well);
@@ -64,7 +68,7 @@ impl Stage for Asking {
                 self.has_closed = true;
                 self.deadline = Some(Instant::now() + EXIT);
             }
-            Event::Exited(status) => return Err(ended(status)),
+            Event::Exited(status) => return Err(ended(status, self.has_started)),
             Event::Due => return Err(if self.has_closed { closed() } else { no_list() }),
             _ => {}
         }

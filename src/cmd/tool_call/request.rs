@@ -63,9 +63,10 @@ pub fn no_world() -> Failure {
     Failure::new(Status::NotStarted, why)
 }
 
-/// A world has ended, and an answer is missing. It may have reported why on stderr.
-pub fn ended(status: ExitStatus) -> Failure {
-    let never_started = matches!(exit_code(status), 2 | 3);
+/// A world has ended, and an answer is missing. It may have reported why on stderr. `has_started` is whether it has written a record:
+/// then the call may have been carried out, whatever the exit status.
+pub fn ended(status: ExitStatus, has_started: bool) -> Failure {
+    let never_started = !has_started && matches!(exit_code(status), 2 | 3);
     let (ends_with, verb) = if never_started { (Status::NotStarted, "did not start") } else { (Status::Lost, "ended") };
     Failure::new(ends_with, format_args!("the world {verb}: {}", describe(status)))
 }

@@ -250,7 +250,8 @@ impl Stage for Server {
             Event::Piece(Side::Far, Piece::Line(line)) => self.answer(&text(line.body()), out)?,
             Event::Piece(Side::Far, Piece::Part { .. }) => return Err(too_long()),
             Event::Closed(Side::Far) => self.exit_by = Some(Instant::now() + EXIT),
-            Event::Exited(status) => return Err(ended(status)),
+            // An answer says nothing here: a gate whose world cannot be started lists no tools before it ends.
+            Event::Exited(status) => return Err(ended(status, false)),
             Event::Due => self.due(out)?,
             _ => {}
         }
