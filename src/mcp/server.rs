@@ -42,6 +42,9 @@ pub struct Outbox {
     pub world: Vec<String>,
     /// To clients, by the number of the link.
     pub clients: Vec<(u64, String)>,
+    /// Links whose last line has been sent, or that get none at all: a transport that keeps a request open for its answer
+    /// ends it. A link may be named that has ended already.
+    pub ended: Vec<u64>,
 }
 
 /// The versions of the first era, the newest first. They differ in nothing that is used here.
@@ -120,6 +123,11 @@ impl Server {
         self.tools.is_some()
     }
 
+    /// Whether the world works on no call.
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     /// Whether so much waits for the list of tools that no more should be read for now.
     pub fn is_full(&self) -> bool {
         self.held.iter().map(|held| held.line.len()).sum::<usize>() > MUCH
@@ -166,13 +174,17 @@ impl Server {
                 Ok(())
             }
             Ok(Message::Notification { method, params }) => {
+                out.ended.push(from.link);
                 if let Some(id) = request::cancelled(&method, params) {
                     self.cancel(from.session, id, out);
                 }
                 Ok(())
             }
             // Nothing is asked of clients.
-            Ok(Message::Response { .. }) => Ok(()),
+            Ok(Message::Response { .. }) => {
+                out.ended.push(from.link);
+                Ok(())
+            }
             Err(why) => {
                 let is_json = serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
                 self.refuse_line(from, if is_json { INVALID_REQUEST } else { PARSE_ERROR }, &why, out)
@@ -275,12 +287,14 @@ impl Server {
         self.subscriptions.push(Subscription { link: from.link, session: from.session, id: None });
     }
 
-    /// A client no longer waits for the answer to its request.
+    /// A client no longer waits for the answer to its request, so that there is none (2025-11-25, cancellation).
     fn cancel(&mut self, session: u64, id: &RawValue, out: &mut Outbox) {
         let is_it =
             |of: u64, other: &RawValue| of == session && crate::record::is_same_id(Some(id.get()), Some(other.get()));
-        self.held.retain(|held| !is_it(held.session, &held.id));
-        self.subscriptions.retain(|it| it.id.as_ref().is_none_or(|id| !is_it(it.session, id)));
+        let held = self.held.extract_if(.., |held| is_it(held.session, &held.id)).map(|held| held.link);
+        out.ended.extend(held);
+        let of_request = |it: &mut Subscription| it.id.as_ref().is_some_and(|id| is_it(it.session, id));
+        out.ended.extend(self.subscriptions.extract_if(.., of_request).map(|it| it.link));
         let cancelled = self.calls.iter().find(|(_, call)| is_it(call.session, &call.id)).map(|(number, _)| *number);
         self.forget(cancelled, out);
     }
@@ -297,7 +311,7 @@ impl Server {
     /// Cancels calls in the world; what it still answers to them is dropped.
     fn forget(&mut self, calls: impl IntoIterator<Item = u64>, out: &mut Outbox) {
         for number in calls {
-            self.calls.remove(&number);
+            out.ended.extend(self.calls.remove(&number).map(|call| call.link));
             out.world.push(Object::default().text("type", "cancel").text("call_id", &call_id(number)).line());
         }
     }

@@ -1,5 +1,5 @@
 //! MCP's Streamable HTTP, in the revisions up to 2025-11-25 (with sessions and a stream of the server's own) and 2026-07-28 (without).
-//! It reads of a message only what decides how it is answered; what a message means is decided behind [`Inbound`].
+//! What a message means, and whether it is answered, is decided behind [`Inbound`].
 
 use crate::access::Access;
 use axum::Router;
@@ -8,7 +8,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
@@ -42,7 +41,7 @@ const UNBUFFERED: (&str, &str) = ("x-accel-buffering", "no");
 /// What clients do, in its order.
 #[derive(Debug)]
 pub enum Inbound {
-    /// A message came. Lines for `link` are its answers.
+    /// A message came. Lines for `link` are its answers; where it gets none, [`Endpoint::end`] is called.
     Message {
         /// The number of the HTTP request.
         link: u64,
@@ -124,6 +123,11 @@ impl Endpoint {
         }
     }
 
+    /// A client gets no more lines for `link`: of a request that got none, 202 is the answer.
+    pub fn end(&self, link: u64) {
+        lock(&self.0.links).remove(&link);
+    }
+
     fn tell(&self, inbound: Inbound) {
         // Who took it has ended, and so will the process.
         let _ = lock(&self.0.inbound).send(inbound);
@@ -168,23 +172,20 @@ impl Endpoint {
         let era = Era::of(&headers);
         // The modern era has no sessions: the header is ignored.
         let session = if era == Era::Legacy { self.session(&headers)? } else { None };
-        let envelope = Envelope::read(&message);
+        let begins = era == Era::Legacy && Envelope::read(&message).method.as_deref() == Some("initialize");
         let link = self.open_link(permit);
-        let begun = match era == Era::Legacy && envelope.method.as_deref() == Some("initialize") {
-            true => Some(self.begin_session(link.number)?),
-            false => None,
-        };
+        let number = link.number;
         self.tell(Inbound::Message {
-            link: link.number,
-            session: session.unwrap_or(link.number),
+            link: number,
+            session: session.unwrap_or(number),
             headers: headers.iter().map(|(name, value)| (name.to_string(), lossy(value.as_bytes()))).collect(),
             message,
         });
-        if envelope.is_unanswered() {
-            return Ok(StatusCode::ACCEPTED.into_response());
-        }
         let mut response = link.respond(era).await;
-        if let Some(id) = begun.and_then(|id| id.parse().ok()) {
+        if begins
+            && response.status() == StatusCode::OK
+            && let Ok(id) = self.begin_session(number)?.parse()
+        {
             response.headers_mut().insert(SESSION, id);
         }
         Ok(response)
@@ -258,8 +259,8 @@ impl Link {
                 }
                 _ => self.stream(Some(line)),
             },
-            // It was disconnected.
-            Ok(None) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            // A notification, or a request that has been cancelled.
+            Ok(None) => StatusCode::ACCEPTED.into_response(),
             Err(_) => self.stream(None),
         }
     }
@@ -307,12 +308,10 @@ impl Era {
     }
 }
 
-/// What of a message decides how it is answered.
+/// What of a message decides how it is sent.
 #[derive(Default, serde::Deserialize)]
 struct Envelope {
-    id: Option<IgnoredAny>,
     method: Option<String>,
-    result: Option<IgnoredAny>,
     error: Option<Error>,
 }
 
@@ -323,17 +322,9 @@ struct Error {
 }
 
 impl Envelope {
-    /// What can't be read is answered as a request is, with an error.
+    /// Of what can't be read, nothing.
     fn read(message: &str) -> Envelope {
         serde_json::from_str(message).unwrap_or_default()
-    }
-
-    /// A notification, or the answer to a question that was never asked.
-    fn is_unanswered(&self) -> bool {
-        match self.method {
-            Some(_) => self.id.is_none(),
-            None => self.result.is_some() != self.error.is_some() && self.id.is_some(),
-        }
     }
 
     /// The last line of a request's.

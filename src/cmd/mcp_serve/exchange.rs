@@ -1,5 +1,5 @@
-//! The lines between the stage and the threads that serve HTTP: a message or the end of a request on its way in, a line for a request on its
-//! way out. Fields are separated by tabs, which JSON text has none of that isn't escaped; a message is the last field.
+//! The lines between the stage and the threads that serve HTTP: a message or the end of a request on its way in, a line for a request, or that
+//! it gets no more of them, on its way out. Fields are separated by tabs, which JSON text has none of that isn't escaped; a message is the last field.
 
 use crate::mcp::Header;
 
@@ -41,15 +41,20 @@ impl<'a> Inbound<'a> {
     }
 }
 
-/// A line for a request, which has its line feed.
+/// A line for a request; `line` has its line feed.
 pub fn outbound(link: u64, line: &str) -> String {
     format!("{link}\t{line}")
 }
 
-/// What [`outbound`] was made of, without the line feed.
+/// A request gets no more lines.
+pub fn ended(link: u64) -> String {
+    format!("{link}\n")
+}
+
+/// What [`outbound`] (without the line feed) or [`ended`] was made of: the link, and its line where it is not its end.
 #[cfg_attr(not(feature = "serve"), allow(dead_code))]
-pub fn read_outbound(line: &str) -> Option<(u64, &str)> {
-    let (link, line) = line.split_once('\t')?;
+pub fn read_outbound(line: &str) -> Option<(u64, Option<&str>)> {
+    let (link, line) = line.split_once('\t').map_or((line, None), |(link, line)| (link, Some(line)));
     Some((link.parse().ok()?, line))
 }
 
@@ -69,7 +74,8 @@ mod tests {
             let line = inbound.line();
             assert_eq!(Inbound::read(line.trim_end_matches('\n')), Some(inbound));
         }
-        assert_eq!(read_outbound(&outbound(7, "{}")), Some((7, "{}")));
+        assert_eq!(read_outbound(&outbound(7, "{}")), Some((7, Some("{}"))));
+        assert_eq!(read_outbound(ended(7).trim_end()), Some((7, None)));
         for none in ["", "x", "1\tx", "1\t2\tx\ty", "1\t2\t[]"] {
             assert_eq!(Inbound::read(none), None, "{none}");
         }

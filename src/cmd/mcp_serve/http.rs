@@ -119,8 +119,10 @@ mod threads {
 
     fn deliver(said: PipeReader, endpoint: &Endpoint) {
         for line in BufReader::new(said).lines().map_while(Result::ok) {
-            if let Some((link, line)) = read_outbound(&line) {
-                endpoint.deliver(link, line.to_owned());
+            match read_outbound(&line) {
+                Some((link, Some(line))) => endpoint.deliver(link, line.to_owned()),
+                Some((link, None)) => endpoint.end(link),
+                None => {}
             }
         }
     }

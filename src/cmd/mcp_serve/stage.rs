@@ -1,6 +1,6 @@
 //! The stage: clients on one side, the world on the other, and the server's side of MCP between them.
 
-use super::exchange::{Inbound, outbound};
+use super::exchange::{Inbound, ended, outbound};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Line, Piece, deeper_than};
@@ -189,6 +189,13 @@ impl Serving {
                     out.choose_far(HTTP);
                     out.to(Side::Far).extend_from_slice(outbound(link, &line).as_bytes());
                 }
+            }
+        }
+        let ends = std::mem::take(&mut self.outbox.ended);
+        if self.settings.front == Front::Http {
+            out.choose_far(HTTP);
+            for link in ends {
+                out.to(Side::Far).extend_from_slice(ended(link).as_bytes());
             }
         }
         out.choose_far(WORLD);

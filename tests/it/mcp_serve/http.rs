@@ -7,10 +7,13 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
 
 const TOKEN: &str = "a-token-for-tests";
 const AUTHORIZATION: &str = "Authorization: Bearer a-token-for-tests";
 const JSON: &str = "Content-Type: application/json";
+/// An answer that takes longer has been forgotten.
+const PATIENCE: Duration = Duration::from_secs(10);
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 struct Server {
@@ -52,7 +55,9 @@ impl Server {
     /// The status and the whole answer.
     fn ask(&self, method: &str, headers: &[&str], body: &str) -> (u16, String) {
         let mut answer = String::new();
-        let _ = self.send(method, headers, body).read_to_string(&mut answer);
+        let mut stream = self.send(method, headers, body);
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let _ = stream.read_to_string(&mut answer);
         (answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default(), answer)
     }
 
@@ -233,6 +238,42 @@ fn a_closed_connection_cancels_a_call_of_2026_and_a_notification_one_of_2025() {
     assert_eq!(cancelled(), 1, "neither a closed connection nor another session cancels it");
     assert_eq!(server.post(&[&session], cancel).0, 202);
     eventually("it is cancelled", || cancelled() == 2);
+}
+
+#[test]
+fn a_cancelled_request_is_not_kept_open() {
+    let server = Server::start(&mut serve(&[]));
+    let session = server.begin_session();
+    for (id, token) in [(7, None), (8, Some("t"))] {
+        let call = json!({"name": "wait", "_meta": {"progressToken": token}});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call});
+        let mut stream = server.send("POST", &[AUTHORIZATION, JSON, &session], &call.to_string());
+        eventually("it waits", || server.seen().matches("\"wait\"").count() == id - 6);
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+        assert_eq!(server.post(&[&session], &cancel.to_string()).0, 202);
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
+    }
+}
+
+#[test]
+fn what_gets_no_answer_is_202_and_what_is_no_message_400() {
+    let server = Server::start(&mut serve(&[]));
+    for (expected, message) in [
+        (202, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#),
+        (202, r#"{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}"#),
+        (202, r#"{"jsonrpc":"2.0","id":1,"result":null,"error":null}"#),
+        (202, r#"{"jsonrpc":"2.0","id":1,"method":5,"result":1}"#),
+        (202, r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#),
+        (400, r#"{"jsonrpc":"2.0","id":1}"#),
+        (400, r#"[null,"initialize",null,null]"#),
+        (400, r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#),
+    ] {
+        let (status, answer) = server.post(&[], message);
+        assert!(status == expected && !answer.contains("mcp-session-id"), "{message}: {answer}");
+    }
 }
 
 #[test]
