@@ -13,11 +13,17 @@ pub struct Access {
 }
 
 impl Access {
-    /// For a server that listens at `address`: it is called by that address, and by `localhost` where it is on loopback.
+    /// For a server that listens at `address`: it is called by that address, and by `localhost` where it is on loopback;
+    /// clients leave out port 80, which is the scheme's own (RFC 9110, section 4.2.1).
     pub fn new(token: String, address: SocketAddr) -> Access {
+        const SCHEME_PORT: &str = ":80";
         let mut hosts = vec![address.to_string()];
         if address.ip().is_loopback() {
             hosts.push(format!("localhost:{}", address.port()));
+        }
+        if address.port() == 80 {
+            let without = |host: &String| host.strip_suffix(SCHEME_PORT).map(ToOwned::to_owned);
+            hosts.extend(hosts.iter().filter_map(without).collect::<Vec<_>>());
         }
         Access { token, hosts }
     }
@@ -57,8 +63,8 @@ mod tests {
     use super::*;
     use axum::http::HeaderName;
 
-    fn check(pairs: &[(HeaderName, &str)]) -> u16 {
-        let access = Access::new("s3cret".to_owned(), "127.0.0.1:80".parse().unwrap());
+    fn check_at(address: &str, pairs: &[(HeaderName, &str)]) -> u16 {
+        let access = Access::new("s3cret".to_owned(), address.parse().unwrap());
         let headers = pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
         access
             .check(&headers.fold(HeaderMap::new(), |mut headers, (name, value)| {
@@ -70,29 +76,45 @@ mod tests {
 
     #[test]
     fn only_who_calls_us_by_name_from_our_own_pages_and_knows_the_token_is_let_in() {
-        let (host, token) = ((header::HOST, "127.0.0.1:80"), (header::AUTHORIZATION, "Bearer s3cret"));
+        let (host, token) = ((header::HOST, "127.0.0.1:81"), (header::AUTHORIZATION, "Bearer s3cret"));
         let origin = |value| (header::ORIGIN, value);
         for (expected, headers) in [
             (200, vec![host.clone(), token.clone()]),
-            (200, vec![(header::HOST, "LOCALHOST:80"), (header::AUTHORIZATION, "bearer s3cret")]),
-            (200, vec![host.clone(), token.clone(), origin("http://127.0.0.1:80")]),
+            (200, vec![(header::HOST, "LOCALHOST:81"), (header::AUTHORIZATION, "bearer s3cret")]),
+            (200, vec![host.clone(), token.clone(), origin("http://127.0.0.1:81")]),
             (403, vec![token.clone()]),
             (403, vec![host.clone(), host.clone(), token.clone()]),
             (403, vec![(header::HOST, "127.0.0.1"), token.clone()]),
-            (403, vec![(header::HOST, "127.0.0.1:8080"), token.clone()]),
-            (403, vec![(header::HOST, "evil.example:80"), token.clone()]),
-            (403, vec![(header::HOST, "127.0.0.1:80.evil.example"), token.clone()]),
-            (403, vec![host.clone(), token.clone(), origin("http://127.0.0.1:80.evil.example")]),
-            (403, vec![host.clone(), token.clone(), origin("https://127.0.0.1:80")]),
+            (403, vec![(header::HOST, "127.0.0.1:8180"), token.clone()]),
+            (403, vec![(header::HOST, "evil.example:81"), token.clone()]),
+            (403, vec![(header::HOST, "127.0.0.1:81.evil.example"), token.clone()]),
+            (403, vec![host.clone(), token.clone(), origin("http://127.0.0.1:81.evil.example")]),
+            (403, vec![host.clone(), token.clone(), origin("https://127.0.0.1:81")]),
             (403, vec![host.clone(), token.clone(), origin("null")]),
-            (403, vec![host.clone(), token.clone(), origin("http://127.0.0.1:80"), origin("http://evil.example")]),
+            (403, vec![host.clone(), token.clone(), origin("http://127.0.0.1:81"), origin("http://evil.example")]),
             (401, vec![host.clone()]),
             (401, vec![host.clone(), (header::AUTHORIZATION, "Bearer s3cre")]),
             (401, vec![host.clone(), (header::AUTHORIZATION, "Bearer s3cret ")]),
             (401, vec![host.clone(), (header::AUTHORIZATION, "Basic s3cret")]),
             (401, vec![host.clone(), token.clone(), token.clone()]),
         ] {
-            assert_eq!(check(&headers), expected, "{headers:?}");
+            assert_eq!(check_at("127.0.0.1:81", &headers), expected, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn the_port_of_the_scheme_is_left_out() {
+        let token = (header::AUTHORIZATION, "Bearer s3cret");
+        let origin = |value| (header::ORIGIN, value);
+        for (expected, address, headers) in [
+            (200, "127.0.0.1:80", vec![(header::HOST, "127.0.0.1"), origin("http://localhost")]),
+            (200, "127.0.0.1:80", vec![(header::HOST, "127.0.0.1:80"), origin("http://127.0.0.1:80")]),
+            (200, "[::1]:80", vec![(header::HOST, "[::1]")]),
+            (403, "127.0.0.1:80", vec![(header::HOST, "127.0.0.1:8000")]),
+            (403, "127.0.0.1:80", vec![(header::HOST, "127.0.0.1"), origin("https://localhost")]),
+            (403, "127.0.0.1:8080", vec![(header::HOST, "127.0.0.1")]),
+        ] {
+            assert_eq!(check_at(address, &[headers.clone(), vec![token.clone()]].concat()), expected, "{headers:?}");
         }
     }
 }
