@@ -40,6 +40,9 @@ const STDIO: Origin<'_> = Origin { link: 0, session: 0, headers: None };
 /// The beginning of a line that is too long, where the id of the call stands.
 const HEAD: usize = 256;
 
+/// How long a world may take to end by itself once its stdin has been closed and no call is in flight.
+const LEAVE: Duration = Duration::from_secs(3);
+
 pub struct Serving {
     server: Server,
     settings: Settings,
@@ -53,6 +56,8 @@ pub struct Serving {
     near_ended: bool,
     /// The world's stdin has been closed.
     far_closed: bool,
+    /// By when a world that is not needed any more must have ended by itself.
+    end_by: Option<Instant>,
 }
 
 impl Serving {
@@ -66,6 +71,7 @@ impl Serving {
             overlong: Vec::new(),
             near_ended: false,
             far_closed: false,
+            end_by: None,
         }
     }
 
@@ -163,7 +169,11 @@ impl Serving {
         out.stop(Status::Child(exit_code(status)));
     }
 
-    fn due(&mut self, out: &Out) -> Result<(), Failure> {
+    fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
+        if self.end_by.is_some_and(|by| by <= Instant::now()) {
+            out.stop(self.report.finish());
+            self.end_by = None;
+        }
         if self.tools_by.is_none_or(|by| Instant::now() < by) {
             return Ok(());
         }
@@ -204,6 +214,9 @@ impl Serving {
         if self.near_ended && self.server.has_tools() && !std::mem::replace(&mut self.far_closed, true) {
             out.close_far();
         }
+        if self.far_closed && self.server.is_idle() && !out.stopped() {
+            self.end_by.get_or_insert_with(|| Instant::now() + LEAVE);
+        }
     }
 }
 
@@ -242,6 +255,6 @@ impl Stage for Serving {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.tools_by
+        self.tools_by.into_iter().chain(self.end_by).min()
     }
 }

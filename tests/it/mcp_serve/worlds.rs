@@ -4,6 +4,7 @@
 use super::{Client, serve};
 use crate::process::{Talk, binary, command, example};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn path(name: &str) -> String {
     binary(name).to_str().unwrap().to_owned()
@@ -97,4 +98,13 @@ fn a_game_is_served_with_what_its_calls_cause() {
     let node = client.call("get_node", &json!({"path": "/root"}));
     assert!(node["isError"].is_null() && node["content"][0]["type"] == "text", "{node}");
     assert_eq!(client.talk.end_after_close().status.code(), Some(0));
+}
+
+#[test]
+fn a_world_that_does_not_end_with_its_stdin_is_ended() {
+    let script = r#"read line; echo '{"type":"tool_list","request_id":"tools-1","tools":[]}'; trap '' TERM; sleep 1000; sleep 1000"#;
+    let mut client = Client::start(&mut serve(&[], &["sh", "-c", script]));
+    client.ask("tools/list", &json!({}));
+    let ended = client.talk.end_after_close();
+    assert!(ended.status.code() == Some(0) && ended.took >= Duration::from_secs(3), "{:?}", ended.status);
 }
