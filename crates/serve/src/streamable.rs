@@ -17,7 +17,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, channel};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
 /// A comment keeps a stream from being taken for dead.
@@ -26,7 +26,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// So many requests and streams are open at once.
 const MOST_OPEN: usize = 256;
-/// So many lines wait for a client that reads slowly, before it is disconnected.
+/// So many notifications wait for a client that reads slowly; more are dropped.
 const MOST_WAITING: usize = 1024;
 /// So many sessions are remembered; the one that began first is forgotten for a new one.
 const MOST_SESSIONS: usize = 1024;
@@ -78,8 +78,17 @@ struct Shared {
     inbound: Mutex<Sender<Inbound>>,
     next: AtomicU64,
     open: Arc<Semaphore>,
-    links: Mutex<HashMap<u64, tokio::sync::mpsc::Sender<String>>>,
+    links: Mutex<HashMap<u64, Lines>>,
     sessions: Mutex<HashMap<String, u64>>,
+    /// Nothing is answered any more.
+    is_over: watch::Sender<bool>,
+}
+
+/// Where the lines for a link go.
+struct Lines {
+    to: tokio::sync::mpsc::Sender<String>,
+    /// The session that it is a stream of, where it answers no message.
+    stream_of: Option<u64>,
 }
 
 impl Endpoint {
@@ -99,10 +108,11 @@ impl Endpoint {
             open: Arc::new(Semaphore::new(MOST_OPEN)),
             links: Mutex::default(),
             sessions: Mutex::default(),
+            is_over: watch::Sender::new(false),
         }))
     }
 
-    /// Serves until the process ends; blocks. The listener is non-blocking.
+    /// Serves until [`Endpoint::end_all`] is called and clients have got what was sent to them; blocks. The listener is non-blocking.
     ///
     /// # Errors
     /// What the system says to the listener.
@@ -110,16 +120,25 @@ impl Endpoint {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            axum::serve(listener, Router::new().fallback(answer).with_state(self)).await
+            let mut is_over = self.0.is_over.subscribe();
+            let router = Router::new().fallback(answer).with_state(self);
+            let over = async move {
+                // Without a sender there is nobody to serve for either.
+                let _ = is_over.wait_for(|is_over| *is_over).await;
+            };
+            axum::serve(listener, router).with_graceful_shutdown(over).await
         })
     }
 
-    /// Gives a client a line, which is one message. One that reads too slowly is disconnected; of one that has gone, it is dropped.
+    /// Gives a client a line, which is one message. Where it has gone, the line is dropped; so is a notification where too many
+    /// wait for it already.
     pub fn deliver(&self, link: u64, line: String) {
-        let mut links = lock(&self.0.links);
-        let is_refused = links.get(&link).is_some_and(|to| to.try_send(line).is_err());
-        if is_refused {
-            links.remove(&link);
+        let links = lock(&self.0.links);
+        // The last place is for the response.
+        let has_room = |lines: &&Lines| lines.to.capacity() > 1 || Envelope::read(&line).is_response();
+        if let Some(lines) = links.get(&link).filter(has_room) {
+            // It may have gone this moment.
+            let _ = lines.to.try_send(line);
         }
     }
 
@@ -128,15 +147,25 @@ impl Endpoint {
         lock(&self.0.links).remove(&link);
     }
 
+    /// No client gets any more lines: of a request that got none, 503 is the answer. [`Endpoint::serve`] returns soon.
+    pub fn end_all(&self) {
+        let mut links = lock(&self.0.links);
+        self.0.is_over.send_replace(true);
+        links.clear();
+    }
+
     fn tell(&self, inbound: Inbound) {
         // Who took it has ended, and so will the process.
         let _ = lock(&self.0.inbound).send(inbound);
     }
 
-    fn open_link(&self, permit: OwnedSemaphorePermit) -> Link {
+    fn open_link(&self, permit: OwnedSemaphorePermit, stream_of: Option<u64>) -> Link {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let (to, lines) = channel(MOST_WAITING);
-        lock(&self.0.links).insert(number, to);
+        let (to, lines) = channel(MOST_WAITING + 1);
+        let mut links = lock(&self.0.links);
+        if !*self.0.is_over.borrow() {
+            links.insert(number, Lines { to, stream_of });
+        }
         Link { number, lines, endpoint: self.clone(), _permit: permit }
     }
 
@@ -173,7 +202,7 @@ impl Endpoint {
         // The modern era has no sessions: the header is ignored.
         let session = if era == Era::Legacy { self.session(&headers)? } else { None };
         let begins = era == Era::Legacy && Envelope::read(&message).method.as_deref() == Some("initialize");
-        let link = self.open_link(permit);
+        let link = self.open_link(permit, None);
         let number = link.number;
         self.tell(Inbound::Message {
             link: number,
@@ -195,15 +224,16 @@ impl Endpoint {
         // Only a legacy client has a session to open a stream for.
         let session = self.session(headers)?.filter(|_| Era::of(headers) == Era::Legacy);
         let session = session.ok_or(StatusCode::METHOD_NOT_ALLOWED)?;
-        let link = self.open_link(permit);
+        let link = self.open_link(permit, Some(session));
         self.tell(Inbound::Stream { link: link.number, session });
         Ok(link.stream(None))
     }
 
     fn delete(&self, headers: &HeaderMap) -> Result<Response, StatusCode> {
-        self.session(headers)?.ok_or(StatusCode::METHOD_NOT_ALLOWED)?;
+        let session = self.session(headers)?.ok_or(StatusCode::METHOD_NOT_ALLOWED)?;
         let id = headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
         lock(&self.0.sessions).remove(id);
+        lock(&self.0.links).retain(|_, lines| lines.stream_of != Some(session));
         Ok(StatusCode::NO_CONTENT.into_response())
     }
 }
@@ -259,6 +289,7 @@ impl Link {
                 }
                 _ => self.stream(Some(line)),
             },
+            Ok(None) if *self.endpoint.0.is_over.borrow() => StatusCode::SERVICE_UNAVAILABLE.into_response(),
             // A notification, or a request that has been cancelled.
             Ok(None) => StatusCode::ACCEPTED.into_response(),
             Err(_) => self.stream(None),

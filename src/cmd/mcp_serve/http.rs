@@ -2,32 +2,57 @@
 
 use crate::io::between::{Dial, Way};
 use crate::io::report::{Failure, Report, Status};
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 /// The variable that holds the token.
 pub const TOKEN: &str = "MCP_SERVE_TOKEN";
 /// A shorter one could be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
-/// Listens at `address`, and gives the link that the stage serves clients over. `longest` is the longest message in bytes.
+/// How long the end of the run waits for clients to take what was sent to them.
+const LAST_WRITES: Duration = Duration::from_millis(500);
+
+/// Closed when the threads have written all that clients get.
+pub struct Unwritten(Receiver<Infallible>);
+
+impl Unwritten {
+    /// Waits until clients have got all that the stage sent them, for a moment at most; the link has been closed.
+    pub fn wait(self) {
+        // Nothing is ever sent: it is closed, or the time is over.
+        let _ = self.0.recv_timeout(LAST_WRITES);
+    }
+}
+
+/// Listens at `address`, and gives the link that the stage serves clients over, and what is to be waited for after the run.
+/// `longest` is the longest message in bytes.
 ///
 /// # Errors
-/// [`Status::Usage`] for a token that is none, [`Status::NotStarted`] where the address cannot be listened at.
+/// [`Status::Usage`] for a token that is none or an address that is no machine's, [`Status::NotStarted`] where the address cannot
+/// be listened at.
 pub fn listen(
     address: SocketAddr,
     token_file: Option<&Path>,
     longest: usize,
     report: &Arc<Report>,
-) -> Result<Way, Failure> {
+) -> Result<(Way, Unwritten), Failure> {
+    if address.ip().is_unspecified() {
+        // A request names in `Host` the address that it was sent to, which is not this one.
+        let why = format!("--http: {address} is not the address of a machine: give the one that clients connect to");
+        return Err(Failure::new(Status::Usage, why));
+    }
     let (token, is_new) = token(token_file)?;
-    let dial = dial(address, token.clone(), longest, report)?;
+    let (writing, unwritten) = channel();
+    let dial = dial(address, token.clone(), longest, writing, report)?;
     if is_new {
         // The only place where it can be read.
         report.say(format_args!("token: {token} (clients send 'Authorization: Bearer TOKEN')"));
     }
-    Ok(Way::Dial(dial))
+    Ok((Way::Dial(dial), Unwritten(unwritten)))
 }
 
 /// The token, and whether it was made now.
@@ -56,7 +81,13 @@ fn token(file: Option<&Path>) -> Result<(String, bool), Failure> {
 }
 
 #[cfg(feature = "serve")]
-fn dial(address: SocketAddr, token: String, longest: usize, report: &Arc<Report>) -> Result<Dial, Failure> {
+fn dial(
+    address: SocketAddr,
+    token: String,
+    longest: usize,
+    writing: Sender<Infallible>,
+    report: &Arc<Report>,
+) -> Result<Dial, Failure> {
     use std::net::TcpListener;
     let failed = |error| Failure::new(Status::NotStarted, format_args!("--http: {address}: {error}"));
     let listener = TcpListener::bind(address).map_err(failed)?;
@@ -65,18 +96,26 @@ fn dial(address: SocketAddr, token: String, longest: usize, report: &Arc<Report>
     report.say(format_args!("serving http://{address}/mcp"));
     let access = pipewright_serve::access::Access::new(token, address);
     let report = Arc::clone(report);
-    let mut once = Some((listener, access));
+    let mut once = Some((listener, access, writing));
     Ok(Dial(Box::new(move || {
-        let (listener, access) = once.take().ok_or(std::io::ErrorKind::NotConnected)?;
+        let (listener, access, writing) = once.take().ok_or(std::io::ErrorKind::NotConnected)?;
         let report = Arc::clone(&report);
-        crate::io::link::served(|said, heard| threads::start(listener, access, longest, said, heard, report))
+        crate::io::link::served(|said, heard| {
+            let endpoint = threads::start(access, longest, said, heard);
+            std::thread::spawn(move || {
+                if let Err(error) = endpoint.serve(listener) {
+                    report.fault("--http", error);
+                }
+                drop(writing);
+            });
+        })
     })))
 }
 
 /// # Errors
 /// [`Status::Usage`]: it can't.
 #[cfg(not(feature = "serve"))]
-fn dial(_: SocketAddr, _: String, _: usize, _: &Arc<Report>) -> Result<Dial, Failure> {
+fn dial(_: SocketAddr, _: String, _: usize, _: Sender<Infallible>, _: &Arc<Report>) -> Result<Dial, Failure> {
     let why = "this mcp-serve was built without HTTP: build it with cargo's feature `serve`, which is on by default";
     Err(Failure::new(Status::Usage, why))
 }
@@ -84,25 +123,15 @@ fn dial(_: SocketAddr, _: String, _: usize, _: &Arc<Report>) -> Result<Dial, Fai
 #[cfg(feature = "serve")]
 mod threads {
     use crate::cmd::mcp_serve::exchange::{Inbound, read_outbound};
-    use crate::io::report::Report;
     use crate::io::session::token;
     use pipewright_serve::access::Access;
     use pipewright_serve::streamable::{self, Endpoint};
     use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
-    use std::net::TcpListener;
-    use std::sync::Arc;
     use std::sync::mpsc::{Receiver, channel};
     use std::thread;
 
-    /// One thread serves, one writes what comes to the stage, one gives clients what the stage says.
-    pub fn start(
-        listener: TcpListener,
-        access: Access,
-        longest: usize,
-        said: PipeReader,
-        heard: PipeWriter,
-        report: Arc<Report>,
-    ) {
+    /// One thread writes what comes to the stage, one gives clients what the stage says. The endpoint is yet to be served.
+    pub fn start(access: Access, longest: usize, said: PipeReader, heard: PipeWriter) -> Endpoint {
         let (to, inbound) = channel();
         let endpoint = Endpoint::new(access, longest, token, to);
         thread::spawn({
@@ -110,11 +139,7 @@ mod threads {
             move || deliver(said, &endpoint)
         });
         thread::spawn(move || forward(&inbound, heard));
-        thread::spawn(move || {
-            if let Err(error) = endpoint.serve(listener) {
-                report.fault("--http", error);
-            }
-        });
+        endpoint
     }
 
     fn deliver(said: PipeReader, endpoint: &Endpoint) {
@@ -125,6 +150,7 @@ mod threads {
                 None => {}
             }
         }
+        endpoint.end_all();
     }
 
     fn forward(inbound: &Receiver<streamable::Inbound>, mut heard: PipeWriter) {

@@ -85,19 +85,23 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let around = Surroundings { secret: Some(http::TOKEN), ..Surroundings::default() };
     // The world is far side 0.
     let mut far = vec![Way::Child(Program { command: arguments.world, around })];
+    let mut max_line = arguments.max_result;
+    let mut unwritten = None;
     let front = match arguments.http {
         None => {
             needs_input("MCP")?;
             Front::Stdio
         }
         Some(address) => {
-            far.push(http::listen(address, arguments.token_file.as_deref(), limits.max_line, &report)?);
+            let (way, writes) = http::listen(address, arguments.token_file.as_deref(), limits.max_line, &report)?;
+            far.push(way);
+            unwritten = Some(writes);
+            // The limit is the same for all far sides, and there a message comes with its headers.
+            max_line = max_line.max(limits.max_line.saturating_add(HEADERS));
             Front::Http
         }
     };
     let settings = Settings { tools, start_timeout: arguments.start_timeout, max_depth: limits.max_depth, front };
-    // A message of HTTP comes with its headers.
-    let max_line = arguments.max_result.max(limits.max_line.saturating_add(HEADERS));
     let ends = Ends {
         far,
         near: if front == Front::Http { Near::Stdout } else { Near::Stdio },
@@ -105,7 +109,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         far_limits: Some(Limits { max_line, ..limits }),
         ..Ends::default()
     };
-    between(Box::new(Serving::new(settings, Arc::clone(&report))), ends, signals, &report)
+    let ended = between(Box::new(Serving::new(settings, Arc::clone(&report))), ends, signals, &report);
+    if let Some(unwritten) = unwritten {
+        unwritten.wait();
+    }
+    ended
 }
 
 /// The HTTP headers of a request are shorter than this.

@@ -2,18 +2,15 @@
 #![cfg(all(feature = "serve", feature = "http"))]
 
 use super::META;
-use crate::process::{Talk, command, eventually, example, pipe, text};
+use crate::process::{PATIENCE, Talk, command, eventually, example, pipe, text};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::Duration;
 
 const TOKEN: &str = "a-token-for-tests";
 const AUTHORIZATION: &str = "Authorization: Bearer a-token-for-tests";
 const JSON: &str = "Content-Type: application/json";
-/// An answer that takes longer has been forgotten.
-const PATIENCE: Duration = Duration::from_secs(10);
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 struct Server {
@@ -181,6 +178,36 @@ fn an_address_that_is_taken_is_3() {
 }
 
 #[test]
+fn an_address_that_is_no_machines_is_refused() {
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let output = pipe(command("mcp-serve").args(["--http", address, "--", "cat"]), b"");
+        let stderr = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains("the one that clients connect to"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_flood_of_progress_does_not_lose_the_response() {
+    let server = Server::start(&mut serve(&[]));
+    let session = server.begin_session();
+    let call = json!({"name": "wait", "_meta": {"progressToken": "t"}});
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call});
+    let mut stream = server.send("POST", &[AUTHORIZATION, JSON, &session], &call.to_string());
+    eventually("it waits", || server.seen().contains("\"wait\""));
+    // The world's first call is c1; 20 MB are more than a connection holds.
+    let progress = json!({"progress": 1, "message": "x".repeat(1000)});
+    let progress = json!({"type": "observation", "call_id": "c1", "data": {"event": "progress", "data": progress}});
+    let lines = vec![progress.to_string(); 1000].join("\n");
+    (0..20).for_each(|_| drop(server.call("say", &json!({"line": lines}))));
+    server.call("release", &json!({}));
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let delivered = answer.matches("notifications/progress").count();
+    assert!((1024..20_000).contains(&delivered) && answer.contains("released"), "{delivered}");
+}
+
+#[test]
 fn our_own_client_calls_through_it_in_both_eras() {
     let server = Server::start(&mut serve(&[]));
     let url = format!("http://{}/mcp", server.address);
@@ -291,16 +318,21 @@ fn a_session_has_a_stream_for_changes_until_it_is_deleted() {
     }
     assert_eq!(server.ask("DELETE", &[AUTHORIZATION, &session], "").0, 204);
     assert_eq!(server.post(&[&session], PING).0, 404);
+    stream.get_ref().set_read_timeout(Some(PATIENCE)).unwrap();
+    // The stream ends, although the connection was not closed by us.
+    stream.read_to_string(&mut line).unwrap();
 }
 
 #[test]
 fn a_world_that_dies_answers_for_its_calls_and_ends_the_server() {
     let mut server = Server::start(&mut serve(&[]));
-    let waiting = server.send_call("wait", &json!({}));
-    eventually("it waits", || server.seen().contains("wait"));
-    let _dying = server.send_call("die", &json!({"status": 7}));
-    let lost = result(waiting);
-    assert!(lost["isError"] == true && lost.to_string().contains("exit status 7"), "{lost}");
+    let waiting: Vec<TcpStream> = (0..100).map(|_| server.send_call("wait", &json!({}))).collect();
+    eventually("all wait", || server.seen().matches("\"wait\"").count() == waiting.len());
+    let dying = server.send_call("die", &json!({"status": 7}));
+    for stream in waiting.into_iter().chain([dying]) {
+        let lost = result(stream);
+        assert!(lost["isError"] == true && lost.to_string().contains("exit status 7"), "{lost}");
+    }
     eventually("it ends", || server.child.try_wait().unwrap().is_some());
     assert_eq!(server.child.wait().unwrap().code(), Some(7));
 }

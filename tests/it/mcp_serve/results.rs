@@ -76,6 +76,14 @@ fn ten_megabytes_pass_and_what_is_longer_than_allowed_is_an_error() {
 }
 
 #[test]
+fn a_limit_of_results_below_that_of_lines_counts() {
+    let mut client = Client::start(&mut stand_in(&["--max-result", "100K"]));
+    assert!(client.call("big", &json!({"bytes": 90 << 10}))["isError"].is_null());
+    assert!(client.call("big", &json!({"bytes": 101 << 10})).to_string().contains("kind: too_large"));
+    client.talk.end_after_close();
+}
+
+#[test]
 fn noise_of_the_world_reaches_nobody_but_stderr() {
     let mut client = Client::start(&mut stand_in(&[]));
     let deep = "[".repeat(600);
