@@ -1,39 +1,17 @@
 //! The calls that a world has not answered yet: in which order their answers leave, which of them are at a far side, and until when.
 
+use super::far_side::{FarSide, Flight, LONGEST_LINGER, Over};
 use super::queue::{Queue, Queued};
+use super::refusal::{Refusal, Times};
 use super::restarts::Restarts;
 use crate::io::report::{Report, Status};
-use crate::record::{Call, Kind, Outcome, OwnedCall};
-use serde_json::value::RawValue;
-use std::collections::{BTreeSet, HashMap};
+use crate::record::{Call, OwnedCall};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A far side, by its place among several, and the number of a call there.
 pub type Number = (usize, u64);
-
-/// Why a call gets no result.
-#[derive(Debug, Clone)]
-pub struct Refusal {
-    pub kind: Kind,
-    /// The world's own code, where it has one.
-    pub code: Option<&'static str>,
-    /// For people.
-    pub message: String,
-    /// JSON text: what else there is to know.
-    pub data: Option<Box<RawValue>>,
-}
-
-impl Refusal {
-    pub fn new(kind: Kind, message: impl Into<String>) -> Refusal {
-        Refusal { kind, code: None, message: message.into(), data: None }
-    }
-
-    fn outcome(&self) -> Outcome<'_> {
-        Outcome::Error { kind: self.kind, message: &self.message, code: self.code, data: self.data.as_deref() }
-    }
-}
 
 /// What became of a call that was to be sent.
 pub enum Sending {
@@ -43,35 +21,6 @@ pub enum Sending {
     Refused(Refusal),
     /// It cannot be sent now.
     Later,
-}
-
-/// When a call was sent, and in which epoch of its far side it is answered.
-#[derive(Debug, Clone, Copy)]
-pub struct Times {
-    pub sent_at: Option<Instant>,
-    /// None where the far side is never started again.
-    pub epoch: Option<u64>,
-}
-
-impl Times {
-    /// The answer to the call with its times, where the far side has epochs.
-    pub fn answer(&self, call: &Call<'_>, outcome: Outcome<'_>) -> String {
-        self.answer_with(call, outcome, &[])
-    }
-
-    /// The answer to a call that gets no result. One that was sent may have been executed all the same.
-    fn refuse(&self, call: &Call<'_>, refusal: &Refusal) -> String {
-        let maybe: &[_] = if self.sent_at.is_some() { &[("maybe_executed", "true")] } else { &[] };
-        self.answer_with(call, refusal.outcome(), maybe)
-    }
-
-    fn answer_with(&self, call: &Call<'_>, outcome: Outcome<'_>, more: &[(&str, &str)]) -> String {
-        let Some(epoch) = self.epoch.map(|epoch| epoch.to_string()) else { return call.answer_with(outcome, more) };
-        let took = self.sent_at.map(|at| at.elapsed().as_millis().to_string());
-        let took = took.as_deref().map(|took| ("duration_ms", took));
-        let fields = more.iter().copied().chain(took).chain([("epoch", epoch.as_str())]);
-        call.answer_with(outcome, &Vec::from_iter(fields))
-    }
 }
 
 /// A call without an answer.
@@ -116,64 +65,6 @@ impl Queued for Line {
             Line::Call(waiting) => waiting.call.size(),
             Line::Ready(line) => line.len(),
         }
-    }
-}
-
-/// A call that is at a far side.
-struct Flight {
-    /// How long it may take, and until when.
-    timeout: Option<Duration>,
-    until: Option<Instant>,
-    /// Whether it may be sent again where the far side is lost.
-    is_repeatable: bool,
-}
-
-/// Why a far side is gone for good, and how long calls for it are still refused one by one before the run ends.
-pub struct Over {
-    pub refusal: Refusal,
-    /// What ends the run.
-    pub failure: (Status, String),
-    /// A pause between two calls that is longer than this ends it.
-    patience: Duration,
-    until: Instant,
-    /// When it ends in any case.
-    latest: Instant,
-    /// Calls were made that are refused for this.
-    was_needed: bool,
-}
-
-/// Where a far side is gone for good, a run goes on as long as the pauses between two calls are shorter than this,
-pub const LINGER: Duration = Duration::from_millis(100);
-/// or this where it was never up, since the caller may be starting as well,
-pub const FIRST_CALLS: Duration = Duration::from_secs(1);
-/// and for this long in all.
-const LONGEST_LINGER: Duration = Duration::from_secs(5);
-
-/// One of the far sides.
-struct FarSide {
-    /// None where it is never started again.
-    restarts: Option<Restarts>,
-    over: Option<Over>,
-    /// The calls that are there, by their numbers.
-    flights: HashMap<u64, Flight>,
-    /// When each of them is late that has a time limit.
-    deadlines: BTreeSet<(Instant, u64)>,
-}
-
-impl FarSide {
-    fn new(restarts: Option<Restarts>) -> FarSide {
-        FarSide { restarts, over: None, flights: HashMap::new(), deadlines: BTreeSet::new() }
-    }
-
-    fn insert(&mut self, id: u64, flight: Flight) {
-        self.deadlines.extend(flight.until.map(|until| (until, id)));
-        self.flights.insert(id, flight);
-    }
-
-    fn remove(&mut self, id: u64) -> Option<Flight> {
-        let flight = self.flights.remove(&id)?;
-        flight.until.map(|until| self.deadlines.remove(&(until, id)));
-        Some(flight)
     }
 }
 

@@ -5,15 +5,19 @@
 #![cfg_attr(not(feature = "mcp"), allow(dead_code))]
 
 mod calls;
+mod far_side;
 pub mod intake;
 pub mod queue;
+mod refusal;
 mod restarts;
 mod runtime;
 
 use crate::io::report::Failure;
 use crate::io::stage::{Event, Out};
 use crate::record::{Call, Kind, OwnedCall, Unreadable};
-pub use calls::{Calls, FIRST_CALLS, LINGER, Number, Refusal, Sending};
+pub use calls::{Calls, Number, Sending};
+pub use far_side::{FIRST_CALLS, LINGER};
+pub use refusal::Refusal;
 pub use restarts::Restarts;
 pub use runtime::{Runtime, Settings};
 use std::time::{Duration, Instant};
@@ -113,3 +117,7 @@ pub trait World: Send {
     /// again after every event until then.
     fn part(&mut self, far: usize, out: &mut Out) -> bool;
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,8 +1,8 @@
 //! The stage of a world: calls from the near side become the far side's, its results go back.
 
-use super::calls::{Calls, Refusal, Sending};
+use super::calls::{Calls, Sending};
 use super::intake::{self, Intake, Read, time_limit};
-use super::{Restarts, World};
+use super::{Refusal, Restarts, World};
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};

@@ -1,0 +1,56 @@
+//! Answers to calls that get no result, and what every answer has beside it.
+
+use crate::record::{Call, Kind, Outcome};
+use serde_json::value::RawValue;
+use std::time::Instant;
+
+/// Why a call gets no result.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    pub kind: Kind,
+    /// The world's own code, where it has one.
+    pub code: Option<&'static str>,
+    /// For people.
+    pub message: String,
+    /// JSON text: what else there is to know.
+    pub data: Option<Box<RawValue>>,
+}
+
+impl Refusal {
+    pub fn new(kind: Kind, message: impl Into<String>) -> Refusal {
+        Refusal { kind, code: None, message: message.into(), data: None }
+    }
+
+    fn outcome(&self) -> Outcome<'_> {
+        Outcome::Error { kind: self.kind, message: &self.message, code: self.code, data: self.data.as_deref() }
+    }
+}
+
+/// When a call was sent, and in which epoch of its far side it is answered.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub sent_at: Option<Instant>,
+    /// None where the far side is never started again.
+    pub epoch: Option<u64>,
+}
+
+impl Times {
+    /// The answer to the call with its times, where the far side has epochs.
+    pub fn answer(&self, call: &Call<'_>, outcome: Outcome<'_>) -> String {
+        self.answer_with(call, outcome, &[])
+    }
+
+    /// The answer to a call that gets no result. One that was sent may have been executed all the same.
+    pub(super) fn refuse(&self, call: &Call<'_>, refusal: &Refusal) -> String {
+        let maybe: &[_] = if self.sent_at.is_some() { &[("maybe_executed", "true")] } else { &[] };
+        self.answer_with(call, refusal.outcome(), maybe)
+    }
+
+    fn answer_with(&self, call: &Call<'_>, outcome: Outcome<'_>, more: &[(&str, &str)]) -> String {
+        let Some(epoch) = self.epoch.map(|epoch| epoch.to_string()) else { return call.answer_with(outcome, more) };
+        let took = self.sent_at.map(|at| at.elapsed().as_millis().to_string());
+        let took = took.as_deref().map(|took| ("duration_ms", took));
+        let fields = more.iter().copied().chain(took).chain([("epoch", epoch.as_str())]);
+        call.answer_with(outcome, &Vec::from_iter(fields))
+    }
+}
