@@ -1,11 +1,11 @@
 //! A terminal that is ours while a person is asked something, and no longer: whoever else has it may be a full-screen program.
 
-use super::descriptor::Descriptor;
 use super::foreground::ForegroundProgram;
-use super::report::{Failure, Status};
+use super::report::Failure;
 use super::terminal::Terminal;
+use super::terminal_mode::TerminalMode;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::termios::{InputFlags, LocalFlags, OutputFlags, SetArg, Termios, tcdrain, tcgetattr, tcsetattr};
+use nix::sys::termios::{InputFlags, LocalFlags, OutputFlags, tcdrain};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -14,10 +14,7 @@ use std::os::fd::AsFd;
 /// when this is dropped.
 #[derive(Debug)]
 pub struct Asking {
-    terminal: Terminal,
-    tty: Descriptor,
-    before: Termios,
-    while_asking: Termios,
+    mode: TerminalMode,
     /// What has come of a line.
     typed: Vec<u8>,
 }
@@ -39,16 +36,15 @@ impl Asking {
     /// Takes the terminal over.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where it isn't ours to read, see [`Terminal::borrow`].
-    pub fn begin(mut terminal: Terminal) -> Result<Asking, Failure> {
-        terminal.borrow()?;
-        match take_over(&terminal) {
-            Ok((tty, before, while_asking)) => Ok(Asking { terminal, tty, before, while_asking, typed: Vec::new() }),
-            Err(error) => {
-                terminal.restore();
-                Err(Failure::new(Status::NotStarted, format_args!("{}: {error}", terminal.path().display())))
-            }
-        }
+    /// [`Status::NotStarted`](super::report::Status::NotStarted) where it isn't ours to read, see [`Terminal::borrow`].
+    pub fn begin(terminal: Terminal) -> Result<Asking, Failure> {
+        let mode = TerminalMode::set(terminal, |lines| {
+            lines.local_flags.insert(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ECHOE | LocalFlags::ISIG);
+            lines.input_flags.insert(InputFlags::ICRNL);
+            lines.input_flags.remove(InputFlags::IGNCR | InputFlags::INLCR);
+            lines.output_flags.insert(OutputFlags::OPOST | OutputFlags::ONLCR);
+        });
+        Ok(Asking { mode: mode?, typed: Vec::new() })
     }
 
     /// Shows text, which must be printable.
@@ -56,20 +52,20 @@ impl Asking {
     /// # Errors
     /// Where the terminal has gone.
     pub fn show(&mut self, text: &str) -> io::Result<()> {
-        self.tty.write_all(text.as_bytes())
+        self.mode.tty.write_all(text.as_bytes())
     }
 
     /// Forgets what was typed so far: it can be no answer to what is asked only now. Waits until that is shown.
     pub fn forget_input(&mut self) {
         // A terminal that refuses has gone, which its reader finds out.
-        let _ = tcdrain(self.tty.as_fd());
-        self.terminal.forget_input();
+        let _ = tcdrain(self.mode.tty.as_fd());
+        self.mode.terminal.forget_input();
         self.typed.clear();
     }
 
     /// Its width in columns.
     pub fn width(&self) -> usize {
-        self.terminal.width()
+        self.mode.terminal.width()
     }
 
     /// Waits for a line, or until `watched` has something to read.
@@ -79,8 +75,10 @@ impl Asking {
                 let line = self.typed.drain(..=end).collect::<Vec<_>>();
                 return TerminalInput::Line(String::from_utf8_lossy(&line[..end]).replace('\u{fffd}', "?"));
             }
-            let mut fds =
-                [PollFd::new(self.tty.as_fd(), PollFlags::POLLIN), PollFd::new(watched.as_fd(), PollFlags::POLLIN)];
+            let mut fds = [
+                PollFd::new(self.mode.tty.as_fd(), PollFlags::POLLIN),
+                PollFd::new(watched.as_fd(), PollFlags::POLLIN),
+            ];
             match poll(&mut fds, PollTimeout::NONE) {
                 Ok(_) | Err(nix::errno::Errno::EINTR) => {}
                 Err(_) => return TerminalInput::Gone,
@@ -94,7 +92,7 @@ impl Asking {
             }
             if tty.contains(PollFlags::POLLIN) {
                 let mut buffer = [0; 4096];
-                match self.tty.read(&mut buffer) {
+                match self.mode.tty.read(&mut buffer) {
                     Ok(0) => return TerminalInput::End,
                     Ok(read) => self.typed.extend_from_slice(&buffer[..read]),
                     Err(_) => return TerminalInput::Gone,
@@ -106,36 +104,16 @@ impl Asking {
     /// Starts a program that has the terminal until it ends.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where it can't be started.
+    /// [`Status::NotStarted`](super::report::Status::NotStarted) where it can't be started.
     pub fn start(&mut self, command: &[OsString]) -> Result<ForegroundProgram<'_>, Failure> {
         // It finds the terminal as it was.
-        let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.before);
-        ForegroundProgram::start(command, &self.terminal)
+        self.mode.suspend();
+        ForegroundProgram::start(command, &self.mode.terminal)
     }
 
     /// Has the terminal again, after a program had it.
     pub fn resume(&mut self) {
-        let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.while_asking);
+        self.mode.resume();
         self.forget_input();
-    }
-}
-
-fn take_over(terminal: &Terminal) -> io::Result<(Descriptor, Termios, Termios)> {
-    let tty = terminal.descriptor()?;
-    let before = tcgetattr(tty.as_fd())?;
-    let mut lines = before.clone();
-    lines.local_flags.insert(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ECHOE | LocalFlags::ISIG);
-    lines.input_flags.insert(InputFlags::ICRNL);
-    lines.input_flags.remove(InputFlags::IGNCR | InputFlags::INLCR);
-    lines.output_flags.insert(OutputFlags::OPOST | OutputFlags::ONLCR);
-    tcsetattr(tty.as_fd(), SetArg::TCSADRAIN, &lines)?;
-    Ok((tty, before, lines))
-}
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        // A terminal that refuses has gone. Not TCSADRAIN: a terminal that is held (Ctrl-S) shows nothing more.
-        let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSANOW, &self.before);
-        self.terminal.restore();
     }
 }

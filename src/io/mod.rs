@@ -29,6 +29,7 @@ mod sink;
 pub mod stage;
 pub mod tail;
 pub mod terminal;
+mod terminal_mode;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

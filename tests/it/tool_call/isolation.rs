@@ -2,11 +2,13 @@
 
 use super::Home;
 use crate::process::{binary, eventually, example, is_running, pipe, text};
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::PeerCredentials;
 use nix::unistd::getuid;
 use std::fs::Permissions;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -44,10 +46,12 @@ fn a_session_of_another_user_is_not_called() {
     let mut server = theirs.command(&["--serve", "shop", "--", "cat"]);
     let stdin = Stdio::from(OwnedFd::from(listener));
     let mut server = server.uid(NOBODY).stdin(stdin).stderr(Stdio::null()).spawn().unwrap();
+    // Until then the socket is that of this test.
     eventually("it listens as another user", || {
-        let ran = home.call(&["echo"]);
-        ran.status == Some(3) && ran.stderr.contains("belongs to another user, 65534")
+        let stream = UnixStream::connect(home.folder().join("socket")).unwrap();
+        getsockopt(&stream, PeerCredentials).unwrap().uid() == NOBODY
     });
+    home.call(&["echo"]).assert_refused(3, "belongs to another user, 65534");
     home.run(&["--stop", "shop"]).assert_refused(3, "belongs to another user");
     assert!(server.try_wait().unwrap().is_none(), "it still runs");
     server.kill().unwrap();
