@@ -46,10 +46,13 @@ fn a_session_of_another_user_is_not_called() {
     let mut server = theirs.command(&["--serve", "shop", "--", "cat"]);
     let stdin = Stdio::from(OwnedFd::from(listener));
     let mut server = server.uid(NOBODY).stdin(stdin).stderr(Stdio::null()).spawn().unwrap();
-    // Until then the socket is that of this test.
+    // Until then the socket is that of this test. A session whose last client leaves before the world has answered ends.
+    let mut clients = Vec::new();
     eventually("it listens as another user", || {
-        let stream = UnixStream::connect(home.folder().join("socket")).unwrap();
-        getsockopt(&stream, PeerCredentials).unwrap().uid() == NOBODY
+        let client = UnixStream::connect(home.folder().join("socket")).unwrap();
+        let uid = getsockopt(&client, PeerCredentials).unwrap().uid();
+        clients.push(client);
+        uid == NOBODY
     });
     home.call(&["echo"]).assert_refused(3, "belongs to another user, 65534");
     home.run(&["--stop", "shop"]).assert_refused(3, "belongs to another user");
