@@ -116,16 +116,16 @@ impl Serving {
         }
     }
 
-    fn hear(&mut self, line: &Line<'_>) -> Result<(), Failure> {
+    fn take_world_line(&mut self, line: &Line<'_>) -> Result<(), Failure> {
         if line.is_blank() {
             return Ok(());
         }
-        let heard = match std::str::from_utf8(line.body()) {
+        let read = match std::str::from_utf8(line.body()) {
             _ if deeper_than(line.body(), self.settings.max_depth) => WorldLine::Noise(TOO_DEEP.to_owned()),
             Ok(text) => self.server.take_world_line(text, &mut self.outbox),
             Err(_) => WorldLine::Noise("not UTF-8".to_owned()),
         };
-        match heard {
+        match read {
             WorldLine::Record => {}
             WorldLine::Noise(why) => self.report.note_again(format_args!("world:{}: {why}; skipped", line.number())),
             WorldLine::Echo if self.server.has_tools() => {}
@@ -137,7 +137,7 @@ impl Serving {
         Ok(())
     }
 
-    fn hear_part(&mut self, bytes: &[u8], number: u64, last: bool) {
+    fn take_world_part(&mut self, bytes: &[u8], number: u64, last: bool) {
         let room = HEAD - self.overlong.len();
         self.overlong.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if last {
@@ -178,7 +178,7 @@ impl Serving {
             return Ok(());
         }
         if out.far_waits() {
-            // It may have listed them; whoever reads us has not let us read that yet.
+            // It may have listed them: our own reader takes nothing, so the answer has not been read yet.
             self.tools_by = Some(Instant::now() + self.settings.start_timeout);
             return Ok(());
         }
@@ -229,8 +229,8 @@ impl Serving {
             }
             Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line),
             Event::Piece(Side::Near, Piece::Part { number, last: true, .. }) => self.take_part(number),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.hear(&line)?,
-            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.hear_part(bytes, number, last),
+            Event::Piece(Side::Far, Piece::Line(line)) => self.take_world_line(&line)?,
+            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.take_world_part(bytes, number, last),
             Event::Closed(Side::Near) => self.near_ended = true,
             Event::Exited(status) => self.exited(status, out),
             Event::Due => self.due(out)?,
