@@ -2,19 +2,15 @@
 
 use crate::io::descriptor::Descriptor;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::time::Duration;
 
-/// A file is looked at so often for what was added to it.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// A FIFO never ends, whoever opens and closes it; of a file, what is added from now on is read; anything else ends when it does.
+/// Opens a FIFO, which never ends, whoever opens and closes it, or a device such as a terminal, which ends when it does.
 ///
 /// # Errors
-/// Where it isn't there, or can't be read.
+/// Where it isn't there, can't be read, or is a plain file: nobody is notified when a line is appended to one.
 pub fn open(path: &Path) -> io::Result<Descriptor> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_fifo() {
@@ -24,26 +20,8 @@ pub fn open(path: &Path) -> io::Result<Descriptor> {
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    let file = File::open(path)?;
-    if !kind.is_file() {
-        return Ok(OwnedFd::from(file).into());
+    if kind.is_file() {
+        return Err(io::Error::other("a plain file: use a FIFO (mkfifo)"));
     }
-    follow(file)
-}
-
-fn follow(mut file: File) -> io::Result<Descriptor> {
-    file.seek(SeekFrom::End(0))?;
-    let (read, mut write) = io::pipe()?;
-    // It dies with the process; nothing depends on its end.
-    std::thread::spawn(move || {
-        let mut buffer = [0; 4096];
-        loop {
-            match file.read(&mut buffer) {
-                Ok(0) => std::thread::sleep(LOOK),
-                Ok(read) if write.write_all(&buffer[..read]).is_ok() => {}
-                Ok(_) | Err(_) => return,
-            }
-        }
-    });
-    Ok(OwnedFd::from(read).into())
+    Ok(OwnedFd::from(File::open(path)?).into())
 }

@@ -63,8 +63,8 @@ pub struct Arguments {
     /// Colour on the person's terminal
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
-    /// Take answers from here as well: a FIFO, or a file that is appended to; `stdin` lets the side that makes the calls answer
-    #[arg(long, value_name = "PATH|stdin")]
+    /// Take answers from a FIFO as well; `stdin` lets the side that makes the calls answer
+    #[arg(long, value_name = "FIFO|stdin")]
     answers: Option<PathBuf>,
     /// Reject a call that nobody has answered for after this time; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]

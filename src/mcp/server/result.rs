@@ -6,9 +6,9 @@ use crate::record::{Fields, OwnedTool, ToolError, ToolResult};
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
-/// Which program serves.
+/// Which implementation serves: the package, since its version stands beside it.
 pub(super) fn server_info() -> String {
-    Object::default().text("name", "mcp-serve").text("version", env!("CARGO_PKG_VERSION")).end()
+    Object::default().text("name", env!("CARGO_PKG_NAME")).text("version", env!("CARGO_PKG_VERSION")).end()
 }
 
 fn meta() -> String {

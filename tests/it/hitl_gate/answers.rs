@@ -214,18 +214,11 @@ fn unless_it_is_told_that_it_may() {
 }
 
 #[test]
-fn answers_are_read_from_what_is_added_to_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("answers");
-    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&path).unwrap();
-    file.write_all(b"{\"of\":\"an earlier run\"}\n").unwrap();
-    let mut talk = Talk::start(&mut gate(&["--answers", path.to_str().unwrap()]));
-    let asked = json(&talk.ask(MARKED));
-    let answer = format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
-    file.write_all(format!("{answer}\n").as_bytes()).unwrap();
-    assert_eq!(json(&talk.hear())["status"], "approved");
-    let ended = talk.end_after_close();
-    assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+fn a_plain_file_of_answers_is_refused() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let (status, lines, stderr) = super::ran(&mut gate(&["--answers", file.path().to_str().unwrap()]), "");
+    assert_eq!((status, lines.len()), (Some(2), 0));
+    assert!(stderr.contains("a plain file: use a FIFO (mkfifo)"), "{stderr}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn a_client_of_2026_needs_no_handshake() {
     assert_eq!((&listed["result"]["ttlMs"], &listed["result"]["cacheScope"]), (&json!(0), &json!("private")));
     let called = client.ask("tools/call", &json!({"_meta": meta(), "name": "test_simple_text"}));
     assert_eq!(called["result"]["resultType"], "complete");
-    assert_eq!(called["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "mcp-serve");
+    assert_eq!(called["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "pipewright");
     for method in ["initialize", "ping", "resources/list"] {
         assert_eq!(client.ask(method, &json!({"_meta": meta()}))["error"]["code"], -32601, "{method}");
     }
