@@ -149,7 +149,7 @@ fn without_values(kind: ErrorKind) -> &'static str {
 /// Whether a filter is true, or why that can't be told.
 pub type Holds = Result<bool, String>;
 
-/// Several filters that are asked about the same text: together, so that it is read once. They see nothing else.
+/// Several conditions on the same text, run together, so that it is read once. They see nothing else.
 pub struct Many {
     filters: Vec<pipewright_jq::Filter>,
     /// All of them in one, which gives a number for each: 0 where it isn't true, 1 where it is, 2 where it fails.
@@ -162,7 +162,7 @@ impl Many {
     /// # Errors
     /// The name of the first that can't be understood, and the place in it.
     pub fn compile(sources: &[(String, &str)]) -> Result<Many, String> {
-        let compile = |source: &str| pipewright_jq::Filter::compile(source, &[], Limits::default());
+        let compile = |source: &str| pipewright_jq::Filter::compile_condition(source, Limits::default());
         let mut filters = Vec::new();
         for (name, source) in sources {
             filters.push(compile(source).map_err(|error| format!("{name}: {error}"))?);

@@ -1,6 +1,6 @@
 //! A compiled filter, and its runs.
 
-use crate::compile::{Compiled, Data, compile};
+use crate::compile::{Compiled, Data, NullOrder, compile};
 use crate::error::{CompileError, Error, ErrorKind};
 use crate::fuel::{self, Stop};
 use crate::json::{Unreadable, Writer, read, write};
@@ -72,8 +72,26 @@ impl Filter {
     /// # Errors
     /// The text isn't a filter, is too large, or calls what isn't there.
     pub fn compile(source: &str, variables: &[&str], limits: Limits) -> Result<Filter, CompileError> {
+        Filter::compile_with(source, variables, limits, NullOrder::First)
+    }
+
+    /// Compiles a condition that sees nothing but its input. In it `<`, `<=`, `>` and `>=` are false beside null: in jq null is
+    /// less than every number, so that `.amount < 100` holds where there is no amount.
+    ///
+    /// # Errors
+    /// As [`Filter::compile`].
+    pub fn compile_condition(source: &str, limits: Limits) -> Result<Filter, CompileError> {
+        Filter::compile_with(source, &[], limits, NullOrder::Unordered)
+    }
+
+    fn compile_with(
+        source: &str,
+        variables: &[&str],
+        limits: Limits,
+        null_order: NullOrder,
+    ) -> Result<Filter, CompileError> {
         let limits = Limits { max_depth: limits.max_depth.min(Limits::DEEPEST), ..limits };
-        Ok(Filter { compiled: compile(source, variables)?, variables: variables.len(), limits })
+        Ok(Filter { compiled: compile(source, variables, null_order)?, variables: variables.len(), limits })
     }
 
     /// Whether there is a first output, and it is neither false nor null.

@@ -107,3 +107,9 @@ def significand: if . == 0 or isinfinite or isnan then . else scalbln(.; -ilogb)
 def gamma: lgamma;
 def todate: todateiso8601;
 def fromdate: fromdateiso8601;
+
+# The comparisons of a condition, in which null is neither before nor behind anything.
+def __present_lt(l; r): l as $l | r as $r | $l != null and $r != null and $l < $r;
+def __present_le(l; r): l as $l | r as $r | $l != null and $r != null and $l <= $r;
+def __present_gt(l; r): l as $l | r as $r | $l != null and $r != null and $l > $r;
+def __present_ge(l; r): l as $l | r as $r | $l != null and $r != null and $l >= $r;

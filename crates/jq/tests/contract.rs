@@ -210,3 +210,26 @@ fn redaction_of_a_large_message_has_fuel_enough() {
     assert!(filter.one(Input::Json(message.as_bytes()), &[], &mut out).expect("it is ordinary work"));
     assert!(!String::from_utf8_lossy(&out).contains('@'));
 }
+
+#[test]
+fn in_a_condition_nothing_is_in_order_with_null() {
+    for source in [
+        ".amount < 100",
+        ".amount <= 100",
+        "100 > .amount",
+        "100 >= .amount",
+        ".a.b < .c",
+        "null < null",
+        "def f(x): x < 1; f(.amount)",
+        "[1, .amount] | any(. < 0)",
+        "if .amount < 1 then true else false end",
+    ] {
+        let condition = Filter::compile_condition(source, Limits::default()).expect("it is a filter");
+        assert!(!condition.matches(Input::Json(b"{}"), &[]).expect("it runs"), "{source}");
+    }
+    for source in [".n < 2", ".n <= 1", ".n > 0", ".n >= 1", ".none == null", "[.n, 3] | max > 2", "(.none // 0) < 1"] {
+        let condition = Filter::compile_condition(source, Limits::default()).expect("it is a filter");
+        assert!(condition.matches(Input::Json(br#"{"n":1}"#), &[]).expect("it runs"), "{source}");
+    }
+    assert!(matches(".amount < 100", "{}"), "a filter that is no condition orders as jq does");
+}

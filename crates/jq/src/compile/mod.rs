@@ -12,6 +12,7 @@ use jaq_core::load::parse::Def;
 use jaq_core::load::{Arena, File, Lexer, Loader, Parser};
 use jaq_core::{Compiler, DataT, Lut};
 use plain::Predicate;
+pub use rewrite::NullOrder;
 use std::panic::catch_unwind;
 
 /// What our filters work on.
@@ -32,7 +33,7 @@ pub struct Compiled {
     pub plain: Option<Predicate>,
 }
 
-/// The definition that the filter becomes. It is compiled with the others, so that it is rewritten as they are.
+/// The definition that the filter becomes, which is rewritten as the others are.
 const MAIN: &str = "pipewright_main";
 
 /// The definitions of jaq-core that natives of ours take the place of.
@@ -46,25 +47,25 @@ const COMPILE_STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 <
 ///
 /// # Errors
 /// The text isn't one, calls what isn't there, or is too large.
-pub fn compile(source: &str, variables: &[&str]) -> Result<Compiled, CompileError> {
+pub fn compile(source: &str, variables: &[&str], null_order: NullOrder) -> Result<Compiled, CompileError> {
     check::brackets(source)?;
     // Nothing panics that we know of, but jaq's compiler is not ours.
-    let compiled = catch_unwind(|| stacker::grow(COMPILE_STACK, || compile_here(source, variables)));
+    let compiled = catch_unwind(|| stacker::grow(COMPILE_STACK, || compile_here(source, variables, null_order)));
     compiled.unwrap_or_else(|_| Err(CompileError::new("the filter could not be compiled; please report it")))
 }
 
-fn compile_here(source: &str, variables: &[&str]) -> Result<Compiled, CompileError> {
+fn compile_here(source: &str, variables: &[&str], null_order: NullOrder) -> Result<Compiled, CompileError> {
     let tokens = Lexer::new(source).lex().map_err(|errors| explain::lexing(source, &errors))?;
     check::tokens(source, &tokens)?;
     let body =
         Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parsing(source, &errors))?;
     check::rows(&body)?;
     let plain = Predicate::of(&body);
-    let mut definitions: Vec<Def<&str>> = prelude();
-    definitions.push(Def { name: MAIN, args: Vec::new(), body });
+    let main = rewrite::definition(Def { name: MAIN, args: Vec::new(), body }, null_order);
+    let prelude = prelude().into_iter().map(|def| rewrite::definition(def, NullOrder::First));
     let names: Vec<String> = variables.iter().map(|name| format!("${name}")).collect();
     let arena = Arena::default();
-    let modules = Loader::new(definitions.into_iter().map(rewrite::definition))
+    let modules = Loader::new(prelude.chain([main]))
         .load(&arena, File { code: MAIN, path: () })
         .map_err(|_| CompileError::new("the filter could not be compiled"))?;
     Compiler::default()

@@ -13,7 +13,7 @@
 
 use jaq_core::load::lex::StrPart;
 use jaq_core::load::parse::{BinaryOp, Def, Pattern, Term};
-use jaq_core::ops::Math;
+use jaq_core::ops::{Cmp, Math};
 use jaq_core::path::{Part, Path};
 
 /// How many levels there are without a step, and how many parts of a kind stay together.
@@ -21,12 +21,35 @@ const LEVELS: usize = 8;
 
 type Node<'s> = Term<&'s str>;
 
+/// What `<`, `<=`, `>` and `>=` give beside null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NullOrder {
+    /// jq's: null comes before everything else.
+    First,
+    /// False: what is absent is neither small nor large.
+    Unordered,
+}
+
+/// Where a term stands.
+#[derive(Clone, Copy)]
+struct Context {
+    /// How many levels it is below the last step.
+    levels: usize,
+    null_order: NullOrder,
+}
+
+impl Context {
+    fn at_step(self) -> Context {
+        Context { levels: 0, ..self }
+    }
+}
+
 /// Puts steps into a definition.
-pub fn definition(def: Def<&str>) -> Def<&str> {
+pub fn definition(def: Def<&str>, null_order: NullOrder) -> Def<&str> {
     let arity = def.args.len();
     let is_recursive = calls(&def.body, &|name, arguments| name == def.name && arguments == arity);
     let step = if is_recursive { "!recursion" } else { "!step" };
-    let mut body = pipe(Term::Call(step, Vec::new()), inner(def.body, 0));
+    let mut body = pipe(Term::Call(step, Vec::new()), inner(def.body, Context { levels: 0, null_order }));
     if is_recursive && def.args.iter().any(|argument| !argument.starts_with('$')) {
         // What isn't last in a definition is called on the stack.
         body = pipe(body, Term::Id);
@@ -100,23 +123,28 @@ fn pattern_terms<'a, 's>(pattern: &'a Pattern<&'s str>, all: &mut Vec<&'a Node<'
     }
 }
 
-/// Puts steps into a term that is `levels` below the last step.
-fn inner(term: Node<'_>, levels: usize) -> Node<'_> {
+/// Puts steps into a term.
+fn inner(term: Node<'_>, context: Context) -> Node<'_> {
     let is_leaf =
         matches!(term, Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) | Term::Arr(None))
             || matches!(&term, Term::Str(_, parts) if parts.len() <= 1)
             || matches!(&term, Term::Call(_, arguments) if arguments.is_empty());
-    if levels >= LEVELS && !is_leaf { stepped(rewritten(term, 1)) } else { rewritten(term, levels + 1) }
+    let below = |levels| Context { levels, ..context };
+    if context.levels >= LEVELS && !is_leaf {
+        stepped(rewritten(term, below(1)))
+    } else {
+        rewritten(term, below(context.levels + 1))
+    }
 }
 
-fn rewritten<'s>(term: Node<'s>, levels: usize) -> Node<'s> {
-    let go = |term| inner(term, levels);
-    let boxed = |term: Box<Node<'s>>| Box::new(inner(*term, levels));
+fn rewritten<'s>(term: Node<'s>, context: Context) -> Node<'s> {
+    let go = |term| inner(term, context);
+    let boxed = |term: Box<Node<'s>>| Box::new(inner(*term, context));
     match term {
         Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) | Term::Arr(None) => term,
         Term::Str(format, parts) => {
             let chunks = chunks(parts.into_iter().map(|part| match part {
-                StrPart::Term(term) => StrPart::Term(inner(term, levels)),
+                StrPart::Term(term) => StrPart::Term(inner(term, context)),
                 other => other,
             }));
             let strings = chunks.into_iter().map(|parts| Term::Str(format, parts)).collect();
@@ -130,25 +158,28 @@ fn rewritten<'s>(term: Node<'s>, levels: usize) -> Node<'s> {
             let objects = chunks.into_iter().map(Term::Obj).collect();
             balanced(objects, BinaryOp::Math(Math::Add)).unwrap_or_else(|| Term::Obj(Vec::new()))
         }
-        Term::BinOp(left, operator, right) => operation(*left, operator, *right, levels),
+        Term::BinOp(left, operator, right) => operation(*left, operator, *right, context),
         Term::Fold(name, source, pattern, rounds) => {
             let rounds = rounds.into_iter().enumerate();
-            let rounds = rounds.map(|(index, term)| if index == 1 { stepped(inner(term, 0)) } else { go(term) });
-            Term::Fold(name, boxed(source), in_pattern(pattern, levels), rounds.collect())
+            let rounds =
+                rounds.map(|(index, term)| if index == 1 { stepped(inner(term, context.at_step())) } else { go(term) });
+            Term::Fold(name, boxed(source), in_pattern(pattern, context), rounds.collect())
         }
         Term::TryCatch(term, catch) => Term::TryCatch(boxed(term), catch.map(boxed)),
         Term::IfThenElse(cases, otherwise) => {
             let cases = cases.into_iter().map(|(condition, then)| (go(condition), go(then)));
             choice(chunks(cases), otherwise.map(boxed))
         }
-        Term::Def(definitions, term) => Term::Def(definitions.into_iter().map(definition).collect(), boxed(term)),
+        Term::Def(definitions, term) => {
+            Term::Def(definitions.into_iter().map(|def| definition(def, context.null_order)).collect(), boxed(term))
+        }
         Term::Call(name, arguments) => {
-            Term::Call(name, arguments.into_iter().map(|term| argument(term, levels)).collect())
+            Term::Call(name, arguments.into_iter().map(|term| argument(term, context)).collect())
         }
         Term::Path(term, path) => {
             let parts = path.0.into_iter().map(|(part, optional)| {
                 let part = match part {
-                    Part::Index(index) => Part::Index(inner(index, levels)),
+                    Part::Index(index) => Part::Index(inner(index, context)),
                     Part::Range(from, to) => Part::Range(from.map(go), to.map(go)),
                 };
                 (part, optional)
@@ -158,11 +189,11 @@ fn rewritten<'s>(term: Node<'s>, levels: usize) -> Node<'s> {
     }
 }
 
-fn argument(term: Node<'_>, levels: usize) -> Node<'_> {
-    if calls(&term, &|_, _| true) { stepped(inner(term, 0)) } else { inner(term, levels) }
+fn argument(term: Node<'_>, context: Context) -> Node<'_> {
+    if calls(&term, &|_, _| true) { stepped(inner(term, context.at_step())) } else { inner(term, context) }
 }
 
-fn operation<'s>(left: Node<'s>, operator: BinaryOp<&'s str>, right: Node<'s>, levels: usize) -> Node<'s> {
+fn operation<'s>(left: Node<'s>, operator: BinaryOp<&'s str>, right: Node<'s>, context: Context) -> Node<'s> {
     match operator {
         BinaryOp::Comma => {
             let mut terms = Vec::new();
@@ -170,30 +201,46 @@ fn operation<'s>(left: Node<'s>, operator: BinaryOp<&'s str>, right: Node<'s>, l
             let mut last = right;
             // A list of constants is thousands of levels deep to the left.
             while let Term::BinOp(before, BinaryOp::Comma, after) = left {
-                terms.push(inner(std::mem::replace(&mut last, *after), levels));
+                terms.push(inner(std::mem::replace(&mut last, *after), context));
                 left = *before;
             }
-            terms.push(inner(last, levels));
-            terms.push(inner(left, levels));
+            terms.push(inner(last, context));
+            terms.push(inner(left, context));
             terms.reverse();
             balanced(terms, BinaryOp::Comma).unwrap_or_default()
         }
         operator => {
+            if context.null_order == NullOrder::Unordered
+                && let Some(compare) = present(&operator)
+            {
+                return Term::Call(compare, vec![argument(left, context), argument(right, context)]);
+            }
             let operator = match operator {
-                BinaryOp::Pipe(Some(pattern)) => BinaryOp::Pipe(Some(in_pattern(pattern, levels))),
+                BinaryOp::Pipe(Some(pattern)) => BinaryOp::Pipe(Some(in_pattern(pattern, context))),
                 other => other,
             };
-            Term::BinOp(Box::new(inner(left, levels)), operator, Box::new(inner(right, levels)))
+            Term::BinOp(Box::new(inner(left, context)), operator, Box::new(inner(right, context)))
         }
     }
 }
 
-fn in_pattern(pattern: Pattern<&str>, levels: usize) -> Pattern<&str> {
+/// The definition in the prelude that does the same, and is false beside null.
+fn present(operator: &BinaryOp<&str>) -> Option<&'static str> {
+    match operator {
+        BinaryOp::Cmp(Cmp::Lt) => Some("__present_lt"),
+        BinaryOp::Cmp(Cmp::Le) => Some("__present_le"),
+        BinaryOp::Cmp(Cmp::Gt) => Some("__present_gt"),
+        BinaryOp::Cmp(Cmp::Ge) => Some("__present_ge"),
+        _ => None,
+    }
+}
+
+fn in_pattern(pattern: Pattern<&str>, context: Context) -> Pattern<&str> {
     match pattern {
         Pattern::Var(name) => Pattern::Var(name),
-        Pattern::Arr(parts) => Pattern::Arr(parts.into_iter().map(|part| in_pattern(part, levels)).collect()),
+        Pattern::Arr(parts) => Pattern::Arr(parts.into_iter().map(|part| in_pattern(part, context)).collect()),
         Pattern::Obj(entries) => Pattern::Obj(
-            entries.into_iter().map(|(key, part)| (inner(key, levels), in_pattern(part, levels))).collect(),
+            entries.into_iter().map(|(key, part)| (inner(key, context), in_pattern(part, context))).collect(),
         ),
     }
 }
