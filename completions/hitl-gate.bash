@@ -23,7 +23,7 @@ _hitl__gate() {
 
     case "${cmd}" in
         hitl__gate)
-            opts="-h -V --tty --color --answers --timeout --rules --audit --events --max-line --max-depth --help --version"
+            opts="-h -V --tty --color --answers --timeout --rules --agent --audit --events --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -46,6 +46,10 @@ _hitl__gate() {
                     return 0
                     ;;
                 --rules)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

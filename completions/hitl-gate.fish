@@ -2,9 +2,10 @@ complete -c hitl-gate -l tty -d 'The person\'s terminal [default: /dev/tty, wher
 complete -c hitl-gate -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c hitl-gate -l answers -d 'Take answers from here as well: a FIFO, or a file that is appended to; `stdin` lets the side that makes the calls answer' -r -F
+complete -c hitl-gate -l answers -d 'Take answers from a FIFO as well; `stdin` lets the side that makes the calls answer' -r -F
 complete -c hitl-gate -l timeout -d 'Reject a call that nobody has answered for after this time; 0 is for ever' -r
-complete -c hitl-gate -l rules -d 'Hold what was edited against these rules, as policy-check does: what they deny can\'t be approved' -r -F
+complete -c hitl-gate -l rules -d 'Judge by the rules in this TOML file as well' -r -F
+complete -c hitl-gate -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count' -r
 complete -c hitl-gate -l audit -d 'Write every question and answer to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it' -r -F
 complete -c hitl-gate -l events -d 'Where status records go: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, and nowhere with CMD, but with --answers stdin]' -r
 complete -c hitl-gate -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r

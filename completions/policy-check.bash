@@ -22,6 +22,9 @@ _policy__check() {
             policy__check,help)
                 cmd="policy__check__subcmd__help"
                 ;;
+            policy__check,hook)
+                cmd="policy__check__subcmd__hook"
+                ;;
             policy__check,test)
                 cmd="policy__check__subcmd__test"
                 ;;
@@ -33,6 +36,9 @@ _policy__check() {
                 ;;
             policy__check__subcmd__help,help)
                 cmd="policy__check__subcmd__help__subcmd__help"
+                ;;
+            policy__check__subcmd__help,hook)
+                cmd="policy__check__subcmd__help__subcmd__hook"
                 ;;
             policy__check__subcmd__help,test)
                 cmd="policy__check__subcmd__help__subcmd__test"
@@ -47,13 +53,17 @@ _policy__check() {
 
     case "${cmd}" in
         policy__check)
-            opts="-h -V --rules --confirm --mode --explain --audit --events --max-line --max-depth --help --version classify verify test help"
+            opts="-h -V --rules --agent --confirm --mode --explain --audit --events --max-line --max-depth --help --version classify hook verify test help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --rules)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -111,7 +121,7 @@ _policy__check() {
             return 0
             ;;
         policy__subcmd__check__subcmd__help)
-            opts="classify verify test help"
+            opts="classify hook verify test help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -152,6 +162,20 @@ _policy__check() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        policy__subcmd__check__subcmd__help__subcmd__hook)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         policy__subcmd__check__subcmd__help__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -173,6 +197,36 @@ _policy__check() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__hook)
+            opts="-h --rules --agent --max-line --max-depth --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --rules)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-line)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_policy_check_global_optspecs
-    string join \n rules= confirm= mode= explain audit= events= max-line= max-depth= h/help V/version
+    string join \n rules= agent= confirm= mode= explain audit= events= max-line= max-depth= h/help V/version
 end
 
 function __fish_policy_check_needs_command
@@ -24,7 +24,8 @@ function __fish_policy_check_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c policy-check -n "__fish_policy_check_needs_command" -l rules -d 'Also judge by the rules in this TOML file; SIGHUP reads it again' -r -F
+complete -c policy-check -n "__fish_policy_check_needs_command" -l rules -d 'Judge by the rules in this TOML file as well' -r -F
+complete -c policy-check -n "__fish_policy_check_needs_command" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l confirm -d 'What becomes of a call that a person is to be asked about: it is marked for the hitl-gate that follows, or refused. A JSON-RPC call is refused where nothing is said, since a server that knows nothing of marks would carry it out' -r -f -a "mark\t'It is marked: a hitl-gate follows, or a world that refuses what is marked'
 refuse\t'It is refused'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges and tells, and lets everything pass' -r -f -a "enforce\t'They do'
@@ -37,15 +38,22 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'T
 complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l rules -d 'Judge by the rules in this TOML file as well' -r -F
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand verify" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand test" -s h -l help -d 'Print help'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify verify test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -29,7 +29,7 @@ mod tools;
 mod unreadable;
 
 pub use answer::{Outcome, looks_like_json_rpc};
-pub use approval::{Action, HitlResponse};
+pub use approval::{Action, HitlResponse, is_decision};
 pub use cancel::{cancelled_id, is_same_id};
 pub use input::{InputRequest, InputResponse};
 pub use owned::OwnedCall;
@@ -147,6 +147,35 @@ impl<'a> Call<'a> {
         self.form != Form::JsonRpc || self.id.is_some()
     }
 
+    /// Reads the call in the input of a hook: `{"hook_event_name","tool_name","tool_input","tool_use_id"?,"agent_id"?,...}`.
+    ///
+    /// # Errors
+    /// As [`recognise`]; and where the event is another.
+    pub fn from_hook(input: &'a str, event: &str) -> Result<Call<'a>, Unreadable> {
+        let fields = Fields::read(input)?;
+        fields.spelled_as(&["hook_event_name", "tool_name", "tool_input"])?;
+        let text = |key: &str| match fields.get(key) {
+            Some(value) => string(key, value),
+            None => unreadable(format_args!("it has no {key:?}")),
+        };
+        let own = text("hook_event_name")?;
+        if own != event {
+            return unreadable(format_args!("the event is {own:?}: only {event:?} asks for a decision"));
+        }
+        Ok(Call {
+            form: Form::Record,
+            id: fields.get("tool_use_id"),
+            tool: text("tool_name")?,
+            arguments: arguments("tool_input", &fields)?,
+            arguments_key: "tool_input",
+            timeout: None,
+            target: None,
+            requires_approval: false,
+            policy: None,
+            context: CONTEXT.iter().filter_map(|&key| Some((key, fields.get(key)?))).collect(),
+        })
+    }
+
     /// The arguments as JSON text: an object.
     pub fn arguments_text(&self) -> &'a str {
         self.arguments.map_or("{}", RawValue::get)
@@ -205,10 +234,21 @@ fn call_in<'a>(fields: &Fields<'a>) -> Result<Option<Call<'a>>, Unreadable> {
             call(form, fields, string("tool_name", tool)?).map(Some)
         }
         // Its own answers bear `tool` as well, and a `status`.
-        Form::Short if fields.get("status").is_some() => Ok(None),
+        Form::Short if fields.get("status").is_some() => answer(fields).map(|()| None),
         Form::Short | Form::Godot => call(form, fields, value).map(Some),
         Form::JsonRpc if value == "tools/call" => json_rpc(fields).map(Some),
         Form::Record | Form::JsonRpc => Ok(None),
+    }
+}
+
+/// Checks that a record with `tool` and `status` is an answer: a reader that ignores `status` would take another for a call.
+fn answer(fields: &Fields<'_>) -> Result<(), Unreadable> {
+    let status = fields.get("status").map(RawValue::get);
+    let is_answer = matches!(status, Some("\"ok\"" | "\"error\""));
+    match ["args", "arguments"].into_iter().find(|key| fields.get(key).is_some()) {
+        None if is_answer => Ok(()),
+        None => unreadable("\"tool\" makes it a call, and \"status\" an answer, whose status is ok or error"),
+        Some(key) => unreadable(format_args!("{key:?} makes it a call, and \"status\" an answer")),
     }
 }
 
@@ -374,6 +414,12 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
+    }
+
+    /// The value that a reader who ignores case finds under the key.
+    pub(crate) fn get_ignoring_case(&self, key: &str) -> Option<&'a RawValue> {
+        let key = folded(key);
+        self.0.iter().find(|(name, _)| folded(name) == key).map(|&(_, value)| value)
     }
 }
 

@@ -8,9 +8,44 @@ use crate::policy::{Decision, Verdict};
 use crate::record::{Call, recognise};
 use std::path::{Path, PathBuf};
 
+/// Which rules judge, of which agent's calls.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct RulesOptions {
+    /// Judge by the rules in this TOML file as well
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count
+    #[arg(long, value_name = "NAME", requires = "rules")]
+    pub agent: Option<String>,
+}
+
+impl RulesOptions {
+    /// Opens the rules file, where there is one.
+    ///
+    /// # Errors
+    /// As [`RulesFile::open`].
+    pub fn open(self, report: &Report) -> Result<Option<RulesFile>, Failure> {
+        let RulesOptions { rules, agent } = self;
+        let file = rules.map(|path| RulesFile::open(&path, report)).transpose()?;
+        let Some(file) = file else { return Ok(None) };
+        if agent.is_none()
+            && let Some(Rule { line, id, .. }) = file.rules().iter().find(|rule| rule.has_agent())
+        {
+            let path = file.path.display();
+            report.note(format_args!(
+                "{path}:{line}: rule {id:?} is about an agent, and matches none without --agent NAME"
+            ));
+        }
+        Ok(Some(RulesFile { agent, ..file }))
+    }
+}
+
 /// A rules file with its filters.
 pub struct RulesFile {
     path: PathBuf,
+    text: String,
+    /// The agent whose calls are judged.
+    agent: Option<String>,
     rules: Rules,
     /// Those of the rules that have one.
     filters: Many,
@@ -44,7 +79,7 @@ impl RulesFile {
             sources.extend(rule.when.as_deref().map(|when| (name, when)));
         }
         let filters = Many::compile(&sources).map_err(|why| wrong(&why))?;
-        let file = RulesFile { path: path.to_owned(), rules, filters, places };
+        let file = RulesFile { path: path.to_owned(), text, agent: None, rules, filters, places };
         for rule in &file.rules.rules {
             file.try_examples(rule).map_err(|why| wrong(&format_args!("{}: rule {:?}: {why}", rule.line, rule.id)))?;
         }
@@ -60,9 +95,25 @@ impl RulesFile {
     /// Reads the same file again.
     ///
     /// # Errors
-    /// As [`RulesFile::open`].
+    /// As [`RulesFile::open`]; and where the file seems to be cut off, as it is while another program writes it: it is empty, or it
+    /// is the beginning of what was read before.
     pub fn again(&self, report: &Report) -> Result<RulesFile, Failure> {
-        RulesFile::open(&self.path, report)
+        let file = RulesFile::open(&self.path, report)?;
+        let is_cut_off = file.text.len() < self.text.len() && self.text.starts_with(&file.text);
+        if is_cut_off || file.text.trim().is_empty() {
+            let path = self.path.display();
+            let advice = "if that is meant, add a comment line";
+            return Err(Failure::new(
+                Status::Usage,
+                format_args!("{path}: empty, or the beginning of the former rules only; {advice}"),
+            ));
+        }
+        Ok(RulesFile { agent: self.agent.clone(), ..file })
+    }
+
+    /// The calls that are judged from now on are of this agent.
+    pub fn set_agent(&mut self, agent: Option<String>) {
+        self.agent = agent;
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -79,7 +130,8 @@ impl RulesFile {
                     Err(error) => return Err(format!("{list}: {line}: {error}")),
                 };
                 let (_, acts) = Builtin::default().judge(&call, false);
-                let matching = self.matching(&Facts::new(&call, acts.target.as_ref()));
+                let agent = agent_id(&call);
+                let matching = self.matching(&Facts::new(&call, acts.target.as_ref(), agent.as_deref()));
                 let means = matching.iter().any(|(index, _)| self.rules.rules[*index].id == rule.id);
                 if means != wanted {
                     let does = if means { "the rule means it" } else { "the rule doesn't mean it" };
@@ -99,12 +151,18 @@ impl RulesFile {
     }
 }
 
+/// The agent that a call in an example or a test case names.
+pub fn agent_id(call: &Call<'_>) -> Option<String> {
+    let (_, id) = call.context.iter().find(|(key, _)| *key == "agent_id")?;
+    Some(crate::io::lines::plain_text(id.get()).into_owned())
+}
+
 /// Judges a call by what is built in, and by the rules where there are any.
 pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, is_said_destructive: bool) -> Judged {
     let (decision, acts) = builtin.judge(call, is_said_destructive);
     let (decision, matching) = match rules {
         Some(file) => {
-            let matching = file.matching(&Facts::new(call, acts.target.as_ref()));
+            let matching = file.matching(&Facts::new(call, acts.target.as_ref(), file.agent.as_deref()));
             let decision = file.rules.decide(&matching, decision);
             (decision, matching.into_iter().map(|(index, _)| index).collect())
         }

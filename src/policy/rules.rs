@@ -20,9 +20,11 @@ pub use facts::Facts;
 
 use super::detector::ActionKind;
 use super::verdict::{Decision, Verdict};
-use crate::io::lines::{Path, Paths};
+use crate::io::lines::{Path, Paths, Step};
+use crate::record::Fields;
 use condition::Globs;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -36,7 +38,9 @@ pub struct Rules {
     pub default: Verdict,
     /// In the order of the file.
     pub rules: Vec<Rule>,
-    paths: Paths,
+    /// The paths of all rules' arguments, and the same for finding them together.
+    paths: Vec<Path>,
+    finder: Paths,
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,7 +151,7 @@ impl Rules {
             check_id(&rule, &rules)?;
             for (path, condition) in &rule.arguments {
                 let wrong = |why: &str| format!("{line}: rule {:?}: arguments: {path:?}: {why}", rule.id);
-                let path = Path::parse(path).filter(|path| !path.steps().contains(&crate::io::lines::Step::Each));
+                let path = Path::parse(path).filter(|path| !path.steps().contains(&Step::Each));
                 rule.places.push(paths.len());
                 paths.push(path.ok_or_else(|| wrong("a path names one value, such as .path or .items[0].id"))?);
                 condition.check().map_err(|why| wrong(&why))?;
@@ -155,15 +159,23 @@ impl Rules {
             rules.push(rule);
         }
         let default = default.map_or(Verdict::Confirm, Spanned::into_inner);
-        Ok(Rules { builtin, default, rules, paths: Paths::new(&paths) })
+        Ok(Rules { builtin, default, rules, finder: Paths::new(&paths), paths })
     }
 
     /// Which rules mean the call, by index; and for each that can't be told, why.
     pub fn matching(&self, facts: &Facts<'_>, when: &mut When<'_>) -> Vec<(usize, Result<(), String>)> {
         let mut found = vec![None; self.paths.len()];
         if !self.paths.is_empty() {
-            self.paths.find_in_json(facts.arguments, &mut found);
+            self.finder.find_in_json(facts.arguments, &mut found);
         }
+        let found: Vec<Found<'_>> = found
+            .into_iter()
+            .zip(&self.paths)
+            .map(|(value, path)| match value {
+                Some(value) => Found::Value(value),
+                None => ignoring_case(facts.arguments, path.steps()).map_or(Found::Nothing, Found::InAnotherCase),
+            })
+            .collect();
         let of = |(index, rule): (usize, &Rule)| {
             if !rule.means(facts, &found) {
                 return None;
@@ -186,7 +198,9 @@ impl Rules {
         let settled = matching.iter().filter(is_told).any(|(index, _)| self.rules[*index].instead_of_builtin);
         // What it doesn't know, a rule may know.
         let is_known = !builtin.rule.starts_with("builtin.unknown") || matching.is_empty();
-        let mut decision = (self.builtin && !settled && is_known).then_some(builtin);
+        // It denies what two readers could read differently: the rules have judged one reading only.
+        let is_denied = builtin.verdict == Verdict::Deny;
+        let mut decision = (is_denied || self.builtin && !settled && is_known).then_some(builtin);
         for (index, told) in matching {
             let own = self.rules[*index].decision(told);
             decision = Some(match decision {
@@ -217,7 +231,12 @@ impl Rule {
         globs.into_iter().any(Option::is_some) || has_fields || self.when.is_some()
     }
 
-    fn means(&self, facts: &Facts<'_>, found: &[Option<&str>]) -> bool {
+    /// Whether it is about an agent.
+    pub fn has_agent(&self) -> bool {
+        self.agent.is_some()
+    }
+
+    fn means(&self, facts: &Facts<'_>, found: &[Found<'_>]) -> bool {
         let is = |globs: &Option<Globs>, text: Option<&str>| {
             globs.as_ref().is_none_or(|globs| text.is_some_and(|text| globs.match_text(text)))
         };
@@ -231,14 +250,42 @@ impl Rule {
             }
         };
         is(&self.tool, Some(facts.tool))
-            && is(&self.agent, facts.context("agent_id").as_deref())
+            && is(&self.agent, facts.agent)
             && is(&self.plan, facts.context("plan_id").as_deref())
             && is(&self.session, facts.context("session_id").as_deref())
             && self.target.iter().all(|(field, globs)| target(*field).is_some_and(|text| globs.match_folded(text)))
             && self.places.iter().zip(self.arguments.values()).all(|(place, condition)| {
-                condition.holds(found.get(*place).copied().flatten(), self.verdict == Verdict::Allow)
+                let allows = self.verdict == Verdict::Allow;
+                let holds = |value| condition.holds(value, allows);
+                match found.get(*place) {
+                    Some(Found::Value(value)) => holds(Some(value)),
+                    Some(Found::InAnotherCase(value)) if allows => holds(Some(value)) && holds(None),
+                    Some(Found::InAnotherCase(value)) => holds(Some(value)) || holds(None),
+                    Some(Found::Nothing) | None => holds(None),
+                }
             })
     }
+}
+
+/// What an argument's path leads to.
+enum Found<'a> {
+    /// This value, JSON text.
+    Value(&'a str),
+    /// This value, but only for readers that ignore case, as Go's do: `{"Path":..}` at `.path`. A rule that allows has to hold of
+    /// both readings, any other of one of them.
+    InAnotherCase(&'a str),
+    Nothing,
+}
+
+/// The value to which a path leads for readers that ignore case.
+fn ignoring_case<'a>(json: &'a str, steps: &[Step]) -> Option<&'a str> {
+    let Some((step, below)) = steps.split_first() else { return Some(json) };
+    let value: &RawValue = match step {
+        Step::Field(key) => Fields::read(json).ok()?.get_ignoring_case(key)?,
+        Step::Item(index) => serde_json::from_str::<Vec<&RawValue>>(json).ok()?.get(*index)?,
+        Step::Each => return None,
+    };
+    ignoring_case(value.get(), below)
 }
 
 /// What a jq filter or a person sees of an id: a text without its quotes.

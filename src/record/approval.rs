@@ -3,6 +3,21 @@
 use super::{Fields, Unreadable, unreadable};
 use serde_json::value::RawValue;
 
+/// Whether a record says what became of a call that a gate held: a `policy_result`, or a `status` of such a call. Only gates
+/// write them.
+pub fn is_decision(line: &str) -> bool {
+    let Ok(fields) = Fields::read(line) else { return false };
+    let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+    match text("type").as_deref() {
+        Some("policy_result") => true,
+        Some("status") => text("status").is_some_and(|status| HELD.contains(&status.as_str())),
+        _ => false,
+    }
+}
+
+/// The statuses of a call that is held, and of one that was.
+const HELD: [&str; 5] = ["waiting_human", "approved", "edited_by_human", "rejected", "cancelled"];
+
 /// What is to become of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
@@ -102,6 +117,22 @@ impl<'a> HitlResponse<'a> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_decision_is_a_result_or_the_status_of_a_held_call() {
+        for decision in [
+            r#"{"type":"policy_result","verdict":"approved"}"#,
+            r#"{"type":"st\u0061tus","status":"waiting_human","call_id":1}"#,
+            r#"{"status":"approved","type":"status"}"#,
+        ] {
+            assert!(is_decision(decision), "{decision}");
+        }
+        for other in
+            [r#"{"type":"status","status":"running"}"#, r#"{"type":"policy_request"}"#, r#"{"status":"approved"}"#]
+        {
+            assert!(!is_decision(other), "{other}");
+        }
+    }
 
     #[test]
     fn it_is_read_or_told_what_is_wrong_with_it() {

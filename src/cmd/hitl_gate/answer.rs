@@ -120,7 +120,7 @@ impl Gate {
             Ok(None) => return Err("it would be no call any more".to_owned()),
             Err(error) => return Err(error.to_string()),
         };
-        self.judge_edited(&call)?;
+        self.check_policy(&call)?;
         agreed(&call, &edited)
     }
 }

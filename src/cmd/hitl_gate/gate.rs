@@ -13,7 +13,8 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::policy::audit::By;
-use crate::record::{Call, HitlResponse, Kind, Outcome, Unreadable, cancelled_id, looks_like_json_rpc};
+use crate::record::{Call, HitlResponse, Kind, Outcome, Unreadable, cancelled_id, is_decision, looks_like_json_rpc};
+use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ pub struct Settings {
     pub near_answers: bool,
 }
 
-/// Refuses a call whose arguments were edited, with the reason.
+/// Gives the reason where the policy denies a call.
 pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<(), String> + Send>;
 /// Is told what happens, before it does.
 pub type Notebook = Box<dyn FnMut(GateEvent<'_>) -> Result<(), Failure> + Send>;
@@ -114,8 +115,8 @@ impl Gate {
         (self.notebook)(event)
     }
 
-    /// Whether the rules let a call pass whose arguments a person has edited.
-    pub(super) fn judge_edited(&self, call: &Call<'_>) -> Result<(), String> {
+    /// Checks that the policy does not deny a call, as it came or as a person has edited it.
+    pub(super) fn check_policy(&self, call: &Call<'_>) -> Result<(), String> {
         (self.judge)(call)
     }
 
@@ -124,13 +125,21 @@ impl Gate {
         match (self.intake.read(piece), piece) {
             (Read::Refused(kind, error), _) => self.refuse_line(piece.number(), kind, &error, out),
             (Read::Record(text), Piece::Line(line)) => self.take_other(text, line, out),
-            (Read::Call(_, call), Piece::Line(line)) if self.calls.is_empty() && !call.requires_approval => {
-                self.pass_call(&call, line, out);
-            }
-            (Read::Call(_, call), Piece::Line(line)) => self.calls.push(Held::new(line, &call)),
+            (Read::Call(_, call), Piece::Line(line)) => self.take_call(&call, line, out),
             (Read::Blank, _) => out.pass(Side::Far, piece),
             // A call or a record is a line.
             (Read::Call(..) | Read::Record(_) | Read::Skipped, _) => {}
+        }
+    }
+
+    fn take_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
+        if let Err(why) = self.check_policy(call) {
+            self.report.fault(format_args!("stdin:{}", line.number()), format_args!("{}: {why}", call.tool));
+            self.answer(call, Kind::Denied, &why, out);
+        } else if self.calls.is_empty() && !call.requires_approval {
+            self.pass_call(call, line, out);
+        } else {
+            self.calls.push(Held::new(line, call));
         }
     }
 
@@ -148,22 +157,31 @@ impl Gate {
     /// Takes a record that is no call.
     fn take_other(&mut self, body: &str, line: &Line<'_>, out: &mut Out) {
         let place = format!("stdin:{}", line.number());
+        // In a pipe the gate before this one writes them too.
+        if !out.is_pipe() && is_decision(body) {
+            return self.refuse_record(&place, None, NOT_THE_CALLERS, out);
+        }
         match HitlResponse::read(body) {
             Ok(None) => {}
             answer if self.settings.near_answers => return self.take_answer(&place, answer, out),
             answer => {
                 let why = "the side that makes the calls may not answer for a person (--answers stdin would let it)";
-                self.report.fault(&place, why);
                 let id = answer.ok().flatten().and_then(|answer| answer.call_id);
-                let context = Object::default().put_some("call_id", id).end();
-                let error = Object::default().text("type", "error").put("context", context).text("content", why);
-                return out.add_line(Side::Near, &error.end());
+                return self.refuse_record(&place, id, why, out);
             }
         }
         match cancelled_id(body).and_then(|id| self.calls.position(id.get())) {
             Some(index) => self.cancel(index, out),
             None => self.pass(line, out),
         }
+    }
+
+    /// Answers a record that doesn't pass with an error record.
+    fn refuse_record(&mut self, place: &str, call_id: Option<&RawValue>, why: &str, out: &mut Out) {
+        self.report.fault(place, why);
+        let context = Object::default().put_some("call_id", call_id).end();
+        let error = Object::default().text("type", "error").put("context", context).text("content", why);
+        out.add_line(Side::Near, &error.end());
     }
 
     /// A line that can't be read is told, and answered like a call.
@@ -231,6 +249,8 @@ impl Gate {
         }
     }
 }
+
+const NOT_THE_CALLERS: &str = "only a gate says what became of a call, not the side that makes the calls";
 
 /// What a caller is told whose call could not be noted down.
 pub(super) fn unnoted(failure: &Failure) -> String {

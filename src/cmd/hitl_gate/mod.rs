@@ -18,7 +18,7 @@ mod tests;
 use super::audit::Audit;
 use super::events::Events;
 use super::options::{LimitOptions, duration};
-use super::rules_file::{Judged, RulesFile, judge};
+use super::rules_file::{Judged, RulesFile, RulesOptions, judge};
 use super::{Command, needs_input};
 use crate::cmd::options::Color;
 use crate::io::between::{Ends, Way, between};
@@ -69,9 +69,8 @@ pub struct Arguments {
     /// Reject a call that nobody has answered for after this time; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     timeout: Duration,
-    /// Hold what was edited against these rules, as policy-check does: what they deny can't be approved
-    #[arg(long, value_name = "FILE")]
-    rules: Option<PathBuf>,
+    #[command(flatten)]
+    rules: RulesOptions,
     /// Write every question and answer to this file before it takes effect, each line chained to the one before by its hash; `policy-check
     /// verify` reads it
     #[arg(long, value_name = "FILE")]
@@ -136,8 +135,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         }
         Err(why) => Err(why),
     };
-    let rules = arguments.rules.as_deref().map(|path| RulesFile::open(path, &report)).transpose()?;
-    let judge: gate::Judge = Box::new(move |call| judge_edited(call, rules.as_ref()));
+    let rules = arguments.rules.open(&report)?;
+    let judge: gate::Judge = Box::new(move |call| denied(call, rules.as_ref()));
     let audit = arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?;
     let audit = Arc::new(Mutex::new(audit));
     let kept = Arc::clone(&audit);
@@ -159,8 +158,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// What a person has made of a call is still held against the rules: what they deny nobody can approve.
-fn judge_edited(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<(), String> {
+/// Judges a call as it came, and as a person has edited it: what the policy denies nobody can approve.
+fn denied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<(), String> {
     let Judged { decision, .. } = judge(call, &Builtin::default(), rules, false);
     match decision.verdict {
         Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),

@@ -1,7 +1,7 @@
 //! `policy-check test RULES CASES`: whether rules say what they are meant to, and which of them nothing was said about.
 
 use crate::cmd::needs_input;
-use crate::cmd::rules_file::{Judged, RulesFile, judge};
+use crate::cmd::rules_file::{Judged, RulesFile, agent_id, judge};
 use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
 use crate::json::why_none;
@@ -34,7 +34,7 @@ struct Case<'a> {
 
 /// Tries each case; gives 1 where one of them comes out otherwise.
 pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Failure> {
-    let rules = RulesFile::open(&arguments.rules, report)?;
+    let mut rules = RulesFile::open(&arguments.rules, report)?;
     let is_stdin = arguments.cases == Path::new("-");
     let place = if is_stdin { "stdin".into() } else { arguments.cases.to_string_lossy() };
     let read = if is_stdin {
@@ -48,7 +48,7 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
     let mut lines = String::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         tried += 1;
-        match try_case(line, &rules, &mut meant) {
+        match try_case(line, &mut rules, &mut meant) {
             Ok(None) => {}
             Ok(Some(told)) => {
                 failed += 1;
@@ -73,10 +73,11 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
 }
 
 /// What came instead of what was meant, in words.
-fn try_case(line: &str, rules: &RulesFile, meant: &mut [u64]) -> Result<Option<String>, String> {
+fn try_case(line: &str, rules: &mut RulesFile, meant: &mut [u64]) -> Result<Option<String>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("it is no {{\"call\",\"verdict\",\"rule\"?}}: {error}");
     let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&why_none(&error)))?;
     let call = recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is none"))?;
+    rules.set_agent(agent_id(&call));
     let Judged { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), false);
     matching.into_iter().for_each(|index| meant[index] += 1);
     let is_meant = decision.verdict == case.verdict && case.rule.as_ref().is_none_or(|rule| *rule == decision.rule);

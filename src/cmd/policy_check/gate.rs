@@ -16,7 +16,7 @@ use crate::policy::builtin::Builtin;
 use crate::policy::marks::{Marks, mark};
 use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, Kind, Unreadable};
+use crate::record::{Call, Form, InputResponse, Kind, Unreadable, is_decision};
 use std::sync::Arc;
 
 /// What becomes of a call that a person is to be asked about.
@@ -74,11 +74,11 @@ impl Gate {
             // The parts of an over-long line may be a call, so none of them passes.
             (_, Piece::Part { .. }) if self.settings.mode == Mode::Observe => out.pass(Side::Far, piece),
             (Read::Refused(kind, error), _) => self.refuse_line(piece, kind, &error, out),
-            (Read::Record(body), _) if is_answer_of_a_person(body) => {
-                let why = "who calls can't approve: answers go to hitl-gate's own channel";
-                self.refuse_line(piece, Kind::Denied, &Unreadable::new(why).in_form_of(body.as_bytes()), out);
-            }
             (Read::Record(body), _) => {
+                if let Some(why) = not_the_callers(body) {
+                    let refused = Unreadable::new(why).in_form_of(body.as_bytes());
+                    return self.refuse_line(piece, Kind::Denied, &refused, out);
+                }
                 self.annotations.observe_request(body);
                 out.pass(Side::Far, piece);
             }
@@ -197,8 +197,21 @@ impl Gate {
     }
 }
 
-fn is_answer_of_a_person(body: &str) -> bool {
-    crate::record::type_of(body).as_deref() == Some("hitl_response")
+/// Why a record may not come from the side that makes the calls: it speaks for a person, or for a gate.
+fn not_the_callers(body: &str) -> Option<&'static str> {
+    match crate::record::type_of(body).as_deref() {
+        Some("hitl_response") => Some("who calls can't approve: answers go to hitl-gate's own channel"),
+        Some("input_response") if !declines(body) => {
+            Some("who calls can't accept what a server asks a person; `decline` and `cancel` pass")
+        }
+        _ if is_decision(body) => Some("only a gate says what became of a call, not the side that makes the calls"),
+        _ => None,
+    }
+}
+
+/// Whether an `input_response` says no. What can't be read for certain doesn't.
+fn declines(body: &str) -> bool {
+    matches!(InputResponse::read(body), Ok(Some(response)) if response.action != "accept")
 }
 
 impl Stage for Gate {

@@ -3,6 +3,7 @@
 mod cases;
 mod classify;
 mod gate;
+mod hook;
 pub(super) mod verdict_output;
 mod verify;
 
@@ -10,7 +11,7 @@ use super::audit::Audit;
 use super::deliveries::Deliveries;
 use super::events::Events;
 use super::options::LimitOptions;
-use super::rules_file::RulesFile;
+use super::rules_file::RulesOptions;
 use super::world::intake::Intake;
 use super::{Command, needs_input};
 use crate::io::between::{Ends, Way, between};
@@ -34,15 +35,14 @@ use std::sync::Arc;
 /// records pass byte for byte.
 ///
 /// With -- CMD ARGS it stands between whoever calls and CMD, which may be any MCP server. Then it sees the answers too, and knows
-/// what element a number or a reference in a call means.
+/// what element a number or a reference in a call means. SIGHUP reads the rules again.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Also judge by the rules in this TOML file; SIGHUP reads it again
-    #[arg(long, value_name = "FILE")]
-    rules: Option<PathBuf>,
+    #[command(flatten)]
+    rules: RulesOptions,
     /// What becomes of a call that a person is to be asked about: it is marked for the hitl-gate that follows, or refused. A JSON-RPC
     /// call is refused where nothing is said, since a server that knows nothing of marks would carry it out
     #[arg(long, value_enum)]
@@ -70,6 +70,8 @@ pub struct Arguments {
 enum Action {
     /// Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why
     Classify(classify::ClassifyArguments),
+    /// Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny
+    Hook(hook::HookArguments),
     /// Check that audits hold, and that no call passed without its approval
     Verify(verify::VerifyArguments),
     /// Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about
@@ -107,10 +109,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(&error))?;
     let report = Arc::new(Report::new(NAME, false));
-    match &arguments.action {
-        Some(Action::Classify(own)) => return classify::run(own, signals, &report),
-        Some(Action::Verify(own)) => return verify::run(own, signals, &report),
-        Some(Action::Test(own)) => return cases::run(own, &report),
+    match arguments.action {
+        Some(Action::Classify(own)) => return classify::run(&own, signals, &report),
+        Some(Action::Hook(own)) => return hook::run(own, &report),
+        Some(Action::Verify(own)) => return verify::run(&own, signals, &report),
+        Some(Action::Test(own)) => return cases::run(&own, &report),
         None => {}
     }
     needs_input("calls")?;
@@ -122,7 +125,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
     let events = if wraps { arguments.events.as_deref() } else { Some("-") };
     let limits = Limits::from(arguments.limits);
-    let rules = arguments.rules.as_deref().map(|path| RulesFile::open(path, &report)).transpose()?;
+    let rules = arguments.rules.open(&report)?;
     let reopens = rules.is_some();
     let settings = Settings { confirm: arguments.confirm, mode: arguments.mode, explain: arguments.explain, wraps };
     let gate = Gate {

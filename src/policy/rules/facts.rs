@@ -1,7 +1,7 @@
 //! What a rule sees of a call, whatever form that came in.
 
 use super::plain;
-use crate::json::Object;
+use crate::json::{Object, quoted};
 use crate::policy::target::Target;
 use crate::record::Call;
 use serde_json::value::RawValue;
@@ -16,27 +16,29 @@ pub struct Facts<'a> {
     pub arguments: &'a str,
     /// What it acts on, where that is known.
     pub target: Option<&'a Target>,
+    /// The name of the agent that the gate stands before, as the gate's user gave it. The call's own `agent_id` is the caller's word.
+    pub agent: Option<&'a str>,
     call: &'a Call<'a>,
 }
 
 impl<'a> Facts<'a> {
-    /// Of a call, which acts on `target`.
-    pub fn new(call: &'a Call<'a>, target: Option<&'a Target>) -> Facts<'a> {
-        let arguments = call.arguments.map_or("{}", RawValue::get);
-        Facts { tool: &call.tool, arguments, target, call }
+    /// Of a call, which acts on `target`, by the agent of this name.
+    pub fn new(call: &'a Call<'a>, target: Option<&'a Target>, agent: Option<&'a str>) -> Facts<'a> {
+        Facts { tool: &call.tool, arguments: call.arguments_text(), target, agent, call }
     }
 
-    /// `agent_id` and its like, as text.
+    /// `plan_id` and its like, as text.
     pub fn context(&self, key: &str) -> Option<Cow<'a, str>> {
         self.call.context.iter().find(|(own, _)| *own == key).map(|(_, value)| plain(value.get()))
     }
 
-    /// `{"tool","arguments","target","id","session_id","agent_id","plan_id","step_id"}`, JSON text: what a rule's `when` sees.
+    /// `{"tool","arguments","target","agent","id","session_id","agent_id","plan_id","step_id"}`, JSON text: what a rule's `when` sees.
     pub fn json(&self) -> String {
         Object::default()
             .text("tool", self.tool)
             .put("arguments", self.arguments)
             .put("target", self.target.map_or_else(|| "null".to_owned(), Target::json))
+            .put("agent", self.agent.map_or_else(|| "null".to_owned(), quoted))
             .put("id", self.call.id.unwrap_or(RawValue::NULL))
             .put_all(self.call.context.iter().map(|&(key, value)| (key, value.get())))
             .end()

@@ -31,7 +31,7 @@ target = { role = "button", name = "*save*" }
 fn decide(line: &str, target: Option<&Target>, when: Result<bool, String>) -> Decision {
     let rules = Rules::read(RULES).unwrap();
     let call = recognise(line).unwrap().unwrap();
-    let matching = rules.matching(&Facts::new(&call, target), &mut |_| when.clone());
+    let matching = rules.matching(&Facts::new(&call, target, Some("robot-7")), &mut |_| when.clone());
     rules.decide(&matching, Decision::new(Verdict::Confirm, "builtin.unknown", "unknown"))
 }
 
@@ -45,9 +45,26 @@ fn the_strictest_rule_that_means_a_call_counts() {
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":"9e0"}}"#), "builtin.unknown");
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/../you","size":9}}"#), "builtin.unknown");
     let target = Target { role: Some("button".to_owned()), name: "Auto-Save".to_owned(), ..Target::default() };
-    let robot = r#"{"type":"tool_call","tool_name":"x","agent_id":"robot-7"}"#;
+    // The agent is the one that the gate was given, whatever the call says.
+    let robot = r#"{"type":"tool_call","tool_name":"x","agent_id":"human"}"#;
     assert_eq!(decide(robot, Some(&target), Ok(false)).rule, "robot");
     assert_eq!(decide(robot, None, Ok(false)).rule, "builtin.unknown");
+}
+
+#[test]
+fn an_argument_in_another_case_is_read_the_strict_way() {
+    let rule = |line: &str| decide(line, None, Ok(false)).rule.into_owned();
+    assert_eq!(rule(r#"{"tool":"read","args":{"Path":"/a.pem"}}"#), "no-keys");
+    assert_eq!(rule(r#"{"tool":"read","args":{"pat\u0068":"/a.pem"}}"#), "no-keys");
+    assert_eq!(rule(r#"{"tool":"write_file","args":{"PATH":"/home/me/a","size":9}}"#), "builtin.unknown");
+}
+
+#[test]
+fn what_the_built_in_policy_denies_no_rule_allows() {
+    let rules =
+        Rules::read("builtin = false\n[[rule]]\nid = \"all\"\nverdict = \"allow\"\ninstead_of_builtin = true").unwrap();
+    let denied = Decision::new(Verdict::Deny, "builtin.ambiguous", "a key is there twice");
+    assert_eq!(rules.decide(&[(0, Ok(()))], denied).rule, "builtin.ambiguous");
 }
 
 #[test]
@@ -68,7 +85,10 @@ fn what_a_filter_sees_is_the_same_in_every_form() {
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"n":1.10}}}"#,
     ] {
         let call = recognise(line).unwrap().unwrap();
-        assert_eq!(Facts::new(&call, None).json(), r#"{"tool":"x","arguments":{"n":1.10},"target":null,"id":7}"#);
+        assert_eq!(
+            Facts::new(&call, None, None).json(),
+            r#"{"tool":"x","arguments":{"n":1.10},"target":null,"agent":null,"id":7}"#
+        );
     }
 }
 

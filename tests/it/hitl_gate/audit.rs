@@ -105,6 +105,26 @@ fn where_it_cannot_be_written_nobody_is_asked_and_nothing_passes() {
 }
 
 #[test]
+fn what_the_rules_deny_does_not_pass_and_nobody_is_asked_about_it() {
+    let rules = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&rules, "[[rule]]\nid = \"no-keys\"\nverdict = \"deny\"\narguments = { \".path\" = \"*.pem\" }\n")
+        .unwrap();
+    let calls = [
+        r#"{"id":1,"tool":"read","args":{"path":"a.pem"}}"#,
+        r#"{"id":2,"tool":"read","args":{"path":"a.pem"},"requires_approval":true}"#,
+        r#"{"id":3,"tool":"read","args":{"path":"a.txt"}}"#,
+    ];
+    let mut gate = gate(&["--rules", rules.path().to_str().unwrap()]);
+    let output = pipe(&mut gate, calls.map(|call| format!("{call}\n")).concat().as_bytes());
+    let stdout = text(&output.stdout);
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!((lines.len(), lines[2], output.status.code()), (3, calls[2], Some(1)), "{stdout}");
+    for line in &lines[..2] {
+        assert!(line.contains("\"kind\":\"denied\"") && line.contains("no-keys"), "{line}");
+    }
+}
+
+#[test]
 fn what_the_rules_deny_cannot_be_made_of_a_call() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("rules.toml");

@@ -3,6 +3,7 @@
 mod audit;
 mod bytes;
 mod calls;
+mod hook;
 mod interleaved;
 mod rules;
 mod subcommands;

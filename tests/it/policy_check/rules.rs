@@ -135,6 +135,26 @@ fn a_hup_reads_them_again_and_a_bad_file_keeps_the_former() {
 }
 
 #[test]
+fn a_file_that_is_cut_off_keeps_the_former_rules() {
+    let rules = "[[rule]]\nid = \"a\"\nverdict = \"allow\"\ntool = \"x\"\n\n[[rule]]\nid = \"b\"\nverdict = \"deny\"\ntool = \"y\"\n";
+    let (_folder, path) = file(rules);
+    let mut talk = Talk::start(command("policy-check").args(["--rules", path.to_str().unwrap()]));
+    let denied = |talk: &mut Talk| talk.ask("{\"tool\":\"y\",\"id\":1}").contains("\"kind\":\"denied\"");
+    assert!(denied(&mut talk));
+    for cut in ["", "\n", rules.split_once("\n\n").unwrap().0] {
+        fs::write(&path, cut).unwrap();
+        talk.signal(Signal::SIGHUP);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(denied(&mut talk), "{cut:?}");
+    }
+    fs::write(&path, "# without the second rule\n[[rule]]\nid = \"a\"\nverdict = \"allow\"\ntool = \"x\"\n").unwrap();
+    talk.signal(Signal::SIGHUP);
+    crate::process::eventually("the new rules", || !denied(&mut talk));
+    let ended = talk.end_after_close();
+    assert_eq!(ended.stderr.matches("the former rules stay").count(), 3, "{}", ended.stderr);
+}
+
+#[test]
 fn conditions_on_agents_plans_targets_and_numbers() {
     let rules = r#"
         builtin = false
@@ -150,7 +170,7 @@ fn conditions_on_agents_plans_targets_and_numbers() {
         verdict = "allow"
         target = { role = "link", name = "*NEXT*" }
     "#;
-    let call = json!({"type":"tool_call","tool_name":"x","agent_id":"bot-1","plan_id":"p1","arguments":{"amount":10,"to":["a@b.example"]}});
+    let call = json!({"type":"tool_call","tool_name":"x","agent_id":"cat","plan_id":"p1","arguments":{"amount":10,"to":["a@b.example"]}});
     let alter = |pointer: &str, value: Value| {
         let mut other = call.clone();
         *other.pointer_mut(pointer).unwrap() = value;
@@ -159,7 +179,7 @@ fn conditions_on_agents_plans_targets_and_numbers() {
     let target = json!({"type":"tool_call","tool_name":"x","target":{"role":"link","name":"The next page"}});
     let input: String = [
         call.clone(),
-        alter("/agent_id", json!("cat")),
+        alter("/plan_id", json!("q")),
         alter("/arguments/amount", json!(10.5)),
         alter("/arguments/amount", json!("5")),
         alter("/arguments/to/0", json!("x@evil.example")),
@@ -168,9 +188,35 @@ fn conditions_on_agents_plans_targets_and_numbers() {
     .iter()
     .map(|call| format!("{call}\n"))
     .collect();
-    let played = with_rules(rules, &input);
-    let verdicts: Vec<bool> = played.records().iter().map(|record| record["policy"]["verdict"] == "allow").collect();
-    assert_eq!(verdicts, [true, false, false, true, false, true], "{:?}", played.lines);
+    let (_folder, path) = file(rules);
+    let played = play(&["--rules", path.to_str().unwrap(), "--agent", "bot-1"], &input);
+    let verdicts = |played: &super::Played| -> Vec<bool> {
+        played.records().iter().map(|record| record["policy"]["verdict"] == "allow").collect()
+    };
+    assert_eq!(verdicts(&played), [true, false, false, true, false, true], "{:?}", played.lines);
+    // A call names itself as it likes.
+    let claimed = alter("/agent_id", json!("bot-1"));
+    let played = with_rules(rules, &format!("{claimed}\n"));
+    assert_eq!(verdicts(&played), [false]);
+    assert!(
+        played.stderr.contains("rule \"agent\" is about an agent, and matches none without --agent"),
+        "{}",
+        played.stderr
+    );
+}
+
+#[test]
+fn a_limit_does_not_hold_where_the_argument_is_absent() {
+    let rules = "[[rule]]\nid = \"small\"\nverdict = \"allow\"\ninstead_of_builtin = true\nwhen = \".arguments.amount < 100\"\n";
+    let calls = "{\"tool\":\"pay\",\"args\":{\"amount\":5}}\n{\"tool\":\"pay\",\"args\":{}}\n";
+    let played = with_rules(rules, calls);
+    let verdicts: Vec<_> = played
+        .records()
+        .iter()
+        .filter(|record| record["tool"].is_string())
+        .map(|record| rule(record).0.to_owned())
+        .collect();
+    assert_eq!(verdicts, ["allow", "confirm"], "{:?}", played.lines);
 }
 
 #[test]

@@ -1,0 +1,66 @@
+//! `policy-check hook`: judges one tool call of Claude Code, whose PreToolUse hook runs it.
+//!
+//! The format is that of Claude Code's hooks reference: the call on stdin, a `permissionDecision` on stdout. There exit status 2 blocks
+//! the call, with stderr as the reason, and any other failure lets it go on; so every failure here is a 2.
+
+use crate::cmd::needs_input;
+use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
+use crate::cmd::rules_file::{Judged, RulesOptions, judge};
+use crate::io::descriptor::stdout;
+use crate::io::lines::{Limits, deeper_than};
+use crate::io::report::{Failure, Report, Status};
+use crate::json::Object;
+use crate::policy::builtin::Builtin;
+use crate::policy::{Decision, Verdict};
+use crate::record::Call;
+use std::io::{self, Read, Write};
+
+const EVENT: &str = "PreToolUse";
+
+#[derive(Debug, clap::Args)]
+pub struct HookArguments {
+    #[command(flatten)]
+    rules: RulesOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+/// Reads the call, and writes the decision.
+pub fn run(arguments: HookArguments, report: &Report) -> Result<Status, Failure> {
+    decide(arguments, report).map_err(|failure| Failure::new(Status::Usage, failure))
+}
+
+fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("stdin: {why}"));
+    needs_input("a tool call from a PreToolUse hook")?;
+    let rules = arguments.rules.open(report)?;
+    let limits = Limits::from(arguments.limits);
+    let mut input = String::new();
+    let most = limits.max_line as u64 + 1;
+    io::stdin().lock().take(most).read_to_string(&mut input).map_err(|error| failed(&error))?;
+    if input.len() > limits.max_line {
+        return Err(failed(&TOO_LONG));
+    }
+    if deeper_than(input.as_bytes(), limits.max_depth) {
+        return Err(failed(&TOO_DEEP));
+    }
+    let call = Call::from_hook(&input, EVENT).map_err(|error| failed(&error))?;
+    let Judged { decision, .. } = judge(&call, &Builtin::default(), rules.as_ref(), false);
+    let written = stdout().and_then(|mut stdout| stdout.write_all(answer(&decision).as_bytes()));
+    written.map_err(|error| Failure::new(Status::Usage, format_args!("stdout: {error}")))?;
+    Ok(Status::Well)
+}
+
+fn answer(decision: &Decision) -> String {
+    let permission = match decision.verdict {
+        Verdict::Allow => "allow",
+        Verdict::Confirm => "ask",
+        Verdict::Deny => "deny",
+    };
+    let reason = format!("{} ({})", decision.reason, decision.rule);
+    let output = Object::default()
+        .text("hookEventName", EVENT)
+        .text("permissionDecision", permission)
+        .text("permissionDecisionReason", &reason);
+    Object::default().put("hookSpecificOutput", output.end()).end() + "\n"
+}
