@@ -23,7 +23,7 @@ _hitl__gate() {
 
     case "${cmd}" in
         hitl__gate)
-            opts="-h -V --tty --color --answers --timeout --rules --agent --audit --events --max-line --max-depth --help --version"
+            opts="-h -V --tty --color --ask --answers --timeout --hold --hold-limit --rules --agent --audit --refuse-as --events --records --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -37,11 +37,23 @@ _hitl__gate() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --ask)
+                    COMPREPLY=($(compgen -W "person client" -- "${cur}"))
+                    return 0
+                    ;;
                 --answers)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hold)
+                    COMPREPLY=($(compgen -W "all call" -- "${cur}"))
+                    return 0
+                    ;;
+                --hold-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -57,8 +69,16 @@ _hitl__gate() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --refuse-as)
+                    COMPREPLY=($(compgen -W "result error" -- "${cur}"))
+                    return 0
+                    ;;
                 --events)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --records)
+                    COMPREPLY=($(compgen -W "all errors" -- "${cur}"))
                     return 0
                     ;;
                 --max-line)

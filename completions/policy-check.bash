@@ -53,7 +53,7 @@ _policy__check() {
 
     case "${cmd}" in
         policy__check)
-            opts="-h -V --rules --agent --confirm --mode --explain --audit --events --max-line --max-depth --help --version classify hook verify test help"
+            opts="-h -V --rules --agent --confirm --mode --explain --audit --refuse-as --events --records --max-line --max-depth --help --version classify hook verify test help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -79,8 +79,16 @@ _policy__check() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --refuse-as)
+                    COMPREPLY=($(compgen -W "result error" -- "${cur}"))
+                    return 0
+                    ;;
                 --events)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --records)
+                    COMPREPLY=($(compgen -W "all errors" -- "${cur}"))
                     return 0
                     ;;
                 --max-line)

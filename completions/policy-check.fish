@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_policy_check_global_optspecs
-    string join \n rules= agent= confirm= mode= explain audit= events= max-line= max-depth= h/help V/version
+    string join \n rules= agent= confirm= mode= explain audit= refuse-as= events= records= max-line= max-depth= h/help V/version
 end
 
 function __fish_policy_check_needs_command
@@ -31,7 +31,11 @@ refuse\t'It is refused'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges and tells, and lets everything pass' -r -f -a "enforce\t'They do'
 observe\t'They are told, and every line passes as it came'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l audit -d 'Write every verdict to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it' -r -F
-complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Where policy_request records go while something is wrapped: to a file (appended), `stderr`, or `-` for stdout' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l refuse-as -d 'How a JSON-RPC call that does not pass is answered' -r -f -a "result\t'A result with `isError`, whose text a model reads'
+error\t'A JSON-RPC error, which most clients raise as an exception'"
+complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Where records about calls are written: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'What is written to stdout in a pipe, beside what passes' -r -f -a "all\t'All records about calls'
+errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'Tell each verdict, and why, on stderr'

@@ -102,6 +102,22 @@ impl RpcError {
     }
 }
 
+/// MCP's token for the progress of a request: `_meta.progressToken` of its `params`, as JSON text.
+pub(crate) fn request_progress_token(params: Option<&RawValue>) -> Option<&RawValue> {
+    #[derive(serde::Deserialize, Default)]
+    #[serde(rename_all = "camelCase")]
+    struct Meta<'a> {
+        #[serde(borrow)]
+        progress_token: Option<&'a RawValue>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, default)]
+        _meta: Meta<'a>,
+    }
+    serde_json::from_str::<Params<'_>>(params?.get()).ok()?._meta.progress_token
+}
+
 /// JSON-RPC's code for text that is not JSON.
 pub(crate) const PARSE_ERROR: i64 = -32700;
 /// JSON-RPC's code for JSON that is not a message.

@@ -56,6 +56,12 @@ impl Events {
         Ok(Events { to: Target::File(File::from(stderr), to.to_owned()), report: Arc::clone(report) })
     }
 
+    /// Whether they are written to stdout.
+    #[cfg_attr(not(feature = "jq"), allow(dead_code))]
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.to, Target::Stdout)
+    }
+
     /// Gives on a JSON array of events.
     pub fn take_all(&mut self, source: &str, events: &str, out: &mut Out) {
         match serde_json::from_str::<Vec<&RawValue>>(events) {

@@ -3,6 +3,8 @@
 #[cfg(feature = "jq")]
 pub mod audit;
 #[cfg(feature = "jq")]
+mod caller;
+#[cfg(feature = "jq")]
 mod deliveries;
 pub mod distribution;
 mod events;

@@ -59,6 +59,21 @@ impl Call<'_> {
         };
         answer.put_all(more.iter().copied()).end()
     }
+
+    /// The answer to a JSON-RPC call that was not carried out, as the result of a tool that failed (MCP 2025-11-25, tools, error
+    /// handling): a model reads a result, while most SDKs raise a JSON-RPC error as an exception. `text` is for the model; `_meta` has
+    /// what an error has in its `data`.
+    pub fn failed_result(&self, kind: Kind, text: &str, data: Option<&RawValue>) -> String {
+        let block = Object::default().text("type", "text").text("text", text).end();
+        let result = Object::default().put("content", format_args!("[{block}]")).put("isError", true);
+        let result = result.put("_meta", about(kind, None, data).end());
+        Object::default().text("jsonrpc", "2.0").put_some("id", self.id).put("result", result.end()).end()
+    }
+}
+
+/// What JSON-RPC's forms say about a failure beside its message.
+fn about(kind: Kind, code: Option<&str>, data: Option<&RawValue>) -> Object {
+    Object::default().text("kind", kind.name()).text_some("code", code).put_some("data", data)
 }
 
 impl Outcome<'_> {
@@ -88,9 +103,9 @@ impl Outcome<'_> {
         match self {
             Outcome::Ok(result) => answer.put("result", result),
             Outcome::Error { kind, message, code, data } => {
-                let about = Object::default().text("kind", kind.name()).text_some("code", code).put_some("data", data);
+                let about = about(kind, code, data).put_all(more.iter().copied());
                 let error = Object::default().put("code", SERVER_ERROR).text("message", message);
-                answer.put("error", error.put("data", about.put_all(more.iter().copied()).end()).end())
+                answer.put("error", error.put("data", about.end()).end())
             }
         }
     }

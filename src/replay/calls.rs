@@ -102,8 +102,11 @@ pub(super) fn about(line: &[u8]) -> Option<About<'_>> {
     }
     match Message::read(line) {
         Ok(Message::Response { outcome, .. }) => {
-            let data = outcome.err().and_then(|error| error.data);
-            answer(Form::JsonRpc, None, News::Answered { refused: data.is_some_and(|data| is_refusal_in(&data)) })
+            let refused = match outcome {
+                Ok(result) => is_refused_result(result.get()),
+                Err(error) => error.data.is_some_and(|data| is_refusal_in(&data)),
+            };
+            answer(Form::JsonRpc, None, News::Answered { refused })
         }
         _ => {
             let id = fields.get("method").and_then(|_| cancelled_id(line)).map(name)?;
@@ -139,9 +142,20 @@ fn answered(fields: &Fields<'_>, kind_key: &str) -> News {
     News::Answered { refused: refused && fields.get("maybe_executed").is_none() }
 }
 
+/// Whether an error's data says that the call was refused; behind mcp-pipe it may be the result that a gate gave.
 fn is_refusal_in(data: &str) -> bool {
-    let Ok(data) = Fields::read(data) else { return false };
-    data.get("maybe_executed").is_none() && data.get("kind").and_then(plain).is_some_and(|kind| is_refusal(&kind))
+    is_refused_result(data) || Fields::read(data).is_ok_and(|data| says_refused(&data))
+}
+
+/// Whether a result is what a gate gives for a call that it refuses ([`Call::failed_result`]).
+fn is_refused_result(result: &str) -> bool {
+    let Ok(result) = Fields::read(result) else { return false };
+    let meta = result.get("_meta").filter(|_| result.get("isError").is_some_and(|is_error| is_error.get() == "true"));
+    meta.is_some_and(|meta| Fields::read(meta.get()).is_ok_and(|meta| says_refused(&meta)))
+}
+
+fn says_refused(about: &Fields<'_>) -> bool {
+    about.get("maybe_executed").is_none() && about.get("kind").and_then(plain).is_some_and(|kind| is_refusal(&kind))
 }
 
 fn is_refusal(kind: &str) -> bool {

@@ -26,27 +26,16 @@ pub(super) fn name(value: &RawValue) -> String {
     name
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Meta<'a> {
-    #[serde(borrow)]
-    progress_token: Option<&'a RawValue>,
-}
-
-/// The token that a request's progress is to bear.
-pub fn asked_token(params: Option<&RawValue>) -> Option<&RawValue> {
-    #[derive(Deserialize)]
-    struct Params<'a> {
-        #[serde(borrow, default)]
-        _meta: Meta<'a>,
-    }
-    serde_json::from_str::<Params<'_>>(params?.get()).ok()?._meta.progress_token
-}
-
 /// The token that a progress notification bears.
 pub(super) fn progress_token<'a>(method: &str, params: Option<&'a RawValue>) -> Option<&'a RawValue> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Progress<'a> {
+        #[serde(borrow)]
+        progress_token: Option<&'a RawValue>,
+    }
     let params = params.filter(|_| method == "notifications/progress")?;
-    serde_json::from_str::<Meta<'_>>(params.get()).ok()?.progress_token
+    serde_json::from_str::<Progress<'_>>(params.get()).ok()?.progress_token
 }
 
 /// What a notification wants to have cancelled.

@@ -2,7 +2,7 @@
 //! their caller cancelled them.
 
 use super::calls::{News, OpenCalls, about, call, unreadable_call};
-use crate::record::Form;
+use crate::record::{Fields, Form};
 use std::collections::HashMap;
 
 /// Finds such calls in a conversation, line by line. Lines are known by their numbers.
@@ -21,6 +21,16 @@ pub enum Line {
     Unreadable,
     /// Its answer, or what was said about it before that.
     About,
+}
+
+/// Whether a line is a gate's notice to the caller that a call waits for a person.
+pub fn is_notice(line: &[u8]) -> bool {
+    if memchr::memmem::find(line, b"waiting_human").is_none() {
+        return false;
+    }
+    let Some(fields) = std::str::from_utf8(line).ok().and_then(|line| Fields::read(line).ok()) else { return false };
+    let is = |key, value| fields.get(key).is_some_and(|found| found.get() == value);
+    is("type", "\"status\"") && is("status", "\"waiting_human\"") && fields.get("nonce").is_none()
 }
 
 #[derive(Debug, Default)]
@@ -161,6 +171,23 @@ mod tests {
             (
                 [r#">{"cmd":"a","id":1}"#, r#">{"cmd":"a","id":2}"#],
                 [r#"<{"ok":false,"id":2,"error":"no","code":"needs_approval","events":[]}"#, r#"<{"ok":true,"id":1}"#],
+            ),
+            (
+                [r#">{"id":1,"tool":"a"}"#, r#">{"id":2,"tool":"a"}"#],
+                [
+                    r#"<{"id":2,"tool":"a","status":"error","error":"no","kind":"tool_error","data":{"content":[],"isError":true,"_meta":{"kind":"denied"}}}"#,
+                    r#"<{"id":1,"tool":"a","status":"error","error":"no","kind":"tool_error","data":{"content":[],"isError":true}}"#,
+                ],
+            ),
+            (
+                [
+                    r#">{"id":1,"method":"tools/call","params":{"name":"a"}}"#,
+                    r#">{"id":2,"method":"tools/call","params":{"name":"b"}}"#,
+                ],
+                [
+                    r#"<{"id":2,"result":{"content":[],"isError":true,"_meta":{"kind":"needs_approval"}}}"#,
+                    r#"<{"id":1,"result":{"content":[],"kind":"denied","_meta":{"kind":"denied"}}}"#,
+                ],
             ),
             (
                 [

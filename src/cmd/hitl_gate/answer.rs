@@ -64,7 +64,7 @@ impl Gate {
             "" => return Err("it has no nonce: that of the question belongs into it"),
             _ => return Err("its nonce isn't that of the question that is open"),
         };
-        if !is_same_id(answer.call_id.map(RawValue::get), first.call.call().id.map(RawValue::get)) {
+        if !is_same_id(answer.call_id.map(RawValue::get), first.asked().call().id.map(RawValue::get)) {
             return Err("its call_id isn't that of the call that waits");
         }
         if answer.arguments_sha256.as_ref().is_some_and(|sha256| *sha256 != pending.sha256) {
@@ -73,7 +73,7 @@ impl Gate {
         Ok(by)
     }
 
-    fn decide(&mut self, answer: &HitlResponse<'_>, by: By, out: &mut Out) {
+    pub(super) fn decide(&mut self, answer: &HitlResponse<'_>, by: By, out: &mut Out) {
         let feedback = answer.feedback.as_deref().filter(|feedback| !feedback.trim().is_empty());
         if answer.action == Action::Reject {
             return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(by, feedback), out);
@@ -96,21 +96,28 @@ impl Gate {
 
     /// The text of a call as somebody has agreed to it, without the mark that held it.
     fn agreed(&self, text: &str, call: &Call<'_>, answer: &HitlResponse<'_>) -> Result<Agreed, String> {
-        let failed = |error: &dyn std::fmt::Display| format!("the call can't be changed: {error}");
-        let agreed = |call: &Call<'_>, text: &str| {
-            let text = settle(call, text).map_err(|error| failed(&error))?;
-            Ok(Agreed { text, call: call.into() })
-        };
         // What was shown is what passes.
         let shown = sha256(call.arguments_text().as_bytes());
         if self.pending.as_ref().is_none_or(|pending| pending.sha256 != shown) {
             return Err("the arguments aren't those that were shown".to_owned());
         }
-        let Some(edited) = answer.edited_arguments else {
+        let edited = answer.edited_arguments;
+        let edited =
+            edited.map(|edited| edited_arguments(call.arguments_text(), edited, answer.replace)).transpose()?;
+        self.agreed_with(text, call, edited.as_deref())
+    }
+
+    /// The same with these arguments, JSON text, where they were edited.
+    pub(super) fn agreed_with(&self, text: &str, call: &Call<'_>, edited: Option<&str>) -> Result<Agreed, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("the call can't be changed: {error}");
+        let agreed = |call: &Call<'_>, text: &str| {
+            let text = settle(call, text).map_err(|error| failed(&error))?;
+            Ok(Agreed { text, call: call.into() })
+        };
+        let Some(arguments) = edited else {
             return agreed(call, text);
         };
-        let arguments = edited_arguments(call.arguments_text(), edited, answer.replace)?;
-        let edited = with_arguments(call, text, &arguments).map_err(|error| failed(&error))?;
+        let edited = with_arguments(call, text, arguments).map_err(|error| failed(&error))?;
         let limits = self.settings.limits;
         if edited.len() > limits.max_line || deeper_than(edited.as_bytes(), limits.max_depth) {
             return Err("it would be longer than --max-line, or deeper than --max-depth".to_owned());

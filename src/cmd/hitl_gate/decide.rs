@@ -1,16 +1,29 @@
 //! From a call that waits to its end: asked about, answered, passed or rejected.
 
 use super::asker::Question;
+use super::elicitation::Elicitation;
 use super::gate::{Gate, Pending, unnoted};
 use super::gate_event::GateEvent;
+use super::held::Held;
 use super::records;
 use crate::io::lines::Line;
 use crate::io::report::{Failure, Status};
 use crate::io::session::token;
 use crate::io::stage::Out;
 use crate::policy::audit::{By, Settlement, sha256};
-use crate::record::{Call, Form, Kind, OwnedCall};
+use crate::record::{Form, Kind, OwnedCall};
 use std::time::Instant;
+
+/// How a question ended.
+pub(super) struct Decision<'a> {
+    pub(super) verdict: Settlement,
+    pub(super) by: By,
+    pub(super) feedback: Option<&'a str>,
+    /// What passes.
+    pub(super) agreed: Option<&'a Agreed>,
+    /// Why a rejected call does not pass.
+    pub(super) why: &'a str,
+}
 
 /// A call as a person has agreed to it, and its text without the mark that held it.
 pub(super) struct Agreed {
@@ -21,25 +34,34 @@ pub(super) struct Agreed {
 impl Gate {
     /// Lets pass what has its turn, and asks about the first call that needs it.
     pub(super) fn advance(&mut self, out: &mut Out) {
-        while self.pending.is_none()
-            && let Some(first) = self.calls.first()
-        {
-            if first.marked {
-                self.ask(out);
-            } else if let Some(held) = self.calls.pop() {
-                self.pass_call(&held.call.call(), &held.line(), out);
+        loop {
+            // The call that is asked about stands first; others pass it only once its caller has an answer.
+            let next = usize::from(self.pending.is_some());
+            if next == 1 && self.calls.first().is_some_and(|first| !first.is_answered) {
+                return;
+            }
+            let is_marked = self.calls.iter().nth(next).map(|held| held.marked);
+            match is_marked {
+                Some(true) if next == 0 => self.ask(out),
+                Some(false) => {
+                    if let Some(held) = self.calls.remove(next) {
+                        self.pass_call(&held.call.call(), &held.line(), out);
+                    }
+                }
+                Some(true) | None => return,
             }
         }
     }
 
     /// Asks about the first call that waits; where that can't be, it doesn't wait any more.
     fn ask(&mut self, out: &mut Out) {
-        if self.asker.is_none() && !self.has_channel && !self.settings.near_answers {
-            return self.reject_first(By::Nobody, &self.nobody(), out);
-        }
         let Some(held) = self.calls.first() else { return };
         let held_call = held.call.clone();
         let call = held_call.call();
+        let asks_client = self.elicitation.as_ref().is_some_and(|elicitation| elicitation.can_ask(&call));
+        if self.asker.is_none() && !asks_client && !self.may_be_answered() {
+            return self.reject_first(By::Nobody, &self.nobody(), out);
+        }
         let question = token().and_then(|nonce| Ok((nonce, token()?)));
         let sha256 = sha256(call.arguments_text().as_bytes());
         let asked = match &question {
@@ -51,19 +73,37 @@ impl Gate {
             return self.drop_first(Kind::Denied, &why, out);
         };
         self.send_event(&records::waiting(&call, &nonce, &sha256), out);
+        self.send_notice(&call, out);
         if let Some(asker) = &mut self.asker {
             let (nonce, sha256) = (terminal_nonce.clone(), sha256.clone());
             asker.ask(Question { nonce, sha256, call: held_call.clone(), timeout: self.settings.timeout });
+        }
+        if let Some(elicitation) = self.elicitation.as_mut().filter(|_| asks_client) {
+            elicitation.ask(&call, out);
         }
         let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
         self.pending = Some(Pending { nonce, terminal_nonce, sha256, until });
     }
 
+    /// Whether an answer may come from elsewhere than the terminal: on a channel, from the caller, or from the client's user.
+    fn may_be_answered(&self) -> bool {
+        let is_client_asked = self.elicitation.as_ref().is_some_and(Elicitation::is_open);
+        self.has_channel || self.settings.near_answers || is_client_asked
+    }
+
     fn nobody(&self) -> String {
+        let client = if self.elicitation.is_some() { "; the client does not ask its user either" } else { "" };
         format!(
-            "it needs a person's approval, and there is nobody to ask: {}; or have somebody answer on --answers FIFO",
+            "it needs a person's approval, and there is nobody to ask: {}{client}; or have somebody answer on --answers FIFO",
             self.no_terminal
         )
+    }
+
+    /// The client did not ask its user: the question that is open is rejected, where nobody else can answer it.
+    pub(super) fn client_failed(&mut self, out: &mut Out) {
+        if self.pending.is_some() && self.asker.is_none() && !self.may_be_answered() {
+            self.reject_first(By::Nobody, &self.nobody(), out);
+        }
     }
 
     /// The first call's question is settled: it passes as it was agreed to, or it is answered with why it doesn't.
@@ -78,37 +118,54 @@ impl Gate {
     ) {
         let Some(held) = self.calls.pop() else { return };
         self.withdraw(verdict, by, why);
+        self.close(held, &Decision { verdict, by, feedback, agreed, why }, out);
+    }
+
+    /// A question is settled: the call passes, or it is answered; or, where its caller has an answer, that is kept for its repetition.
+    pub(super) fn close(&mut self, held: Held, decision: &Decision<'_>, out: &mut Out) {
         let (call, line) = (held.call.call(), held.line());
-        if let Err(failure) = self.settled(&call, verdict, by, feedback, agreed, out) {
+        if let Err(failure) = self.settled(&held, decision, out) {
             self.report.fault(format_args!("stdin:{}", line.number()), &failure);
-            return self.answer(&call, Kind::Denied, &unnoted(&failure), out);
+            if !held.is_answered {
+                self.answer(&call, Kind::Denied, &unnoted(&failure), out);
+            }
+            return;
         }
-        match agreed.filter(|_| verdict != Settlement::Rejected) {
+        if held.is_answered {
+            return self.keep(held, decision);
+        }
+        match decision.agreed.filter(|_| decision.verdict != Settlement::Rejected) {
             Some(agreed) => {
                 let passed = [line.before(), agreed.text.as_bytes(), line.after()].concat();
                 self.deliveries.pass(&Line::new(&passed, line.number()), &agreed.call.call(), false, out);
             }
-            None => self.answer(&call, Kind::Rejected, why, out),
+            None => self.answer(&call, Kind::Rejected, decision.why, out),
         }
     }
 
-    /// Notes, and tells, how it ended for a call that was held for a person.
-    fn settled(
-        &mut self,
-        call: &Call<'_>,
-        verdict: Settlement,
-        by: By,
-        feedback: Option<&str>,
-        agreed: Option<&Agreed>,
-        out: &mut Out,
-    ) -> Result<(), Failure> {
+    /// Notes, and tells, how it ended for a call that was held for a person, each time that it was made.
+    fn settled(&mut self, held: &Held, decision: &Decision<'_>, out: &mut Out) -> Result<(), Failure> {
+        let &Decision { verdict, by, feedback, agreed, .. } = decision;
         let edited = agreed.map(|agreed| agreed.call.call());
-        let sha256 = sha256(edited.as_ref().unwrap_or(call).arguments_text().as_bytes());
-        self.audit(GateEvent::Settled { call, verdict, by, sha256: &sha256, feedback })?;
-        for record in records::settled(call, verdict, by, &sha256, feedback) {
-            self.send_event(&record, out);
+        for (call, waits) in held.calls() {
+            let (call, passes) = (call.call(), waits && verdict != Settlement::Rejected);
+            let sha256 = sha256(edited.as_ref().unwrap_or(&call).arguments_text().as_bytes());
+            self.audit(GateEvent::Settled { call: &call, verdict, by, sha256: &sha256, feedback, passes })?;
+            for record in records::settled(&call, verdict, by, &sha256, feedback) {
+                self.send_event(&record, out);
+            }
         }
         Ok(())
+    }
+
+    /// Notes, and tells, that a call that was marked does not pass, and nobody was asked or has answered.
+    pub(super) fn settle_unanswered(&mut self, held: &Held, by: By, out: &mut Out) {
+        let rejected = Decision { verdict: Settlement::Rejected, by, feedback: None, agreed: None, why: "" };
+        if held.marked
+            && let Err(failure) = self.settled(held, &rejected, out)
+        {
+            self.report.fault(format_args!("stdin:{}", held.line().number()), &failure);
+        }
     }
 
     /// Rejects the first call without a person's word.
@@ -132,7 +189,7 @@ impl Gate {
             return;
         }
         let note = match (verdict, by) {
-            (Settlement::Rejected, By::Terminal | By::Answers) => "rejected".to_owned(),
+            (Settlement::Rejected, By::Terminal | By::Answers | By::Client) => "rejected".to_owned(),
             (Settlement::Rejected, _) => format!("this question is withdrawn: {why}"),
             (Settlement::Approved, _) => "approved".to_owned(),
             (Settlement::Edited, _) => "approved as edited".to_owned(),
@@ -148,12 +205,8 @@ impl Gate {
         if index == 0 && self.pending.is_some() {
             self.withdraw(Settlement::Rejected, By::Caller, "the call was cancelled");
         }
+        self.settle_unanswered(&held, By::Caller, out);
         let call = held.call.call();
-        if held.marked
-            && let Err(failure) = self.settled(&call, Settlement::Rejected, By::Caller, None, None, out)
-        {
-            self.report.fault(format_args!("stdin:{}", held.line().number()), &failure);
-        }
         if call.form == Form::JsonRpc {
             self.report.fail();
         } else {
@@ -165,15 +218,12 @@ impl Gate {
     pub(super) fn refuse_all(&mut self, kind: Kind, why: &str, out: &mut Out) {
         while let Some(held) = self.calls.pop() {
             self.withdraw(Settlement::Rejected, By::End, why);
-            let call = held.call.call();
-            if held.marked
-                && let Err(failure) = self.settled(&call, Settlement::Rejected, By::End, None, None, out)
-            {
-                self.report.fault(format_args!("stdin:{}", held.line().number()), &failure);
-            }
+            self.settle_unanswered(&held, By::End, out);
             // What nobody had to be asked about isn't rejected.
             let kind = if held.marked || kind == Kind::Lost { kind } else { Kind::Cancelled };
-            self.answer(&call, kind, why, out);
+            if !held.is_answered {
+                self.answer(&held.call.call(), kind, why, out);
+            }
         }
     }
 
@@ -183,6 +233,7 @@ impl Gate {
             let why = format!("nobody has answered within {} s (--timeout)", timeout.as_secs_f64());
             self.reject_first(By::Timeout, &why, out);
         }
+        self.answer_waiting(out);
     }
 
     fn deadline_of_question(&self) -> Option<Instant> {
@@ -197,7 +248,7 @@ impl Gate {
             return;
         }
         self.no_terminal = why;
-        if !self.has_channel && !self.settings.near_answers {
+        if !self.may_be_answered() {
             self.reject_first(By::Nobody, &self.nobody(), out);
         }
     }
@@ -207,7 +258,7 @@ impl Gate {
         self.has_channel = false;
         self.no_terminal += if self.no_terminal.is_empty() { "" } else { ", and " };
         self.no_terminal += "--answers has ended";
-        if self.pending.is_some() && self.asker.is_none() && !self.settings.near_answers {
+        if self.pending.is_some() && self.asker.is_none() && !self.may_be_answered() {
             self.reject_first(By::Nobody, &self.nobody(), out);
         }
     }

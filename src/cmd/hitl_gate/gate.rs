@@ -1,8 +1,12 @@
 //! The stage: what isn't a call passes at once, a call when its turn comes, and one that is marked when somebody agrees.
 
 use super::asker::Asker;
+use super::elicitation::Elicitation;
 use super::gate_event::GateEvent;
 use super::held::Held;
+use super::records;
+use super::repetition::Kept;
+use crate::cmd::caller::{Refusal, RefuseAs};
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
 use crate::cmd::world::intake::{Intake, Read};
@@ -13,18 +17,33 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::policy::audit::By;
-use crate::record::{Call, HitlResponse, Kind, Outcome, Unreadable, cancelled_id, is_decision, looks_like_json_rpc};
+use crate::record::{Call, Form, HitlResponse, Kind, Unreadable, cancelled_id, is_decision, looks_like_json_rpc};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Which calls wait while a person is asked about one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Hold {
+    /// All that come behind it, so that calls pass in their order
+    All,
+    /// Only those that a person is to be asked about
+    Call,
+}
 
 /// How calls are held.
 pub struct Settings {
     /// How long a person may take; none is for ever.
     pub timeout: Option<Duration>,
+    pub hold: Hold,
+    /// How long a JSON-RPC call is held before its caller is answered that it is to be repeated; none is for ever.
+    pub hold_limit: Option<Duration>,
+    pub refuse_as: RefuseAs,
     pub limits: Limits,
     /// Whether the side that makes the calls may answer.
     pub near_answers: bool,
+    /// Whether the client's own user is asked as well.
+    pub asks_client: bool,
 }
 
 /// Gives the reason where the policy denies a call.
@@ -48,8 +67,12 @@ pub struct Gate {
     pub(super) report: Arc<Report>,
     /// Calls that were held back; the first is the one that is asked about.
     pub(super) calls: Queue<Held>,
+    /// What a person said about calls whose callers have not repeated them yet.
+    pub(super) kept: Vec<Kept>,
     pub(super) pending: Option<Pending>,
     pub(super) asker: Option<Asker>,
+    /// The way to the client's own user, with `--ask client`.
+    pub(super) elicitation: Option<Elicitation>,
     /// Why there is no terminal to ask at.
     pub(super) no_terminal: String,
     /// Whether somebody may still answer on a channel of their own.
@@ -79,13 +102,16 @@ impl Gate {
             Ok(asker) => (Some(asker), String::new()),
             Err(why) => (None, why),
         };
+        let elicitation = settings.asks_client.then(Elicitation::default);
         Gate {
             intake: Intake::new(settings.limits.max_depth),
             settings,
             report,
             calls: Queue::default(),
+            kept: Vec::new(),
             pending: None,
             asker,
+            elicitation,
             no_terminal,
             has_channel,
             events,
@@ -98,10 +124,17 @@ impl Gate {
         }
     }
 
-    /// Tells a record to whoever watches.
+    /// Writes a record to where events go.
     pub(super) fn send_event(&mut self, record: &str, out: &mut Out) {
         if let Some(events) = &mut self.events {
             events.take_record(record, out);
+        }
+    }
+
+    /// Tells the caller that its call waits for a person, unless the question itself goes there. (An MCP client has progress instead.)
+    pub(super) fn send_notice(&self, call: &Call<'_>, out: &mut Out) {
+        if call.form != Form::JsonRpc && !self.events.as_ref().is_some_and(Events::is_stdout) {
+            out.add_line(Side::Near, &records::notice(call));
         }
     }
 
@@ -135,11 +168,17 @@ impl Gate {
     fn take_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
         if let Err(why) = self.check_policy(call) {
             self.report.fault(format_args!("stdin:{}", line.number()), format_args!("{}: {why}", call.tool));
-            self.answer(call, Kind::Denied, &why, out);
-        } else if self.calls.is_empty() && !call.requires_approval {
-            self.pass_call(call, line, out);
-        } else {
-            self.calls.push(Held::new(line, call));
+            return self.answer(call, Kind::Denied, &why, out);
+        }
+        // One whose caller has an answer holds nothing back.
+        let is_held_back = self.settings.hold == Hold::All && self.calls.iter().any(|held| !held.is_answered);
+        if !call.requires_approval && !is_held_back {
+            return self.pass_call(call, line, out);
+        }
+        let held = Held::new(line, call, self.settings.hold_limit);
+        let new = if held.marked { self.take_repetition(held, out) } else { Some(held) };
+        if let Some(held) = new {
+            self.calls.push(held);
         }
     }
 
@@ -170,6 +209,9 @@ impl Gate {
                 return self.refuse_record(&place, id, why, out);
             }
         }
+        if self.take_elicited(&place, body, out) {
+            return;
+        }
         match cancelled_id(body).and_then(|id| self.calls.position(id.get())) {
             Some(index) => self.cancel(index, out),
             None => self.pass(line, out),
@@ -193,16 +235,14 @@ impl Gate {
     /// Answers a call that doesn't pass.
     pub(super) fn answer(&mut self, call: &Call<'_>, kind: Kind, message: &str, out: &mut Out) {
         self.report.fail();
-        if call.wants_answer() {
-            let answer = call.answer(Outcome::Error { kind, message, code: None, data: None });
-            out.add_line(Side::Near, &answer);
-        }
+        self.settings.refuse_as.refuse(call, &Refusal::new(kind, message), out);
     }
 
     /// No more calls come. What is held may still be answered, as it may be in a pipe, but for two: an MCP client that closes
     /// this side has hung up, and what was to be answered from here isn't any more.
     fn near_closed(&mut self, out: &mut Out) {
         self.near_ended = true;
+        self.end_repetitions(out);
         let is_json_rpc = self.calls.first().is_some_and(|held| looks_like_json_rpc(held.line().body()));
         if self.settings.near_answers && self.asker.is_none() {
             self.refuse_all(Kind::Rejected, "stdin has ended, where the answer was to come from", out);
@@ -233,6 +273,7 @@ impl Gate {
     /// What follows from every event.
     fn go_on(&mut self, out: &mut Out) {
         self.answer_undelivered(out);
+        self.withdraw_elicited(out);
         self.advance(out);
         if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && self.asker.is_none() {
             let why = "a thousand more lines came before the answer, which would have to stand behind them";
@@ -297,6 +338,8 @@ impl Stage for Gate {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.pending.as_ref().and_then(|pending| pending.until)
+        let waiting = self.calls.iter().filter(|held| !held.is_answered);
+        let due = waiting.flat_map(|held| [held.answer_by, held.progress.as_ref().map(|progress| progress.next)]);
+        due.chain([self.pending.as_ref().and_then(|pending| pending.until)]).flatten().min()
     }
 }

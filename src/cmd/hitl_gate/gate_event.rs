@@ -9,8 +9,16 @@ use crate::record::Call;
 pub enum GateEvent<'a> {
     /// A person is asked about a call with these arguments.
     Asked { call: &'a Call<'a>, nonce: &'a str },
-    /// It was decided; `sha256` is of the arguments that it passes with, or would have passed with.
-    Settled { call: &'a Call<'a>, verdict: Settlement, by: By, sha256: &'a str, feedback: Option<&'a str> },
+    /// It was decided; `sha256` is of the arguments that it passes with, or would have passed with. An approved call passes at once,
+    /// unless its caller has been answered that it is to be repeated.
+    Settled {
+        call: &'a Call<'a>,
+        verdict: Settlement,
+        by: By,
+        sha256: &'a str,
+        feedback: Option<&'a str>,
+        passes: bool,
+    },
     /// A call passes that nobody had to be asked about.
     Passed { call: &'a Call<'a> },
     /// A call that had passed was not written to the other side.
@@ -28,15 +36,14 @@ pub fn write(event: &GateEvent<'_>, audit: &mut Audit) -> Result<(), Failure> {
         GateEvent::Undelivered { call } => {
             audit.write(&Event::Undelivered { subject: Subject::of(call), did: Did::Passed })
         }
-        GateEvent::Settled { call, verdict, by, sha256, feedback } => {
+        GateEvent::Settled { call, verdict, by, sha256, feedback, passes } => {
             let after = (*verdict == Settlement::Edited).then(|| format!("sha256:{sha256}"));
             let (verdict, by, feedback) = (*verdict, *by, *feedback);
             let subject = Subject::of(call);
             let settled = Event::Settled { subject, verdict, by, feedback, digest_after: after.as_deref() };
-            audit.write(&settled).and_then(|()| match verdict {
-                Settlement::Rejected => Ok(()),
-                // What is approved passes at once.
-                _ => {
+            audit.write(&settled).and_then(|()| match passes {
+                false => Ok(()),
+                true => {
                     let subject = Subject::of(call);
                     let digest = after.unwrap_or_else(|| subject.digest.clone());
                     audit.write(&Event::Passed { subject: Subject { digest, ..subject }, required_approval: true })

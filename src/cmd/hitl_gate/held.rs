@@ -1,9 +1,11 @@
 //! A call that is held back, with its line as it came.
 
+use super::progress::Progress;
 use crate::cmd::world::queue::Queued;
 use crate::io::lines::{Line, text};
-use crate::record::{Call, OwnedCall};
+use crate::record::{Call, Form, OwnedCall};
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 pub struct Held {
     raw: Vec<u8>,
@@ -11,12 +13,30 @@ pub struct Held {
     pub call: OwnedCall,
     /// Whether a person is to be asked about it.
     pub marked: bool,
+    /// Its caller was answered that the call is to be repeated: a person's answer counts for the repetition.
+    pub is_answered: bool,
+    /// The same call as it was made before; each was answered so.
+    earlier: Vec<OwnedCall>,
+    /// When its caller is answered so: in JSON-RPC, if it wants an answer.
+    pub answer_by: Option<Instant>,
+    pub progress: Option<Progress>,
 }
 
 impl Held {
-    pub fn new(line: &Line<'_>, call: &Call<'_>) -> Held {
+    /// `limit` is how long a JSON-RPC call waits for its answer; none is for ever.
+    pub fn new(line: &Line<'_>, call: &Call<'_>, limit: Option<Duration>) -> Held {
         let (number, marked) = (line.number(), call.requires_approval);
-        Held { raw: line.raw().to_vec(), number, call: call.into(), marked }
+        let waits = call.form == Form::JsonRpc && call.wants_answer();
+        Held {
+            raw: line.raw().to_vec(),
+            number,
+            call: call.into(),
+            marked,
+            is_answered: false,
+            earlier: Vec::new(),
+            answer_by: limit.filter(|_| waits).map(|limit| Instant::now() + limit),
+            progress: waits.then(|| Progress::wanted_by(&text(line.body()))).flatten(),
+        }
     }
 
     pub fn line(&self) -> Line<'_> {
@@ -26,14 +46,41 @@ impl Held {
     pub fn text(&self) -> Cow<'_, str> {
         text(self.line().body())
     }
+
+    /// The call that the question is about, as it was first made.
+    pub fn asked(&self) -> &OwnedCall {
+        self.earlier.first().unwrap_or(&self.call)
+    }
+
+    /// The call each time that it was made, and whether its caller waits for an answer still.
+    pub fn calls(&self) -> impl Iterator<Item = (&OwnedCall, bool)> {
+        self.earlier.iter().map(|call| (call, false)).chain([(&self.call, !self.is_answered)])
+    }
+
+    /// Whether a person who was asked about the one has been asked about the other: the same tool and arguments, and the same target
+    /// and verdict of the gate before this one, since what a reference means may have changed.
+    pub fn is_same_action(&self, other: &Held) -> bool {
+        let (one, other) = (self.call.call(), other.call.call());
+        let marks = |call: &Call<'_>| [call.target, call.policy].map(|mark| mark.map(|json| json.get().to_owned()));
+        one.form == other.form
+            && one.tool == other.tool
+            && one.arguments_text() == other.arguments_text()
+            && marks(&one) == marks(&other)
+    }
+
+    /// Takes the place of `before`, whose caller repeats the call.
+    pub fn repeat(&mut self, before: Held) {
+        self.earlier = before.earlier;
+        self.earlier.push(before.call);
+    }
 }
 
 impl Queued for Held {
     fn call(&self) -> Option<&OwnedCall> {
-        Some(&self.call)
+        Some(&self.call).filter(|_| !self.is_answered)
     }
 
     fn size(&self) -> usize {
-        self.raw.len() + self.call.size()
+        self.raw.len() + self.calls().map(|(call, _)| call.size()).sum::<usize>()
     }
 }

@@ -6,17 +6,20 @@ mod channel;
 mod decide;
 mod dialogue;
 mod editor;
+mod elicitation;
 mod gate;
 mod gate_event;
 mod held;
+mod progress;
 mod records;
+mod repetition;
 mod screen;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
 
 use super::audit::Audit;
-use super::events::Events;
+use super::caller::CallerOptions;
 use super::options::{LimitOptions, duration};
 use super::rules_file::{Judged, RulesFile, RulesOptions, judge};
 use super::{Command, needs_input};
@@ -32,7 +35,7 @@ use crate::policy::builtin::Builtin;
 use crate::record::Call;
 use asker::Asker;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use gate::{Gate, Settings};
+use gate::{Gate, Hold, Settings};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -45,6 +48,10 @@ use std::time::Duration;
 /// and so do the calls behind it; everything else passes, byte for byte. A person is asked on the terminal, one call at a time, and
 /// approves, edits its arguments, or rejects it; a rejected call is answered with an error (kind "rejected") that says why. When stdin
 /// ends, what waits is still asked about; but an MCP client that closes it has hung up, and its calls are rejected.
+///
+/// While a call waits, its caller gets {"type":"status","status":"waiting_human","call_id":...}. An MCP client gets progress notifications
+/// instead, if it sent a progressToken, and after --hold-limit a result that says to repeat the call: the person's answer counts for one
+/// repetition with the same arguments, within --timeout.
 ///
 /// Another program may ask instead: it reads the status records (waiting_human, with a nonce), and answers on --answers with
 /// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "replace"?:true, "feedback"?:"..."}.
@@ -63,24 +70,41 @@ pub struct Arguments {
     /// Colour on the person's terminal
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
+    /// Who is asked. `client` also has the MCP client ask its own user (elicitation), and believes what the client answers
+    #[arg(long, value_name = "WHO", value_enum, default_value_t = Ask::Person)]
+    ask: Ask,
     /// Take answers from a FIFO as well; `stdin` lets the side that makes the calls answer
     #[arg(long, value_name = "FIFO|stdin")]
     answers: Option<PathBuf>,
     /// Reject a call that nobody has answered for after this time; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     timeout: Duration,
+    /// Which calls wait while a person is asked about one
+    #[arg(long, value_enum, default_value_t = Hold::All)]
+    hold: Hold,
+    /// Answer a JSON-RPC call that has been held for so long: it is to be repeated, and the person's answer counts for the repetition.
+    /// Most MCP clients give up after 60 s; 0 is for ever
+    #[arg(long, value_name = "DURATION", default_value = "55s", value_parser = duration)]
+    hold_limit: Duration,
     #[command(flatten)]
     rules: RulesOptions,
     /// Write every question and answer to this file before it takes effect, each line chained to the one before by its hash; `policy-check
     /// verify` reads it
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
-    /// Where status records go: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, and nowhere with CMD,
-    /// but with --answers stdin]
-    #[arg(long, value_name = "FILE|stderr|-")]
-    events: Option<String>,
+    #[command(flatten)]
+    caller: CallerOptions,
     #[command(flatten)]
     limits: LimitOptions,
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Ask {
+    /// Whoever is at the terminal, or answers on --answers
+    Person,
+    /// The user of the MCP client as well, where the client supports that
+    Client,
 }
 
 const NAME: &str = "hitl-gate";
@@ -111,12 +135,20 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let limits = Limits::from(arguments.limits);
     let is_wrap = !arguments.command.is_empty();
     let near_answers = arguments.answers.as_deref() == Some(Path::new("stdin"));
-    let settings =
-        Settings { timeout: Some(arguments.timeout).filter(|timeout| !timeout.is_zero()), limits, near_answers };
-    let events = match arguments.events.as_deref() {
-        None if is_wrap && !near_answers => None,
-        to => Some(Events::open_beside(to.unwrap_or("-"), &report)?),
+    let unless_zero = |duration: Duration| Some(duration).filter(|duration| !duration.is_zero());
+    let settings = Settings {
+        timeout: unless_zero(arguments.timeout),
+        hold: arguments.hold,
+        hold_limit: unless_zero(arguments.hold_limit),
+        refuse_as: arguments.caller.refuse_as,
+        limits,
+        near_answers,
+        asks_client: arguments.ask == Ask::Client,
     };
+    let events = arguments.caller.open_events(!is_wrap || near_answers, &report)?;
+    if near_answers && events.is_none() {
+        return Err(usage("--answers stdin: the questions go nowhere; give --events, or leave out --records errors"));
+    }
     let mut answers = Vec::new();
     if let (Some(path), false) = (&arguments.answers, near_answers) {
         let opened = channel::open(path);

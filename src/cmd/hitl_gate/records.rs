@@ -4,6 +4,11 @@ use crate::json::Object;
 use crate::policy::audit::{By, Settlement};
 use crate::record::Call;
 
+/// It waits: for the side that makes the calls, which is not to answer, so without the nonce.
+pub fn notice(call: &Call<'_>) -> String {
+    call.identify(Object::default().text("type", "status").text("status", "waiting_human")).end()
+}
+
 /// It waits, and this is what whoever answers has to know.
 pub fn waiting(call: &Call<'_>, nonce: &str, sha256: &str) -> String {
     let record = Object::default().text("type", "status").text("status", "waiting_human");

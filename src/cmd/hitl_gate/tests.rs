@@ -1,7 +1,8 @@
 //! What rules and an account would have a say in; they come from outside, and so do the tests of everything else.
 
-use super::gate::{Gate, Judge, Notebook, Settings};
+use super::gate::{Gate, Hold, Judge, Notebook, Settings};
 use super::gate_event::GateEvent;
+use crate::cmd::caller::RefuseAs;
 use crate::cmd::events::Events;
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
@@ -22,7 +23,15 @@ struct Bench {
 
 impl Bench {
     fn new(near_answers: bool, judge: Judge, notebook: Notebook) -> Bench {
-        let settings = Settings { timeout: None, limits: Limits::default(), near_answers };
+        let settings = Settings {
+            timeout: None,
+            hold: Hold::All,
+            hold_limit: None,
+            refuse_as: RefuseAs::Result,
+            limits: Limits::default(),
+            near_answers,
+            asks_client: false,
+        };
         let report = Arc::new(Report::new("hitl-gate", true));
         let events = Some(Events::open("-", &report).unwrap());
         let gate = Gate::new(settings, Err("no terminal".into()), false, events, (judge, notebook), report);
@@ -108,7 +117,7 @@ fn everything_is_noted_before_it_happens() {
     let notebook: Notebook = Box::new(move |event| {
         let note = match event {
             GateEvent::Asked { call, nonce } => format!("asked {} {}", call.tool, nonce.len()),
-            GateEvent::Settled { call, verdict, by, sha256, feedback } => {
+            GateEvent::Settled { call, verdict, by, sha256, feedback, .. } => {
                 format!("settled {} {} {} {sha256} {feedback:?}", call.tool, verdict.name(), by.name())
             }
             GateEvent::Passed { call } => format!("passed {}", call.tool),

@@ -1,7 +1,7 @@
 //! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
 
-use super::verdict_output::answer;
 use crate::cmd::audit::Audit;
+use crate::cmd::caller::{Refusal, RefuseAs};
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
 use crate::cmd::rules_file::{Judged, RulesFile, judge};
@@ -42,6 +42,7 @@ pub struct Settings {
     pub mode: Mode,
     /// Each verdict is told on stderr.
     pub explain: bool,
+    pub refuse_as: RefuseAs,
     /// Whether there is another side.
     pub wraps: bool,
 }
@@ -181,7 +182,7 @@ impl Gate {
             let call = passed.call.call();
             self.audit_undelivered(&call, passed.marked);
             self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
-            answer(&call, Kind::Lost, &why, None, out);
+            self.settings.refuse_as.refuse(&call, &Refusal::new(Kind::Lost, &why), out);
         }
     }
 

@@ -8,8 +8,8 @@ pub(super) mod verdict_output;
 mod verify;
 
 use super::audit::Audit;
+use super::caller::CallerOptions;
 use super::deliveries::Deliveries;
-use super::events::Events;
 use super::options::LimitOptions;
 use super::rules_file::RulesOptions;
 use super::world::intake::Intake;
@@ -56,9 +56,8 @@ pub struct Arguments {
     /// Write every verdict to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
-    /// Where policy_request records go while something is wrapped: to a file (appended), `stderr`, or `-` for stdout
-    #[arg(long, value_name = "FILE|stderr|-")]
-    events: Option<String>,
+    #[command(flatten)]
+    caller: CallerOptions,
     #[command(flatten)]
     limits: LimitOptions,
     /// Stand between whoever calls and this program
@@ -118,23 +117,18 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
     needs_input("calls")?;
     let wraps = !arguments.command.is_empty();
-    if arguments.events.is_some() && !wraps {
-        return Err(usage(
-            &"--events goes with -- CMD: in a pipe, policy_request records stand before their calls on stdout",
-        ));
-    }
-    let events = if wraps { arguments.events.as_deref() } else { Some("-") };
     let limits = Limits::from(arguments.limits);
     let rules = arguments.rules.open(&report)?;
     let reopens = rules.is_some();
-    let settings = Settings { confirm: arguments.confirm, mode: arguments.mode, explain: arguments.explain, wraps };
+    let (confirm, mode, explain) = (arguments.confirm, arguments.mode, arguments.explain);
+    let settings = Settings { confirm, mode, explain, refuse_as: arguments.caller.refuse_as, wraps };
     let gate = Gate {
         settings,
         builtin: Builtin::new(wraps),
         rules,
         annotations: Annotations::default(),
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
-        events: events.map(|to| Events::open_beside(to, &report)).transpose()?,
+        events: arguments.caller.open_events(!wraps, &report)?,
         report: Arc::clone(&report),
         intake: Intake::new(limits.max_depth),
         deliveries: Deliveries::default(),

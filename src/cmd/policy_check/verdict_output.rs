@@ -1,13 +1,14 @@
 //! What a verdict writes: an answer to the caller, a record for `--events`, a line on stderr, and the audit's event.
 
 use super::gate::{Did, Gate, Mode};
+use crate::cmd::caller::Refusal;
 use crate::io::lines::Piece;
 use crate::io::stage::{Out, Side};
 use crate::io::terminal::printable;
 use crate::policy::audit::{self, Subject};
 use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, Kind, Outcome, Unreadable};
+use crate::record::{Call, Form, Kind, Unreadable};
 use serde_json::value::RawValue;
 
 impl Gate {
@@ -64,7 +65,8 @@ impl Gate {
         self.report.fault(format_args!("stdin:{number}"), format_args!("{}: {message}", call.tool));
         let policy = decision.json();
         let data: Option<Box<RawValue>> = serde_json::from_str(&policy).ok();
-        answer(call, kind, &message, data.as_deref(), out);
+        let refusal = Refusal::new(kind, &message).with_data(data.as_deref());
+        self.settings.refuse_as.refuse(call, &refusal, out);
     }
 
     /// Writes that a call that passed was not delivered.
@@ -102,12 +104,5 @@ impl Gate {
         let tool = printable(&call.tool);
         let reason = printable(reason);
         self.report.say(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
-    }
-}
-
-/// Answers a call with an error. (A notification wants no answer.)
-pub(super) fn answer(call: &Call<'_>, kind: Kind, message: &str, data: Option<&RawValue>, out: &mut Out) {
-    if call.form != Form::JsonRpc || call.id.is_some() {
-        out.add_line(Side::Near, &call.answer(Outcome::Error { kind, message, code: None, data }));
     }
 }

@@ -6,7 +6,7 @@ use crate::journal::read::{Content, Found, Header};
 use crate::journal::{Direction, Part};
 use crate::record::ListTools;
 use crate::replay::discovery::{Discovery, is_discovery};
-use crate::replay::refused::{Line, Refusals};
+use crate::replay::refused::{Line, Refusals, is_notice};
 use crate::replay::turns::{RecordedLine, Turn, Turns};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -272,6 +272,8 @@ impl Conversation {
             Pass::Tools => return self.tools.see(said.body(), is_ours),
             // Whoever asks now is answered whenever that is.
             Pass::Play(_) if self.part == Part::World && is_discovery(said.body(), is_ours) => return,
+            // Nobody may be asked now.
+            Pass::Play(_) if self.part == Part::Agent && !is_ours && is_notice(said.body()) => return,
             Pass::Play(refused) => refused.remove(&self.lines),
         };
         self.leaves_out |= refused.is_some();

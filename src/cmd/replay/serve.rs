@@ -18,10 +18,10 @@ use crate::journal::Part;
 use crate::record::{Call, Form, Kind, ListTools, Unreadable, cancelled_id, is_same_id};
 use crate::replay::answers::{Answers, Caller, Due, PING, Recording};
 use crate::replay::compare::{Comparison, DEEPEST};
-use crate::replay::json_rpc::{self, asked_token};
+use crate::replay::json_rpc;
 use crate::replay::schedule::{Schedule, Speed};
 use crate::replay::turns::RecordedLine;
-use crate::rpc::{Message, response};
+use crate::rpc::{Message, request_progress_token, response};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Server {
                 out.to(self.peer).extend_from_slice(pong.as_bytes());
             }
             Ok(Message::Request { id, params, .. }) => {
-                self.answer(piece.number(), text, Caller::Request(id, asked_token(params)), out);
+                self.answer(piece.number(), text, Caller::Request(id, request_progress_token(params)), out);
             }
             Ok(Message::Notification { .. }) => {
                 if let Some(exchange) = self.answers.find_notification(text) {

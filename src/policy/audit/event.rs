@@ -169,6 +169,8 @@ pub enum By {
     Terminal,
     /// The channel of answers.
     Answers,
+    /// The user of the MCP client, as the client says.
+    Client,
     /// Nobody, in time.
     Timeout,
     /// Nobody: there was nobody to ask.
@@ -196,6 +198,7 @@ impl By {
         match self {
             By::Terminal => "terminal",
             By::Answers => "answers",
+            By::Client => "client",
             By::Timeout => "timeout",
             By::Nobody => "nobody",
             By::End => "end",

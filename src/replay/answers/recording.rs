@@ -5,8 +5,8 @@ use super::{Answers, Exchange, RecordedMessage, RecordedReply, ReplyKind};
 use crate::record::type_of;
 use crate::replay::calls::{News, OpenCalls, about, own_call};
 use crate::replay::compare::Comparison;
-use crate::replay::json_rpc::{asked_token, cancelled, name, progress_token, read};
-use crate::rpc::Message;
+use crate::replay::json_rpc::{cancelled, name, progress_token, read};
+use crate::rpc::{Message, request_progress_token};
 use std::collections::HashMap;
 
 /// Answered without a recording.
@@ -49,7 +49,9 @@ impl Recording {
             // Whether somebody is alive isn't recorded.
             Ok(Message::Request { method, .. }) if method == PING => {}
             Ok(Message::Request { id, params, .. }) => {
-                let Some(at) = self.begin(line, t, place, true, asked_token(params).map(name)) else { return };
+                let Some(at) = self.begin(line, t, place, true, request_progress_token(params).map(name)) else {
+                    return;
+                };
                 let id = name(id);
                 self.open.retain(|(other, _)| *other != id);
                 self.open.push((id, at));

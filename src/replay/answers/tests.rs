@@ -1,8 +1,9 @@
 use super::*;
 use crate::io::lines::Path;
 use crate::replay::calls::own_call;
-use crate::replay::json_rpc::{asked_token, name, read};
+use crate::replay::json_rpc::{name, read};
 use crate::rpc::Message;
+use crate::rpc::request_progress_token;
 use proptest::prelude::*;
 
 /// A recording: `>` is the client's, `<` the server's, a millisecond apart; `-` begins another session.
@@ -30,7 +31,7 @@ fn raw(json: &str) -> Box<RawValue> {
 fn ask(answers: &mut Answers, line: &str) -> Vec<String> {
     let Ok(Message::Request { id, params, .. }) = read(line) else { panic!("{line}") };
     let exchange = answers.find_request(line).unwrap();
-    let said = exchange.replies(Caller::Request(id, asked_token(params)));
+    let said = exchange.replies(Caller::Request(id, request_progress_token(params)));
     said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
 }
 

@@ -39,7 +39,7 @@ impl Guarded {
     fn hear(&mut self) -> Value {
         loop {
             let said = read(&self.calls.hear());
-            if said.get("method").is_none() {
+            if said.get("method").is_none() && said["type"] != "status" {
                 return said;
             }
         }
@@ -51,10 +51,13 @@ impl Guarded {
         self.hear()
     }
 
-    /// Makes a call that is held: what the person is shown.
+    /// Makes a call that is held: what the person is shown. The caller gets a notice in our own forms.
     fn held(&mut self, call: &Value) -> String {
         self.calls.say(&call.to_string());
         let shown = self.shown();
+        if call.get("jsonrpc").is_none() {
+            assert_eq!(read(&self.calls.hear())["status"], "waiting_human");
+        }
         self.calls.hear_nothing_for(200);
         shown
     }

@@ -89,8 +89,7 @@ fn an_editor_has_the_terminal_even_where_it_is_borrowed() {
         wrap.display()
     );
     let mut desk = Desk::lay_in(folder, &before, "-- cat", "read -r word </dev/tty; echo the shell read $word");
-    desk.call(MARKED);
-    desk.question();
+    desk.hold(MARKED);
     desk.types("e");
     desk.person.exp_string("edit:").unwrap();
     desk.types("typed");

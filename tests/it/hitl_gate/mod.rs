@@ -3,11 +3,13 @@
 mod answers;
 mod audit;
 mod editor;
+mod elicitation;
 mod ends;
 mod hostile;
 mod nobody;
 mod person;
 mod pipe;
+mod waiting;
 mod wrapped;
 
 use crate::process::{Talk, binary, text};
@@ -152,6 +154,7 @@ impl Desktop {
         let fifo = folder.path().join("answers");
         mkfifo(&fifo, Mode::S_IRWXU).unwrap();
         let mut command = gate(&["--answers", fifo.to_str().unwrap()]);
+        command.current_dir(folder.path());
         let talk = Talk::start(command.args(options));
         // Read and written: opening it waits for nobody.
         let answers = OpenOptions::new().read(true).write(true).open(&fifo).unwrap();

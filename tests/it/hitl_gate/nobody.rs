@@ -28,7 +28,7 @@ fn json_rpc_is_answered_in_kind_and_a_notification_is_not() {
     let (status, lines, _) = ran(&mut gate(&["--events", "/dev/null"]), &input);
     let [answer] = lines.as_slice() else { panic!("{lines:?}") };
     let answer = json(answer);
-    assert_eq!((&answer["id"], &answer["error"]["data"]["kind"]), (&"a".into(), &"rejected".into()));
+    assert_eq!((&answer["id"], &answer["result"]["_meta"]["kind"]), (&"a".into(), &"rejected".into()));
     assert_eq!(status, Some(1));
 }
 

@@ -203,8 +203,7 @@ fn the_terminal_is_borrowed_through_wrappers_only_while_somebody_is_asked() {
     let before = format!("{} -- {} $FOLDER/log -- {} --", wrap.display(), record.display(), wrap.display());
     let mut desk = Desk::lay(&before, "-- cat", "read -r word </dev/tty; echo the shell read $word");
     for id in 1..3 {
-        desk.call(&marked(id));
-        desk.question();
+        desk.hold(&marked(id));
         desk.types("y");
         assert!(desk.hear().starts_with(&format!("{{\"id\":{id}")));
     }
@@ -217,8 +216,7 @@ fn the_terminal_is_borrowed_through_wrappers_only_while_somebody_is_asked() {
 fn of_two_gates_the_outer_asks_and_the_inner_passes() {
     let gate = binary("hitl-gate");
     let mut desk = Desk::lay("", &format!("-- {0} -- {0} -- cat", gate.display()), "echo status $?");
-    desk.call(MARKED);
-    desk.question();
+    desk.hold(MARKED);
     desk.types("y");
     assert_eq!(desk.hear(), SETTLED);
     desk.calls = None;

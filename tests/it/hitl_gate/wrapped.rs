@@ -5,7 +5,7 @@ use crate::process::{Talk, example};
 use crate::schemas::written;
 
 #[test]
-fn neither_side_can_tell_and_records_go_to_the_events() {
+fn the_caller_gets_a_notice_and_records_go_to_the_events() {
     let folder = tempfile::tempdir().unwrap();
     let events = folder.path().join("events");
     let mut desk = Desktop::start(&["--events", events.to_str().unwrap(), "--", "cat"]);
@@ -13,6 +13,8 @@ fn neither_side_can_tell_and_records_go_to_the_events() {
     desk.talk.say(MARKED);
     let asked = || std::fs::read_to_string(&events).unwrap_or_default();
     crate::process::eventually("it is asked", || asked().contains("waiting_human"));
+    // It may stop its clocks, and could not answer.
+    assert_eq!(desk.talk.hear(), r#"{"type":"status","status":"waiting_human","call_id":1}"#);
     desk.talk.hear_nothing_for(100);
     let question = json(asked().lines().next().unwrap());
     desk.answer_to(&question, r#""action":"approve""#);
@@ -32,6 +34,7 @@ fn a_person_approves_and_rejects_before_a_server_of_mcp() {
     let far = format!("-- {} -- {} echo", pipe.display(), example("stand-in-server").display());
     let mut desk = Desk::lay(&before, &far, "echo status $?");
     desk.call(r#"{"tool":"echo","args":{"message":"a"},"id":1,"requires_approval":true}"#);
+    assert_eq!(desk.hear_json()["status"], "waiting_human");
     desk.question();
     desk.types("e message=b");
     desk.question();
@@ -43,6 +46,7 @@ fn a_person_approves_and_rejects_before_a_server_of_mcp() {
         "{answer}"
     );
     desk.call(r#"{"tool":"echo","args":{"message":"c"},"id":2,"requires_approval":true}"#);
+    assert_eq!(desk.hear_json()["status"], "waiting_human");
     desk.question();
     desk.types("n");
     let answer = desk.hear_json();
@@ -77,7 +81,9 @@ fn a_client_that_speaks_json_rpc_is_held_the_same_way() {
     desk.hear();
     desk.hear();
     let answer = desk.hear();
-    assert_eq!((&answer["id"], &answer["error"]["message"]), (&2.into(), &"it was rejected: no".into()));
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&2.into(), &true.into()), "{answer}");
+    let said = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said.starts_with("echo was not carried out: it was rejected: no. Do not repeat"), "{said}");
     // One that is taken back has no answer, as MCP says.
     desk.hold(&call(3));
     desk.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#);
@@ -96,7 +102,7 @@ fn a_client_that_hangs_up_waits_for_no_answer_and_the_other_side_ends() {
     desk.hear();
     desk.hear();
     let answer = desk.hear();
-    assert!(answer["error"]["message"].as_str().unwrap().contains("stdin has ended"), "{answer}");
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("stdin has ended"), "{answer}");
     assert_eq!(desk.talk.hear(), "the end");
     assert_eq!(desk.talk.end().status.code(), Some(7));
 }
@@ -119,7 +125,7 @@ fn the_end_of_the_calls_leaves_what_is_held_to_who_is_asked() {
 #[test]
 fn an_other_side_that_dies_answers_for_what_is_held() {
     let mut desk = Desktop::start(&["--", "sh", "-c", "read -r line; printf 'no line feed'; exit 7"]);
-    desk.talk.say(MARKED);
+    desk.hold(MARKED);
     desk.talk.say(r#"{"type":"observation"}"#);
     assert_eq!(desk.talk.hear(), "no line feed");
     let answer = desk.hear();

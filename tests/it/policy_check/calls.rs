@@ -48,11 +48,23 @@ fn every_form_of_a_call_is_judged() {
     }
     let call = r#"{"jsonrpc":"2.0","id":7.0,"method":"tools/call","params":{"name":"delete_file","arguments":{}}}"#;
     let refused = play(&[], &format!("{call}\n"));
+    let result = &refused.records()[0]["result"];
+    assert_eq!((refused.status, &result["isError"]), (Some(1), &json!(true)), "a model reads results only");
     assert_eq!(
-        (refused.status, refused.records()[0]["error"]["data"]["kind"].as_str()),
-        (Some(1), Some("needs_approval"))
+        (&result["_meta"]["kind"], &result["_meta"]["data"]["verdict"]),
+        (&json!("needs_approval"), &json!("confirm"))
     );
+    let said = result["content"][0]["text"].as_str().unwrap();
+    for part in ["delete_file was not carried out", "a person has to approve this first: ", "Nobody can be asked here."]
+    {
+        assert!(said.contains(part), "{said}");
+    }
     assert!(refused.lines[0].contains("\"id\":7.0"));
+    let refused = play(&["--refuse-as", "error"], &format!("{call}\n"));
+    assert_eq!(refused.records()[0]["error"]["data"]["kind"], "needs_approval");
+    // A line that cannot be read may be no call at all.
+    let unreadable = play(&[], &format!("{}\n", call.replace("\"name\"", "\"name\":1,\"name\"")));
+    assert_eq!(unreadable.records()[0]["error"]["data"]["kind"], "bad_input");
     let marked = play(&["--confirm", "mark"], &format!("{call}\n")).records();
     assert_eq!(marked[1]["params"]["_meta"]["requires_approval"], true);
     assert_eq!(marked[1]["params"]["arguments"], json!({}));

@@ -23,10 +23,10 @@ fn an_element_is_judged_by_what_the_page_has_shown_and_not_by_what_the_caller_sa
     let mut talk = Talk::start(&mut wrapped(&[], &["sh", "-c", PAGE]));
     talk.hear();
     let refused: Value = serde_json::from_str(&talk.ask(&click(1, "e2"))).unwrap();
-    assert_eq!(refused["error"]["data"]["kind"], "needs_approval");
-    assert_eq!(refused["error"]["data"]["data"]["kind"], "delete");
+    assert_eq!(refused["result"]["_meta"]["kind"], "needs_approval");
+    assert_eq!(refused["result"]["_meta"]["data"]["kind"], "delete");
     let unknown: Value = serde_json::from_str(&talk.ask(&click(2, "e9"))).unwrap();
-    assert_eq!(unknown["error"]["data"]["data"]["rule"], "builtin.unknown_target");
+    assert_eq!(unknown["result"]["_meta"]["data"]["rule"], "builtin.unknown_target");
     // It comes back as it was sent.
     let harmless = click(3, "e3");
     assert_eq!(talk.ask(&harmless), harmless);

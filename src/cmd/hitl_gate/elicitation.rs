@@ -1,0 +1,195 @@
+//! Asking the user of the MCP client that makes the calls, through the client: `elicitation/create` in its form mode (MCP 2025-11-25,
+//! elicitation). What the client answers is believed, so this is for clients that are trusted with it.
+
+use super::gate::Gate;
+use crate::io::session::token;
+use crate::io::stage::{Out, Side};
+use crate::io::terminal::printable;
+use crate::json::Object;
+use crate::policy::audit::By;
+use crate::record::{Action, Call, Fields, Form, HitlResponse};
+use crate::rpc::{Message, notification};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::VecDeque;
+
+/// A user is asked only about what can be shown whole: so many bytes of arguments, target and policy.
+const LONGEST: usize = 4000;
+
+/// So many of our requests that were withdrawn may be answered late.
+const WITHDRAWN: usize = 64;
+
+/// The form that the user fills in.
+const SCHEMA: &str = r#"{"type":"object","properties":{"decision":{"type":"string","title":"May this call pass?","enum":["approve","reject"]},"feedback":{"type":"string","title":"Feedback","description":"For the model, if you reject the call"}},"required":["decision"]}"#;
+
+/// The client's side of `--ask client`.
+#[derive(Debug, Default)]
+pub(super) struct Elicitation {
+    /// The client has said in `initialize` that it can ask its user.
+    is_supported: bool,
+    /// The id of our request that is not answered.
+    open: Option<String>,
+    /// The ids of those that were withdrawn.
+    withdrawn: VecDeque<String>,
+}
+
+impl Elicitation {
+    /// Looks at the client's capabilities in an `initialize` request. An empty `elicitation` means the form mode.
+    fn observe(&mut self, method: &str, params: Option<&RawValue>) {
+        if method != "initialize" {
+            return;
+        }
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(borrow)]
+            capabilities: Option<Capabilities<'a>>,
+        }
+        #[derive(Deserialize)]
+        struct Capabilities<'a> {
+            #[serde(borrow)]
+            elicitation: Option<&'a RawValue>,
+        }
+        let params = params.and_then(|params| serde_json::from_str::<Params<'_>>(params.get()).ok());
+        let elicitation = params.and_then(|params| params.capabilities?.elicitation);
+        self.is_supported = elicitation.and_then(|modes| Fields::read(modes.get()).ok()).is_some_and(|modes| {
+            modes.iter().next().is_none() || modes.get("form").is_some_and(|form| form.get() != "null")
+        });
+    }
+
+    /// Whether the client can ask its user about a call.
+    pub(super) fn can_ask(&self, call: &Call<'_>) -> bool {
+        let length = |json: Option<&RawValue>| json.map_or(0, |json| json.get().len());
+        let shown = length(call.arguments) + length(call.target) + length(call.policy);
+        self.is_supported && call.form == Form::JsonRpc && shown <= LONGEST
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Has the client ask. The id is random, so that it is none of the server's own.
+    pub(super) fn ask(&mut self, call: &Call<'_>, out: &mut Out) {
+        let Ok(id) = token() else { return };
+        let id = format!("pipewright-{id}");
+        let params = Object::default().text("message", &question(call)).put("requestedSchema", SCHEMA).end();
+        let request = Object::default().text("jsonrpc", "2.0").text("id", &id).text("method", "elicitation/create");
+        out.add_line(Side::Near, &request.put("params", params).end());
+        self.open = Some(id);
+    }
+
+    /// Takes a request back that nobody has to answer any more.
+    fn withdraw(&mut self, out: &mut Out) {
+        let Some(id) = self.open.take() else { return };
+        let params = Object::default().text("requestId", &id).text("reason", "the question is settled").end();
+        out.add_line(Side::Near, notification("notifications/cancelled", Some(&params)).trim_end());
+        self.withdrawn.push_back(id);
+        if self.withdrawn.len() > WITHDRAWN {
+            self.withdrawn.pop_front();
+        }
+    }
+
+    /// Whether an id, JSON text, is that of the open request; `None` where it is none of ours.
+    fn take(&mut self, id: &RawValue) -> Option<bool> {
+        let id = serde_json::from_str::<String>(id.get()).ok()?;
+        if self.open.take_if(|open| *open == id).is_some() {
+            return Some(true);
+        }
+        let at = self.withdrawn.iter().position(|withdrawn| *withdrawn == id)?;
+        self.withdrawn.remove(at);
+        Some(false)
+    }
+}
+
+impl Gate {
+    /// Takes the request back whose question is settled.
+    pub(super) fn withdraw_elicited(&mut self, out: &mut Out) {
+        if let Some(elicitation) = self.elicitation.as_mut().filter(|_| self.pending.is_none()) {
+            elicitation.withdraw(out);
+        }
+    }
+
+    /// Takes a line of the client's: whether it answers a request of ours, and so must not reach the server.
+    pub(super) fn take_elicited(&mut self, place: &str, body: &str, out: &mut Out) -> bool {
+        let Some(elicitation) = &mut self.elicitation else { return false };
+        let outcome = match Message::read(body) {
+            Ok(Message::Response { id, outcome }) => match elicitation.take(id) {
+                Some(true) => outcome,
+                // It is about a question that is settled.
+                Some(false) => return true,
+                None => return false,
+            },
+            Ok(Message::Request { method, params, .. }) => {
+                elicitation.observe(&method, params);
+                return false;
+            }
+            _ => return false,
+        };
+        match outcome.map_err(|error| error.message).and_then(|result| read(result.get())) {
+            Ok(answer) => self.decide(&answer, By::Client, out),
+            Err(why) => {
+                self.report.fault(place, format_args!("the client did not ask its user: {why}"));
+                self.client_failed(out);
+            }
+        }
+        true
+    }
+}
+
+/// What the user answered. One who closes the question without an answer has not approved it.
+fn read(result: &str) -> Result<HitlResponse<'static>, String> {
+    #[derive(Deserialize)]
+    struct ElicitResult {
+        action: String,
+        content: Option<Content>,
+    }
+    #[derive(Deserialize)]
+    struct Content {
+        decision: Option<String>,
+        feedback: Option<String>,
+    }
+    let ElicitResult { action, content } = serde_json::from_str(result).map_err(|error| error.to_string())?;
+    let accepted = content.filter(|_| action == "accept");
+    let is_approved = accepted.as_ref().is_some_and(|content| content.decision.as_deref() == Some("approve"));
+    Ok(HitlResponse {
+        call_id: None,
+        nonce: String::new(),
+        action: if is_approved { Action::Approve } else { Action::Reject },
+        edited_arguments: None,
+        replace: false,
+        arguments_sha256: None,
+        feedback: accepted.and_then(|content| content.feedback),
+    })
+}
+
+/// What the user is shown: everything that the approval counts for.
+fn question(call: &Call<'_>) -> String {
+    let mut lines = vec![format!("May this call of {} pass?", printable(&call.tool))];
+    let reason = call.policy.and_then(|policy| Fields::read(policy.get()).ok()?.get("reason"));
+    let parts = [("reason", reason), ("target", call.target), ("arguments", call.arguments)];
+    lines.extend(parts.iter().filter_map(|(name, json)| Some(format!("{name}: {}", printable(json.as_ref()?.get())))));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_accepted_approval_approves() {
+        for (result, action, feedback) in [
+            (r#"{"action":"accept","content":{"decision":"approve"}}"#, Action::Approve, None),
+            (r#"{"action":"accept","content":{"decision":"reject","feedback":"no"}}"#, Action::Reject, Some("no")),
+            (r#"{"action":"accept","content":{}}"#, Action::Reject, None),
+            (r#"{"action":"accept"}"#, Action::Reject, None),
+            (r#"{"action":"decline","content":{"decision":"approve"}}"#, Action::Reject, None),
+            (r#"{"action":"cancel"}"#, Action::Reject, None),
+        ] {
+            let answer = read(result);
+            assert!(
+                matches!(&answer, Ok(answer) if answer.action == action && answer.feedback.as_deref() == feedback),
+                "{result}: {answer:?}"
+            );
+        }
+        assert!(read("{}").is_err() && read(r#"{"action":"accept","content":{"decision":1}}"#).is_err());
+    }
+}

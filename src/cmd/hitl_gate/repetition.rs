@@ -1,0 +1,128 @@
+//! Calls that are held longer than their callers wait. Most SDKs of MCP give up after 60 s, so a JSON-RPC call is answered before
+//! that: it is to be repeated. The question stays open meanwhile, and its answer counts for one repetition.
+
+use super::decide::Decision;
+use super::gate::Gate;
+use super::held::Held;
+use crate::cmd::caller::Refusal;
+use crate::io::stage::{Out, Side};
+use crate::policy::audit::{By, Settlement};
+use crate::record::{Call, Kind};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// What a person said about a call whose caller had been answered.
+pub struct Kept {
+    held: Held,
+    verdict: Settlement,
+    by: By,
+    feedback: Option<String>,
+    /// The arguments that it passes with, JSON text, where they were edited.
+    edited: Option<String>,
+    /// Why a rejected call does not pass.
+    why: String,
+    /// How long it counts.
+    until: Option<Instant>,
+}
+
+const ASKED: &str = "a person is still being asked whether it may pass";
+const BEHIND: &str = "it waits behind another call, which a person is being asked about";
+const REPEAT: &str = "Repeat the call with the same arguments to get the answer.";
+
+impl Gate {
+    /// Answers the callers whose calls have been held for `--hold-limit`, and sends progress.
+    pub(super) fn answer_waiting(&mut self, out: &mut Out) {
+        let now = Instant::now();
+        let is_late = |held: &Held| !held.is_answered && held.answer_by.is_some_and(|by| by <= now);
+        if self.pending.is_some() {
+            let mut late = None;
+            self.calls.change(0, |first| {
+                if is_late(first) {
+                    first.is_answered = true;
+                    late = Some(first.call.clone());
+                }
+                ControlFlow::Break(())
+            });
+            if let Some(call) = late {
+                self.send_back(&call.call(), ASKED, out);
+                // What only waited behind it need not be repeated.
+                self.advance(out);
+            }
+        }
+        let mut late = Vec::new();
+        self.calls.take(is_late, |held| late.push(held));
+        for held in late {
+            self.settle_unanswered(&held, By::Timeout, out);
+            self.send_back(&held.call.call(), BEHIND, out);
+        }
+        self.calls.change(0, |held| {
+            if let Some(line) = held.progress.as_mut().filter(|_| !held.is_answered).and_then(|it| it.step(now)) {
+                out.add_line(Side::Near, line.trim_end());
+            }
+            ControlFlow::Continue(())
+        });
+    }
+
+    fn send_back(&self, call: &Call<'_>, why: &str, out: &mut Out) {
+        let refusal = Refusal::new(Kind::NeedsApproval, why).advising(REPEAT);
+        self.settings.refuse_as.refuse(call, &refusal, out);
+    }
+
+    /// Takes a call that a person has been asked about before; gives back any other.
+    pub(super) fn take_repetition(&mut self, held: Held, out: &mut Out) -> Option<Held> {
+        let now = Instant::now();
+        self.kept.retain(|kept| kept.until.is_none_or(|until| now < until));
+        if let Some(at) = self.kept.iter().position(|kept| kept.held.is_same_action(&held)) {
+            let kept = self.kept.remove(at);
+            self.close_repetition(held, &kept, out);
+            return None;
+        }
+        let mut new = Some(held);
+        self.calls.change(0, |first| {
+            if first.is_answered
+                && let Some(mut held) = new.take_if(|held| first.is_same_action(held))
+            {
+                std::mem::swap(first, &mut held);
+                first.repeat(held);
+            }
+            ControlFlow::Break(())
+        });
+        new
+    }
+
+    /// Keeps what a person said for the repetition of the call.
+    pub(super) fn keep(&mut self, held: Held, decision: &Decision<'_>) {
+        let &Decision { verdict, by, feedback, agreed, why } = decision;
+        if matches!(by, By::Timeout | By::Nobody | By::End | By::Caller) {
+            return;
+        }
+        let edited = agreed.filter(|_| verdict == Settlement::Edited);
+        let edited = edited.map(|agreed| agreed.call.call().arguments_text().to_owned());
+        let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
+        let (feedback, why) = (feedback.map(str::to_owned), why.to_owned());
+        self.kept.push(Kept { held, verdict, by, feedback, edited, why, until });
+    }
+
+    /// A call is repeated about which a person has decided.
+    fn close_repetition(&mut self, held: Held, kept: &Kept, out: &mut Out) {
+        let &Kept { mut verdict, by, .. } = kept;
+        let agreed = match self.agreed_with(&held.text(), &held.call.call(), kept.edited.as_deref()) {
+            Ok(agreed) => Ok(agreed),
+            Err(why) => {
+                verdict = Settlement::Rejected;
+                Err(why)
+            }
+        };
+        let why = agreed.as_ref().err().unwrap_or(&kept.why);
+        let agreed = agreed.as_ref().ok().filter(|_| verdict != Settlement::Rejected);
+        let decision = Decision { verdict, by, feedback: kept.feedback.as_deref(), agreed, why };
+        self.close(held, &decision, out);
+    }
+
+    /// Calls end, so no repetition comes any more: a question whose caller has an answer is withdrawn.
+    pub(super) fn end_repetitions(&mut self, out: &mut Out) {
+        if self.calls.first().is_some_and(|first| first.is_answered) {
+            self.reject_first(By::End, "stdin has ended, and nobody repeats the call", out);
+        }
+    }
+}
