@@ -9,10 +9,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Where the servers and the SDKs are.
+pub fn folder() -> PathBuf {
+    std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS names no folder: run scripts/test").into()
+}
+
 pub fn server(name: &str) -> PathBuf {
-    let folder =
-        std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS names no folder: run scripts/test");
-    Path::new(&folder).join("bin").join(name)
+    folder().join("bin").join(name)
 }
 
 fn mcp_pipe(options: &[&str], name: &str, arguments: &[&str]) -> Command {

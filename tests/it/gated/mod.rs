@@ -3,6 +3,7 @@
 
 mod browser;
 mod game;
+mod sdks;
 mod shell;
 
 use crate::process::{Talk, binary};

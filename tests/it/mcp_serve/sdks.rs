@@ -1,13 +1,10 @@
 //! The official SDKs and fastmcp as clients (`tests/sdk`; `scripts/install-mcp-servers` installs them).
 
+use crate::mcp_servers::folder;
 use crate::process::{binary, example, text};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-
-fn folder() -> PathBuf {
-    std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS names no folder: run scripts/test").into()
-}
 
 /// Runs a client of `tests/sdk` on mcp-serve; what it got has what every client gets.
 fn run(program: &str, script: &str, before: &[&Path]) -> Value {
