@@ -1,7 +1,12 @@
 //! Whatever a caller says: it is judged without a fault, always alike; what is marked is held by every reader of calls, what is
-//! settled is not, and neither changes what the call is. The input is lines of calls.
+//! settled is not, and neither changes what the call is. What passes is the same call, and harmless, to the JSON readers of other
+//! languages. The input is lines of calls.
 #![no_main]
 
+#[path = "../readers/lenient.rs"]
+mod lenient;
+
+use lenient::{READERS, Reader, Value};
 use libfuzzer_sys::fuzz_target;
 use pipewright::policy::Verdict;
 use pipewright::policy::builtin::Builtin;
@@ -11,7 +16,11 @@ use pipewright::record::{Call, recognise};
 fuzz_target!(|input: &str| {
     let mut builtin = Builtin::new(false);
     for line in input.lines() {
-        let Ok(Some(call)) = recognise(line) else { continue };
+        let Ok(recognised) = recognise(line) else { continue };
+        for reader in READERS {
+            check_reading(reader, line, recognised.as_ref());
+        }
+        let Some(call) = recognised else { continue };
         let (decision, acts) = builtin.judge(&call, false);
         assert_eq!(decision, builtin.judge(&call, false).0, "another verdict the second time");
         assert!(builtin.judge(&call, true).0.verdict >= decision.verdict, "a server's word took a question away");
@@ -41,4 +50,40 @@ fn same(one: &Call<'_>, other: &Call<'_>) {
     let text =
         |call: &Call<'_>| (call.id.map(|id| id.get().to_owned()), call.arguments.map(|own| own.get().to_owned()));
     assert_eq!((one.form, &one.tool, text(one)), (other.form, &other.tool, text(other)));
+}
+
+/// What a reader takes for a call is that call to us, and what we allow is allowed as that reader reads it.
+fn check_reading(reader: Reader, line: &str, recognised: Option<&Call<'_>>) {
+    let Some((tool, arguments)) = reader.read(line).and_then(|value| call_of(reader, &value)) else { return };
+    let Some(call) = recognised else { panic!("{reader:?} reads a call of {tool:?} in {line}") };
+    assert_eq!(call.tool, tool, "{reader:?}");
+    let allows = |call: &Call<'_>| Builtin::new(false).judge(call, false).0.verdict == Verdict::Allow;
+    // Beside the arguments, the caller's own word of a target counts; it is left out, so that only the arguments do.
+    let ours = Call { target: None, ..call.clone() };
+    if !allows(&ours) {
+        return;
+    }
+    let read = format!(r#"{{"tool":{},"args":{arguments}}}"#, serde_json::Value::from(tool.as_str()));
+    let theirs = recognise(&read).expect("it is read").expect("it is a call");
+    assert!(allows(&theirs), "{reader:?} reads {read}");
+}
+
+/// The tool and the arguments of what a program that uses the reader would carry out.
+fn call_of(reader: Reader, value: &Value) -> Option<(String, String)> {
+    let arguments = |value: &Value| {
+        let given = ["arguments", "args"].iter().find_map(|key| reader.get(value, key));
+        given.filter(|given| matches!(given, Value::Object(_))).map_or("{}".to_owned(), |given| reader.write(given))
+    };
+    if reader.text(value, "method") == Some("tools/call") {
+        let params = reader.get(value, "params")?;
+        return Some((reader.text(params, "name")?.to_owned(), arguments(params)));
+    }
+    let tool = match reader.text(value, "type") {
+        Some("tool_call") => reader.text(value, "tool_name")?,
+        Some(_) => return None,
+        // An answer is no call to programs that speak our lines.
+        None if matches!(reader.text(value, "status"), Some("ok" | "error")) => return None,
+        None => reader.text(value, "tool").or_else(|| reader.text(value, "cmd"))?,
+    };
+    Some((tool.to_owned(), arguments(value)))
 }
