@@ -19,6 +19,8 @@ url=${1:-http://127.0.0.1:$port/shop.html}
 call() { # TOOL ARGUMENTS: makes a call, and sets `said` to what came of it
     jq -nc --arg tool "$1" --argjson args "$2" '{$tool, $args}'
     read -r said
+    # A gate gives notice that the call waits for a person; what came of it follows.
+    while [[ $said == '{"type":"status",'* ]]; do read -r said; done
     said=$(jq -r '.error // .data.content[0].text' <<<"$said")
 }
 press() { # NAME: the button that is called so on the page as it is now

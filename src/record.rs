@@ -28,7 +28,7 @@ mod result;
 mod tools;
 mod unreadable;
 
-pub use answer::{Outcome, looks_like_json_rpc};
+pub use answer::{Outcome, failed_kind, looks_like_json_rpc};
 pub use approval::{Action, HitlResponse, is_decision};
 pub use cancel::{cancelled_id, is_same_id};
 pub use input::{InputRequest, InputResponse};

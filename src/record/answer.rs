@@ -1,6 +1,6 @@
 //! What is answered to a call: in the form that it came in, with its own id.
 
-use super::{Call, Form, Kind};
+use super::{Call, Fields, Form, Kind};
 use crate::json::Object;
 use serde_json::value::RawValue;
 
@@ -69,6 +69,14 @@ impl Call<'_> {
         let result = result.put("_meta", about(kind, None, data).end());
         Object::default().text("jsonrpc", "2.0").put_some("id", self.id).put("result", result.end()).end()
     }
+}
+
+/// The kind of the failure in a result that [`Call::failed_result`] has made; `result` is JSON text. `None` is any other result.
+pub fn failed_kind(result: &str) -> Option<Kind> {
+    let result =
+        Fields::read(result).ok().filter(|result| result.get("isError").is_some_and(|it| it.get() == "true"))?;
+    let meta = Fields::read(result.get("_meta")?.get()).ok()?;
+    Kind::named(&serde_json::from_str::<String>(meta.get("kind")?.get()).ok()?)
 }
 
 /// What JSON-RPC's forms say about a failure beside its message.

@@ -3,7 +3,7 @@
 use super::compare::DEEPEST;
 use super::json_rpc::name;
 use crate::io::lines::deeper_than;
-use crate::record::{Call, Fields, Form, Kind, Unreadable, cancelled_id, recognise};
+use crate::record::{Call, Fields, Form, Kind, Unreadable, cancelled_id, failed_kind, recognise};
 use crate::rpc::Message;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -147,11 +147,8 @@ fn is_refusal_in(data: &str) -> bool {
     is_refused_result(data) || Fields::read(data).is_ok_and(|data| says_refused(&data))
 }
 
-/// Whether a result is what a gate gives for a call that it refuses ([`Call::failed_result`]).
 fn is_refused_result(result: &str) -> bool {
-    let Ok(result) = Fields::read(result) else { return false };
-    let meta = result.get("_meta").filter(|_| result.get("isError").is_some_and(|is_error| is_error.get() == "true"));
-    meta.is_some_and(|meta| Fields::read(meta.get()).is_ok_and(|meta| says_refused(&meta)))
+    failed_kind(result).is_some_and(|kind| is_refusal(kind.name()))
 }
 
 fn says_refused(about: &Fields<'_>) -> bool {

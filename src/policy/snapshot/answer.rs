@@ -1,6 +1,6 @@
 //! What a world's line says, whichever form it has.
 
-use crate::record::Fields;
+use crate::record::{Fields, Kind, failed_kind};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -51,6 +51,7 @@ pub(super) fn read(line: &[u8]) -> WorldOutput {
         () if fields.get("id").is_some() => ("id", fields.get("result")),
         () => return WorldOutput::Nothing,
     };
+    let failed_kind = body.and_then(|body| failed_kind(body.get()));
     // Deeper than serde_json's 128 levels is none that can be read.
     let Ok(body) = body.map_or(Ok(Value::Null), |body| serde_json::from_str(body.get())) else {
         return WorldOutput::Unreadable;
@@ -61,9 +62,14 @@ pub(super) fn read(line: &[u8]) -> WorldOutput {
         id: fields.get(id).map(|id| id.get().to_owned()),
         is_observation: id.is_empty(),
         failed: has_error || is_error || is("ok", "false"),
-        is_refused: has_error && is_refused(&fields),
+        is_refused: has_error && is_refused(&fields) || failed_kind.is_some_and(is_refusal),
         body,
     })
+}
+
+/// Whether a call that failed so was carried out by nobody.
+fn is_refusal(kind: Kind) -> bool {
+    matches!(kind, Kind::Denied | Kind::NeedsApproval | Kind::Rejected)
 }
 
 /// Whether a gate, or a world that takes no marked call, says so: in a field of its own, or in JSON-RPC's error.
@@ -71,7 +77,7 @@ fn is_refused(fields: &Fields<'_>) -> bool {
     let of_error = || serde_json::from_str::<Value>(fields.get("error")?.get()).ok()?.pointer("/data/kind").cloned();
     let own = || serde_json::from_str(fields.get("kind")?.get()).ok();
     let kind: Option<Value> = own().or_else(of_error);
-    kind.as_ref().and_then(Value::as_str).is_some_and(|kind| ["denied", "needs_approval", "rejected"].contains(&kind))
+    kind.as_ref().and_then(Value::as_str).and_then(Kind::named).is_some_and(is_refusal)
 }
 
 impl Answer {

@@ -209,6 +209,9 @@ fn a_call_that_was_refused_has_changed_nothing() {
         (r#"{"id":1,"tool":"t","status":"error","error":"rejected"}"#, false),
         (r#"{"id":1,"tool":"t","status":"ok","kind":"rejected"}"#, false),
         (r#"{"jsonrpc":"2.0","id":1,"result":{"kind":"rejected","isError":true}}"#, false),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true,"_meta":{"kind":"rejected"}}}"#, true),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true,"_meta":{"kind":"lost"}}}"#, false),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"_meta":{"kind":"rejected"}}}"#, false),
     ] {
         let mut snapshot = clicked(&["1"]);
         snapshot.observe(answer.as_bytes());
