@@ -106,7 +106,10 @@ class Account:
 
     @staticmethod
     def kind_of(said):
-        """`ok`, or the kind of the error."""
+        """`ok`, or the kind of the error; that of a gate's refusal in JSON-RPC is in the result."""
+        result = said.get("result")
+        if isinstance(result, dict) and result.get("isError") and "kind" in (result.get("_meta") or {}):
+            return result["_meta"]["kind"], result["content"][0]["text"]
         if said.get("status") == "ok" or said.get("ok") is True or "result" in said and "status" not in said:
             return "ok", ""
         error = said.get("error")

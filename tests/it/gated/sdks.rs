@@ -3,7 +3,7 @@
 
 use super::path;
 use crate::mcp_servers::{folder, server};
-use crate::process::{eventually, text};
+use crate::process::{command, eventually, pipe, text};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::{Value, json};
@@ -115,9 +115,11 @@ fn is_held(client: fn() -> Command, entry: &Value) {
     let project = Project::new();
     let at = |name: &str| project.0.path().join(name);
     mkfifo(&at("answers"), Mode::S_IRWXU).unwrap();
-    let options = json!(["--answers", at("answers"), "--events", at("events"), "--hold-limit", "1s"]);
+    let [judged, asked] = ["judged", "asked"].map(at);
+    let options = json!(["--answers", at("answers"), "--events", at("events"), "--hold-limit", "1s", "--audit", asked]);
     let mut entry = entry.clone();
     let arguments = entry["args"].as_array_mut().unwrap();
+    arguments.splice(0..0, [json!("--audit"), json!(judged)]);
     let ask = arguments.iter().position(|argument| argument == "--ask").unwrap();
     arguments.splice(ask..ask + 2, options.as_array().unwrap().clone());
     let client = project.start(client(), &entry, &[]);
@@ -135,6 +137,9 @@ fn is_held(client: fn() -> Command, entry: &Value) {
     assert!(got[1].1 && got[1].0.contains("a person is still being asked"), "{got:?}");
     assert!(got.last().is_some_and(|(_, is_error)| !is_error), "{got:?}");
     assert_eq!(fs::read_to_string(project.file()).unwrap(), "new");
+    // Each time that the call was made was marked, and is settled.
+    let verified = pipe(command("policy-check").arg("verify").args([judged, asked]), b"");
+    assert_eq!(verified.status.code(), Some(0), "{}{}", text(&verified.stdout), text(&verified.stderr));
 }
 
 #[test]
