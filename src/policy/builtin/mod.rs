@@ -4,9 +4,10 @@
 
 mod address;
 mod keys;
+mod lexicon;
 mod names;
+mod phrase;
 mod shell;
-mod verbs;
 
 use super::detector::{ActionKind, Element, Finding, classify};
 use super::snapshot::{Named, Snapshot};
@@ -152,6 +153,9 @@ impl Builtin {
             Class::Dialog => judge_dialog(call),
             Class::Run => judge_run(call),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
+            Class::Change(word) => {
+                Decision::new(Verdict::Confirm, "builtin.tool", format!("the tool's name says {word:?}"))
+            }
             Class::Unknown => {
                 let why = format!("what {} does isn't known", call.tool);
                 let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);

@@ -1,9 +1,7 @@
 //! What a tool does, told from the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
 //! A whitelist: what isn't known here is asked about.
 
-use super::verbs::{
-    ACTIVATING, ALSO_NOUNS, DESTROYING, ENTERING, NAVIGATING, READING, READING_NOUNS, RUNNING, TALKING,
-};
+use super::phrase::{self, certain_effect, class_of};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
 
@@ -26,20 +24,18 @@ pub enum Class {
     Run,
     /// It does what this word says.
     Destroy(ActionKind, &'static str),
+    /// It changes something, as this word says.
+    Change(&'static str),
     /// It may do anything.
     Unknown,
 }
 
-/// What a tool's name says of it.
+/// What a tool's name says of it, whatever servers and folders it is named after: `mcp__search__delete_index` is `delete_index`.
 pub fn class(tool: &str) -> Class {
-    let words = words(tool);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match class_of(&words) {
-        class @ (Class::Destroy(..) | Class::Run) => class,
-        // A sign that is no word may say anything, and so may a name without words.
-        _ if words.is_empty() || tool.chars().any(|sign| !sign.is_alphanumeric() && !MARKS.contains(sign)) => {
-            Class::Unknown
-        }
+    match class_of_words(tool) {
+        class @ (Class::Destroy(..) | Class::Change(_) | Class::Run) => class,
+        // A sign that is no word may say anything.
+        _ if tool.chars().any(|sign| !sign.is_alphanumeric() && !MARKS.contains(sign)) => Class::Unknown,
         class => class,
     }
 }
@@ -47,119 +43,24 @@ pub fn class(tool: &str) -> Class {
 /// What stands between the words of a name.
 const MARKS: &str = " _-.:/";
 
-fn class_of(words: &[&str]) -> Class {
-    if is_talk(words) {
-        return Class::Observe;
+fn class_of_words(tool: &str) -> Class {
+    let parts: Vec<Vec<String>> = own_parts(tool).map(words).filter(|words| !words.is_empty()).collect();
+    let Some(own) = parts.last() else { return Class::Unknown };
+    let mut joined = Vec::new();
+    let class = class_of(&phrase::words(own, &mut joined));
+    if parts.len() == 1 || matches!(class, Class::Destroy(..) | Class::Change(_)) {
+        return class;
     }
-    if is_going(words) {
-        return Class::Navigate;
-    }
-    let known = known(words);
-    // The words of these that elsewhere would destroy.
-    let excused: &[&str] = match known {
-        Some(Class::Dialog) => &["accept"],
-        Some(Class::Press) => &["send"],
-        _ => &[],
-    };
-    let destroyed = destroyed(words, excused);
-    let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    let joins = joins(words);
-    let runs = any(RUNNING) && !is_console_reading(words);
-    match (destroyed, known) {
-        (Some((kind, verb)), _) => Class::Destroy(kind, verb),
-        // fill_and_execute does both.
-        (None, _) if runs && joins => Class::Run,
-        (None, Some(class)) => class,
-        (None, None) if leads_by_reading(words) && !joins => Class::Observe,
-        (None, None) if runs => Class::Run,
-        (None, None) if any(ACTIVATING) => Class::Activate,
-        (None, None) if any(ENTERING) => Class::Enter,
-        (None, None) if any(NAVIGATING) => Class::Navigate,
-        (None, None) if any(READING) || any(READING_NOUNS) => Class::Observe,
-        (None, None) => Class::Unknown,
-    }
+    let (all, mut joined) = (parts.concat(), Vec::new());
+    let all = phrase::words(&all, &mut joined);
+    let has_verb = class != Class::Unknown && !(class == Class::Observe && own.len() == 1);
+    certain_effect(&all).unwrap_or_else(|| if has_verb { class } else { class_of(&all) })
 }
 
-/// Of the words, the first that destroys something, but for those that are `excused`.
-fn destroyed(words: &[&str], excused: &[&str]) -> Option<(ActionKind, &'static str)> {
-    // get_and_delete does both, and order isn't a thing in find_and_order.
-    let joins = joins(words);
-    let is_read = leads_by_reading(words) && !joins;
-    // Beside these, what may also be a thing's name is one: a page with an order is opened.
-    let names_things = !joins
-        && words
-            .iter()
-            .any(|word| READING.contains(word) || READING_NOUNS.contains(word) || ["open", "switch"].contains(word));
-    words.iter().enumerate().find_map(|(index, word)| {
-        let destroying = destroying(word)?;
-        let is_noun = names_things && ALSO_NOUNS.contains(word);
-        // The last word of get_delete is what is done; of get_delete_date it isn't.
-        let is_beside = is_read && index + 1 < words.len();
-        (!excused.contains(word) && !is_noun && !is_beside).then_some(destroying)
-    })
-}
-
-/// Whether a name says that it does several things: get_and_delete.
-fn joins(words: &[&str]) -> bool {
-    words.iter().any(|word| ["and", "then", "or"].contains(word))
-}
-
-fn destroying(word: &str) -> Option<(ActionKind, &'static str)> {
-    DESTROYING.iter().find_map(|&(kind, verbs)| Some((kind, *verbs.iter().find(|verb| **verb == word)?)))
-}
-
-/// Whether of all words that say what is done, the first only looks.
-fn leads_by_reading(words: &[&str]) -> bool {
-    let leads = words.iter().find(|word| {
-        [READING, ACTIVATING, RUNNING].iter().any(|list| list.contains(word)) || destroying(word).is_some()
-    });
-    leads.is_some_and(|word| READING.contains(word))
-}
-
-/// Whether an agent only says something to whoever it works for: `assistant_ask`, `assistant_done`.
-fn is_talk(words: &[&str]) -> bool {
-    let Some((&"assistant", said)) = words.split_first() else { return false };
-    let is_of_thoughts = said.iter().any(|word| ["thought", "thoughts"].contains(word));
-    said.iter().all(|word| TALKING.contains(word) || is_of_thoughts && *word == "delete")
-}
-
-/// Whether it goes from page to page and does nothing else: `browser_go_forward` sends nothing.
-fn is_going(words: &[&str]) -> bool {
-    let goes = |word: &&str| ["go", "navigate", "back", "forward", "forwards", "reload"].contains(word);
-    words.iter().any(goes) && words.iter().all(|word| goes(word) || ["browser", "page", "to"].contains(word))
-}
-
-fn is_console_reading(words: &[&str]) -> bool {
-    words.contains(&"console") && words.iter().any(|word| ["messages", "logs", "log"].contains(word))
-}
-
-/// Names whose words together say something else than each by itself.
-fn known(words: &[&str]) -> Option<Class> {
-    let has = |word: &str| words.contains(&word);
-    let all = |few: &[&str]| words.iter().all(|word| few.contains(word));
-    match () {
-        () if has("dialog") && (has("handle") || has("accept")) => Some(Class::Dialog),
-        () if (has("key") || has("keys") || has("hotkey") || has("keyboard") || has("keypress"))
-            && !has("create")
-            && !has("api") =>
-        {
-            Some(Class::Press)
-        }
-        () if has("act") => Some(Class::Activate),
-        () if has("press") && !has("button") && !has("click") => Some(Class::Press),
-        () if has("fill") || has("type") => Some(Class::Enter),
-        () if has("select") && has("option") => Some(Class::Enter),
-        // What a page shows above itself; not what somebody has written.
-        () if has("close")
-            && all(&["browser", "close", "page", "tab", "tabs", "banner", "banners", "window", "overlay"]) =>
-        {
-            Some(Class::Observe)
-        }
-        () if has("open") && (has("tab") || has("url") || has("page") || has("browser")) => Some(Class::Navigate),
-        () if has("switch") && (has("tab") || has("window") || has("frame")) => Some(Class::Navigate),
-        () if words == ["pause"] || words == ["resume"] || words == ["step"] => Some(Class::Observe),
-        () => None,
-    }
+/// The parts of a tool's name, its own last, without the server's name that MCP clients put before it.
+fn own_parts(tool: &str) -> impl Iterator<Item = &str> {
+    let of_server = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+    of_server.map_or(tool, |(_, own)| own).split(['.', '/', ':']).flat_map(|part| part.split("__"))
 }
 
 #[cfg(test)]
@@ -204,18 +105,28 @@ mod tests {
             (Class::Destroy(ActionKind::Send, "send"), "send_email sendMessage"),
             (Class::Destroy(ActionKind::Order, "order"), "order place_order create_order"),
             (Class::Destroy(ActionKind::Pay, "pay"), "pay"),
+            (Class::Destroy(ActionKind::Delete, "clear"), "clear_database"),
+            (Class::Destroy(ActionKind::Overwrite, "rollback"), "roll_back_deployment rollback"),
+            (Class::Change("update"), "update_state list_update task_list_update status_update"),
+            (Class::Change("set"), "set_status unset_status"),
+            (Class::Change("add"), "add_ssh_key"),
+            (Class::Change("manage"), "manage_task_list"),
+            (Class::Change("resize"), "resize-droplet"),
             (Class::Destroy(ActionKind::Overwrite, "write"), "write_file"),
             (Class::Destroy(ActionKind::Publish, "push"), "git_push"),
             (Class::Destroy(ActionKind::Delete, "purge"), "get_and_purge"),
             (
                 Class::Unknown,
-                "create_entities git_commit git_add move_file edit_file set_property gzip-file-as-resource x",
+                "x frobnicate frobnicate_list task_list_frobnicate log get_and_frobnicate power-off-droplet",
             ),
             (
                 Class::Destroy(ActionKind::Delete, "remove"),
                 "remove_issue remove_issue_type remove_switch_frame remove_ssh_key find_and_remove list_remove",
             ),
-            (Class::Destroy(ActionKind::Delete, "delete"), "delete_open_page get_delete delete_key delete_type"),
+            (
+                Class::Destroy(ActionKind::Delete, "delete"),
+                "delete_open_page get_delete get_delete_date delete_key delete_type mcp__search__delete_index search_delete_index search.delete/list delete.list deletefile unlist.delete",
+            ),
             (Class::Destroy(ActionKind::Publish, "publish"), "publish_content publish_content_type"),
             (Class::Destroy(ActionKind::Send, "send"), "type_and_send_message"),
             (Class::Destroy(ActionKind::Send, "email"), "assistant_email"),
@@ -223,7 +134,10 @@ mod tests {
             (Class::Destroy(ActionKind::Pay, "buy"), "buy_gift_card_type"),
             (Class::Destroy(ActionKind::Submit, "submit"), "fill_and_submit_form browser_type_submit press_submit"),
             (Class::Destroy(ActionKind::Overwrite, "replace"), "search_replace"),
-            (Class::Observe, "assistant_ask assistant_message get_delete_date open_order_list"),
+            (
+                Class::Observe,
+                "assistant_ask assistant_message open_order_list query_prometheus git_blame whoami hgetall resolve-library-id health_check list_send get_release_by_tag order_get issue_dependency_read mcp__delete__list",
+            ),
             (Class::Navigate, "browser_go_forward open_checkout_page"),
             (Class::Press, "send_keys"),
             (Class::Destroy(ActionKind::Order, "order"), "get_and_order open_then_order_page"),

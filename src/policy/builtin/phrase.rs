@@ -1,0 +1,276 @@
+//! What the words of a tool's name say together: its verb, and whether what stands around the verb is a verb, too.
+
+use super::lexicon::{Noun, PARTICLES, READING_OF, Sense, TALKING, VERB_PREFIXES, look_up};
+use super::names::Class;
+use crate::policy::detector::ActionKind;
+
+/// A word of a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Word<'a> {
+    text: &'a str,
+    sense: Option<Sense>,
+    /// As the lists have it, where they have it.
+    listed: &'static str,
+}
+
+impl<'a> Word<'a> {
+    fn read(text: &'a str) -> Word<'a> {
+        let derived = || VERB_PREFIXES.iter().find_map(|prefix| look_up(text.strip_prefix(prefix)?).filter(is_effect));
+        let found = look_up(text).or_else(derived).or_else(|| compound(text));
+        Word { text, sense: found.map(|(_, sense)| sense), listed: found.map_or("", |(listed, _)| listed) }
+    }
+
+    fn is(&self, words: &[&str]) -> bool {
+        words.contains(&self.text)
+    }
+
+    fn has(&self, senses: &[Sense]) -> bool {
+        self.sense.is_some_and(|sense| senses.contains(&sense))
+    }
+
+    /// Whether it is a noun.
+    fn is_thing(&self) -> bool {
+        match self.sense {
+            Some(Sense::Thing | Sense::Screen | Sense::Shown | Sense::Code | Sense::Enter) => true,
+            None => looks_like_noun(self.text),
+            _ => false,
+        }
+    }
+
+    fn effect(&self) -> Option<(Option<ActionKind>, Noun)> {
+        match self.sense {
+            Some(Sense::Effect(kind, noun)) => Some((kind, noun)),
+            _ => None,
+        }
+    }
+}
+
+/// Two words written as one: `deletefile` deletes, and `uptimecheck` is a thing.
+fn compound(text: &str) -> Option<(&'static str, Sense)> {
+    let parts = (3..text.len().saturating_sub(2)).filter_map(|at| Some((text.get(..at)?, text.get(at..)?)));
+    parts.filter_map(|(first, second)| Some((look_up(first)?, look_up(second)?.1))).find_map(|(first, second)| {
+        match (first.1, second) {
+            (Sense::Effect(_, Noun::Never), Sense::Thing | Sense::Shown) => Some(first),
+            (Sense::Thing, Sense::Thing | Sense::ReadOrNoun | Sense::Effect(_, Noun::Beside)) => {
+                Some((first.0, Sense::Thing))
+            }
+            _ => None,
+        }
+    })
+}
+
+fn is_effect(found: &(&'static str, Sense)) -> bool {
+    matches!(found.1, Sense::Effect(..))
+}
+
+/// Whether a word that no list has can't well be a verb: a plural, an abbreviation, a version, or what ends as nouns do.
+fn looks_like_noun(word: &str) -> bool {
+    const ENDS: [&str; 10] = ["ance", "ed", "ence", "ing", "ity", "ment", "ness", "ship", "sion", "tion"];
+    let ends_with = |ends: &[&str]| ends.iter().any(|end| word.ends_with(end));
+    let is_plural = word.len() > 3 && ends_with(&["s"]) && !ends_with(&["ss", "us", "is"]);
+    let has_vowel = word.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    word.is_ascii()
+        && (is_plural || !has_vowel || ends_with(&ENDS) || word.contains(|sign: char| sign.is_ascii_digit()))
+}
+
+/// The words of `texts`, the two of a verb as one. `joined` keeps these.
+pub(super) fn words<'a>(texts: &'a [String], joined: &'a mut Vec<String>) -> Vec<Word<'a>> {
+    let is_verb_of_two =
+        |at: usize| PARTICLES.contains(&texts[at].as_str()) && look_up(&texts[at - 1..=at].concat()).is_some();
+    let mut at = 0;
+    while at < texts.len() {
+        let count = if at + 1 < texts.len() && is_verb_of_two(at + 1) { 2 } else { 1 };
+        joined.push(texts[at..at + count].concat());
+        at += count;
+    }
+    joined.iter().map(|text| Word::read(text)).collect()
+}
+
+/// Whether any of the words has an effect wherever it stands: no word before or after it excuses that.
+pub(super) fn certain_effect(words: &[Word<'_>]) -> Option<Class> {
+    let verb = words.iter().find(|word| matches!(word.effect(), Some((_, Noun::Never))))?;
+    Some(effect(verb, words))
+}
+
+/// The class of a verb with an effect. Where its kind isn't known, a noun tells: `create_order`.
+fn effect(verb: &Word<'_>, words: &[Word<'_>]) -> Class {
+    let of_kind = |word: &Word<'_>| Some(Class::Destroy(word.effect()?.0?, word.listed));
+    of_kind(verb).or_else(|| words.iter().find_map(of_kind)).unwrap_or(Class::Change(verb.listed))
+}
+
+/// What the words say. [`Class::Unknown`] where no verb is known.
+pub(super) fn class_of(words: &[Word<'_>]) -> Class {
+    if is_talk(words) {
+        return Class::Observe;
+    }
+    if is_going(words) {
+        return Class::Navigate;
+    }
+    if let Some(class) = on_page(words) {
+        return class;
+    }
+    if let Some(class) = certain_effect(words) {
+        return class;
+    }
+    let mut clauses = words.split(|word| word.is(&["and", "then", "or"]));
+    let first = clauses.next().unwrap_or_default();
+    let classes = clauses.map(|clause| joined_class(clause, first.len() < 2));
+    std::iter::once(clause_class(first)).chain(classes.flatten()).max_by_key(strictness).unwrap_or(Class::Unknown)
+}
+
+/// Of the classes of a name's clauses, the greatest counts.
+fn strictness(class: &Class) -> u8 {
+    match class {
+        Class::Destroy(..) => 5,
+        Class::Change(_) => 4,
+        Class::Run => 3,
+        Class::Unknown => 2,
+        Class::Observe => 0,
+        _ => 1,
+    }
+}
+
+/// What follows `and`: a verb after a verb (`get_and_order`), or an object after an object (`list_users_and_teams`), which says nothing.
+fn joined_class(clause: &[Word<'_>], follows_verb: bool) -> Option<Class> {
+    match clause.first()?.sense {
+        Some(Sense::Effect(..)) => Some(effect(&clause[0], clause)),
+        Some(Sense::Thing | Sense::Screen | Sense::Shown | Sense::Code) | None if !follows_verb => None,
+        _ => Some(clause_class(clause)),
+    }
+}
+
+/// Whether an agent only says something to the person that it works for: `assistant_ask`, `assistant_done`.
+fn is_talk(words: &[Word<'_>]) -> bool {
+    let Some((assistant, said)) = words.split_first() else { return false };
+    let is_of_thoughts = said.iter().any(|word| word.is(&["thought", "thoughts"]));
+    assistant.is(&["assistant"]) && said.iter().all(|word| word.is(TALKING) || is_of_thoughts && word.is(&["delete"]))
+}
+
+/// Whether it goes from page to page and does nothing else: `browser_go_forward` sends nothing.
+fn is_going(words: &[Word<'_>]) -> bool {
+    let goes = |word: &Word<'_>| word.is(&["go", "navigate", "back", "forward", "forwards", "reload"]);
+    words.iter().any(goes) && words.iter().all(|word| goes(word) || word.has(&[Sense::Screen]) || word.is(&["to"]))
+}
+
+/// What is done to a page, or to the program that shows it.
+fn on_page(words: &[Word<'_>]) -> Option<Class> {
+    let shows = |word: &Word<'_>| word.has(&[Sense::Screen]);
+    let (verb, objects) = words[words.iter().take_while(|word| shows(word)).count()..].split_first()?;
+    let has_screen = words.iter().any(shows);
+    let only = |nouns: &[&str]| objects.iter().all(|word| shows(word) || word.is(nouns));
+    let ends_with = |nouns: &[&str]| objects.last().is_some_and(|word| shows(word) || word.is(nouns));
+    let is_joined = words.iter().any(|word| word.is(&["and", "then", "or"]));
+    match verb.text {
+        "accept" | "dismiss" | "handle" if ends_with(&["dialog"]) => Some(Class::Dialog),
+        "send" if only(&["key", "keys"]) && !objects.is_empty() => Some(Class::Press),
+        "close" | "resize" if has_screen && only(&["tab", "tabs"]) => Some(Class::Observe),
+        "close" if only(&["tab", "tabs"]) && !objects.is_empty() => Some(Class::Observe),
+        "snapshot" if objects.is_empty() => Some(Class::Observe),
+        "pause" | "resume" | "step" if words.len() == 1 => Some(Class::Observe),
+        "check" if only(&["box", "checkbox", "radio"]) && (has_screen || !objects.is_empty()) => Some(Class::Activate),
+        "clear" if only(&["field", "input", "text"]) && (has_screen || !objects.is_empty()) => Some(Class::Enter),
+        "select" if ends_with(&["option", "options"]) => Some(Class::Enter),
+        "open" if ends_with(&["link", "site", "tab", "tabs", "url", "website"]) && !is_joined => Some(Class::Navigate),
+        "open" if ends_with(&["list"]) && !is_joined => Some(Class::Observe),
+        "switch" if ends_with(&["frame", "tab"]) => Some(Class::Navigate),
+        _ => None,
+    }
+}
+
+/// What one clause says.
+fn clause_class(clause: &[Word<'_>]) -> Class {
+    let start = clause.iter().take_while(|word| word.has(&[Sense::Screen])).count();
+    let is_verb = |(at, word): (usize, &Word<'_>)| match word.sense {
+        Some(Sense::Enter | Sense::Navigate) => at == start,
+        Some(Sense::Thing | Sense::Screen | Sense::Shown | Sense::Code) | None => false,
+        Some(_) => true,
+    };
+    let Some(at) = clause.iter().enumerate().position(is_verb) else { return shown(clause) };
+    let (verb, after) = (&clause[at], &clause[at + 1..]);
+    let is_read = after.last().is_some_and(|word| word.is(&["get", "list"]));
+    let are_nouns = |nouns: &[&str]| after.iter().all(|word| word.is_thing() || word.is(nouns));
+    match verb.sense {
+        Some(Sense::Read) => reads(verb, after, clause),
+        Some(Sense::ReadOrNoun) if is_certain_reading(clause, at) => reads(verb, after, clause),
+        Some(Sense::Effect(kind, noun)) if is_noun(noun, kind, after) || reads_object(verb, after) => Class::Observe,
+        Some(Sense::Effect(..)) => effect(verb, clause),
+        Some(Sense::Query) if after.iter().any(Word::is_thing) && !after.iter().any(holds_sql) => Class::Observe,
+        Some(Sense::Run | Sense::Query | Sense::Activate) if is_read => Class::Observe,
+        Some(Sense::Run | Sense::Query) => Class::Run,
+        Some(Sense::Activate) => Class::Activate,
+        Some(Sense::Press) if after.iter().any(|word| word.is(&["button", "link"])) => Class::Activate,
+        Some(Sense::Press) => Class::Press,
+        Some(Sense::Enter) if are_nouns(&["at", "by", "in", "input", "into"]) => Class::Enter,
+        Some(Sense::Navigate) if are_nouns(&["back", "forward", "new", "tab", "to", "url"]) => Class::Navigate,
+        _ => Class::Unknown,
+    }
+}
+
+/// A verb that reads, unless a word after it is a verb as well.
+fn reads(verb: &Word<'_>, after: &[Word<'_>], clause: &[Word<'_>]) -> Class {
+    let is_noun_too = verb.has(&[Sense::ReadOrNoun]);
+    for (at, word) in after.iter().enumerate() {
+        let is_last = at + 1 == after.len();
+        match word.sense {
+            Some(Sense::Effect(_, Noun::AtEnd)) if !is_last => return effect(word, clause),
+            Some(Sense::Effect(_, Noun::AfterVerb)) if is_noun_too => return effect(word, clause),
+            Some(Sense::Run) if !word.is(&["run"]) => return Class::Run,
+            Some(Sense::Run) if after.get(at + 1).is_some_and(|next| next.has(&[Sense::Code])) => return Class::Run,
+            _ => {}
+        }
+    }
+    Class::Observe
+}
+
+/// Whether the word at `at`, a verb or a noun, is the verb: `frobnicate_list` may do anything, and so may `task_list_frobnicate`.
+fn is_certain_reading(clause: &[Word<'_>], at: usize) -> bool {
+    let (before, after) = (&clause[..at], &clause[at + 1..]);
+    match (before, after) {
+        ([], _) => true,
+        (_, []) if clause[at].is(&["search"]) => before[1..].iter().all(Word::is_thing),
+        ([.., nearest], []) => before[1..].iter().all(Word::is_thing) && nearest.is_thing(),
+        ([_], [.., last]) if !before[0].is_thing() => last.sense.is_some() || last.is_thing(),
+        (_, [first, ..]) => before[1..].iter().all(Word::is_thing) && (first.sense.is_some() || first.is_thing()),
+    }
+}
+
+/// Whether a verb with an effect is a noun here, of which something is read: `order_status`, `message_list`.
+fn is_noun(noun: Noun, kind: Option<ActionKind>, after: &[Word<'_>]) -> bool {
+    let Some((last, between)) = after.split_last() else { return false };
+    let can_be_shown = matches!(kind, Some(ActionKind::Order | ActionKind::Pay));
+    let is_shown =
+        last.is(&["list", "search"]) || can_be_shown && last.is(&["details", "history", "info", "stats", "status"]);
+    noun == Noun::Beside && (last.has(&[Sense::Read]) || is_shown && between.iter().all(Word::is_thing))
+}
+
+/// Whether the object of a verb makes it one that reads.
+fn reads_object(verb: &Word<'_>, after: &[Word<'_>]) -> bool {
+    let end = after.iter().position(|word| word.is(&["by", "for", "from", "in", "of", "to", "with"]));
+    let object = after[..end.unwrap_or(after.len())].last();
+    let of_verb = READING_OF.iter().find(|(listed, _)| verb.is(&[listed]));
+    matches!((object, of_verb), (Some(object), Some((_, objects))) if objects.split_whitespace().any(|word| object.is(&[word])))
+}
+
+fn holds_sql(word: &Word<'_>) -> bool {
+    word.has(&[Sense::Code]) || word.is(&["data", "database", "databases", "db", "table", "tables", "warehouse"])
+}
+
+/// A name without a verb: what it shows, or what runs what the arguments say.
+fn shown(clause: &[Word<'_>]) -> Class {
+    let Some((last, before)) = clause.split_last() else { return Class::Unknown };
+    if let Some(by) = clause.iter().position(|word| word.is(&["by"]))
+        && clause[..by].len() > 0
+        && clause[usize::from(by > 1)..by].iter().all(Word::is_thing)
+    {
+        return Class::Observe;
+    }
+    // To log something is to write.
+    if !before.iter().all(Word::is_thing) || clause[0].is(&["log"]) {
+        return Class::Unknown;
+    }
+    match last.sense {
+        _ if clause.iter().any(|word| word.has(&[Sense::Code])) => Class::Run,
+        Some(Sense::Shown) => Class::Observe,
+        _ => Class::Unknown,
+    }
+}
