@@ -9,6 +9,7 @@ mod lenient;
 use lenient::{READERS, Reader, Value};
 use libfuzzer_sys::fuzz_target;
 use pipewright::policy::Verdict;
+use pipewright::policy::annotations::Hint;
 use pipewright::policy::builtin::Builtin;
 use pipewright::policy::marks::{Marks, mark, settle, with_arguments};
 use pipewright::record::{Call, recognise};
@@ -21,9 +22,9 @@ fuzz_target!(|input: &str| {
             check_reading(reader, line, recognised.as_ref());
         }
         let Some(call) = recognised else { continue };
-        let (decision, acts) = builtin.judge(&call, false);
-        assert_eq!(decision, builtin.judge(&call, false).0, "another verdict the second time");
-        assert!(builtin.judge(&call, true).0.verdict >= decision.verdict, "a server's word took a question away");
+        let (decision, acts) = builtin.judge(&call, Hint::None);
+        assert_eq!(decision, builtin.judge(&call, Hint::None).0, "another verdict the second time");
+        assert!(builtin.judge(&call, Hint::Destructive).0.verdict >= decision.verdict, "a server's word took a question away");
         if decision.verdict == Verdict::Allow {
             builtin.passes(&call, &acts, false);
         }
@@ -57,7 +58,7 @@ fn check_reading(reader: Reader, line: &str, recognised: Option<&Call<'_>>) {
     let Some((tool, arguments)) = reader.read(line).and_then(|value| call_of(reader, &value)) else { return };
     let Some(call) = recognised else { panic!("{reader:?} reads a call of {tool:?} in {line}") };
     assert_eq!(call.tool, tool, "{reader:?}");
-    let allows = |call: &Call<'_>| Builtin::new(false).judge(call, false).0.verdict == Verdict::Allow;
+    let allows = |call: &Call<'_>| Builtin::new(false).judge(call, Hint::None).0.verdict == Verdict::Allow;
     // Beside the arguments, the caller's own word of a target counts; it is left out, so that only the arguments do.
     let ours = Call { target: None, ..call.clone() };
     if !allows(&ours) {

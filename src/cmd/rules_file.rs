@@ -2,6 +2,7 @@
 
 use crate::cmd::filter::{Holds, Many};
 use crate::io::report::{Failure, Report, Status};
+use crate::policy::annotations::Hint;
 use crate::policy::builtin::{Acts, Builtin};
 use crate::policy::rules::{Facts, Rule, Rules};
 use crate::policy::{Decision, Verdict};
@@ -129,7 +130,7 @@ impl RulesFile {
                     Ok(None) => return Err(format!("{list}: {line}: it is no call")),
                     Err(error) => return Err(format!("{list}: {line}: {error}")),
                 };
-                let (_, acts) = Builtin::default().judge(&call, false);
+                let (_, acts) = Builtin::default().judge(&call, Hint::None);
                 let agent = agent_id(&call);
                 let matching = self.matching(&Facts::new(&call, acts.target.as_ref(), agent.as_deref()));
                 let means = matching.iter().any(|(index, _)| self.rules.rules[*index].id == rule.id);
@@ -157,9 +158,9 @@ pub fn agent_id(call: &Call<'_>) -> Option<String> {
     Some(crate::io::lines::plain_text(id.get()).into_owned())
 }
 
-/// Judges a call by what is built in, and by the rules where there are any.
-pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, is_said_destructive: bool) -> Judged {
-    let (decision, acts) = builtin.judge(call, is_said_destructive);
+/// Judges a call by what is built in and what its server says of the tool, and by the rules where there are any.
+pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint: Hint) -> Judged {
+    let (decision, acts) = builtin.judge(call, hint);
     let (decision, matching) = match rules {
         Some(file) => {
             let matching = file.matching(&Facts::new(call, acts.target.as_ref(), file.agent.as_deref()));

@@ -1,20 +1,35 @@
-//! What a server says of its own tools. That isn't to be trusted: it may add a question, and never takes one away.
+//! What a server says of its own tools (MCP's `ToolAnnotations`). That may always add a question; it takes one away only where the
+//! server is trusted.
 
-use crate::record::Fields;
+use crate::record::{Fields, is_same_id};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// So many tools are remembered.
 const MOST: usize = 10_000;
 /// So many lists may be asked for before one is answered.
 const MOST_ASKED: usize = 100;
 
-/// The tools that say of themselves that they destroy.
+/// What a server says of a tool, as far as it counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing.
+    #[default]
+    None,
+    /// It only reads: `readOnlyHint` of a server that is trusted.
+    ReadOnly,
+    /// It is destructive: `destructiveHint`.
+    Destructive,
+}
+
+/// The hints of a server's tools.
 #[derive(Debug, Default)]
 pub struct Annotations {
-    destructive: HashSet<String>,
-    /// The ids of the requests for the list, as they were written.
+    is_trusted: bool,
+    /// By name; tools without a hint that counts are left out.
+    hints: HashMap<String, Hint>,
+    /// The ids of the requests for the list, as JSON text.
     asked: Vec<String>,
 }
 
@@ -22,6 +37,8 @@ pub struct Annotations {
 struct Listed<'a> {
     #[serde(borrow)]
     tools: Vec<&'a RawValue>,
+    #[serde(borrow, rename = "nextCursor")]
+    next_cursor: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -34,61 +51,136 @@ struct Tool {
 #[serde(rename_all = "camelCase")]
 struct Hints {
     destructive_hint: Option<bool>,
+    read_only_hint: Option<bool>,
+}
+
+impl Hints {
+    fn hint(&self, is_trusted: bool) -> Hint {
+        match (self.destructive_hint, self.read_only_hint) {
+            (Some(true), _) => Hint::Destructive,
+            (_, Some(true)) if is_trusted => Hint::ReadOnly,
+            _ => Hint::None,
+        }
+    }
 }
 
 impl Annotations {
-    /// Takes note of a line that passes, if it asks for the list.
+    /// No hints yet, of a server whose `readOnlyHint` counts if it `is_trusted`.
+    pub fn new(is_trusted: bool) -> Annotations {
+        Annotations { is_trusted, ..Annotations::default() }
+    }
+
+    /// Looks at a line that passes to the server: the list that it asks for will count.
     pub fn observe_request(&mut self, line: &str) {
-        if !line.contains("tools/list") || self.asked.len() >= MOST_ASKED {
+        if !line.contains("tools/list") && !line.contains("tools\\/list") {
             return;
         }
         if let Ok(fields) = Fields::read(line)
-            && fields.get("method").is_some_and(|method| method.get() == "\"tools/list\"")
+            && fields.get("method").is_some_and(|method| text(method).as_deref() == Some("tools/list"))
             && let Some(id) = fields.get("id")
         {
-            self.asked.push(id.get().to_owned());
+            self.expect(id.get());
         }
     }
 
-    /// Looks at a line of the server's.
-    pub fn observe_answer(&mut self, line: &[u8]) {
-        if self.asked.is_empty() {
-            return;
+    /// The answer to the request of this id, JSON text, will count.
+    pub fn expect(&mut self, id: &str) {
+        if self.asked.len() < MOST_ASKED {
+            self.asked.push(id.to_owned());
         }
-        let Some(fields) = std::str::from_utf8(line).ok().and_then(|line| Fields::read(line).ok()) else { return };
-        let id = fields.get("id").map(RawValue::get);
-        let Some(asked) = self.asked.iter().position(|asked| Some(asked.as_str()) == id) else { return };
-        self.asked.swap_remove(asked);
-        let Some(result) = fields.get("result") else { return };
-        let Ok(listed) = serde_json::from_str::<Listed<'_>>(result.get()) else { return };
-        for tool in listed.tools.into_iter().filter_map(|tool| serde_json::from_str::<Tool>(tool.get()).ok()) {
-            if tool.annotations.is_some_and(|hints| hints.destructive_hint == Some(true))
-                && self.destructive.len() < MOST
-            {
-                self.destructive.insert(tool.name);
+    }
+
+    /// Looks at a line of the server's: a list that was asked for (`tools/list`'s result, or a `tool_list` record), or the notification
+    /// that the list has changed. Gives the id of the request that it answers, and the cursor of the list's next page, as JSON text.
+    pub fn observe_answer(&mut self, line: &[u8]) -> Option<Answer> {
+        if self.asked.is_empty() {
+            return None;
+        }
+        let fields = std::str::from_utf8(line).ok().and_then(|line| Fields::read(line).ok())?;
+        let is_record = fields.get("type").is_some_and(|value| text(value).as_deref() == Some("tool_list"));
+        let id = fields.get(if is_record { "request_id" } else { "id" })?.get();
+        if !is_record && fields.get("method").is_some() {
+            return None;
+        }
+        let asked = self.asked.iter().position(|asked| is_same_id(Some(asked), Some(id)))?;
+        let id = self.asked.swap_remove(asked);
+        let listed =
+            if is_record { Some(std::str::from_utf8(line).ok()?) } else { fields.get("result").map(RawValue::get) };
+        let listed = listed.and_then(|listed| serde_json::from_str::<Listed<'_>>(listed).ok());
+        let next_cursor = listed.as_ref().and_then(|listed| Some(listed.next_cursor?.get().to_owned()));
+        self.remember(listed.map_or(Vec::new(), |listed| listed.tools));
+        Some(Answer { id, next_cursor: next_cursor.filter(|cursor| cursor != "null") })
+    }
+
+    fn remember(&mut self, tools: Vec<&RawValue>) {
+        for tool in tools.into_iter().filter_map(|tool| serde_json::from_str::<Tool>(tool.get()).ok()) {
+            let hint = tool.annotations.map_or(Hint::None, |hints| hints.hint(self.is_trusted));
+            if hint == Hint::None {
+                self.hints.remove(&tool.name);
+            } else if self.hints.len() < MOST {
+                self.hints.insert(tool.name, hint);
             }
         }
     }
 
-    /// Whether the server says that a tool destroys.
-    pub fn is_destructive(&self, tool: &str) -> bool {
-        self.destructive.contains(tool)
+    /// The list has changed: until it is read again, no tool is believed to read only.
+    pub fn distrust(&mut self) {
+        self.hints.retain(|_, hint| *hint == Hint::Destructive);
     }
+
+    /// What the server says of a tool.
+    pub fn hint(&self, tool: &str) -> Hint {
+        self.hints.get(tool).copied().unwrap_or_default()
+    }
+}
+
+/// An answer to a request for the list.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The request's id, JSON text as it was asked.
+    pub id: String,
+    /// Where the list goes on, JSON text.
+    pub next_cursor: Option<String>,
+}
+
+fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LIST: &[u8] = br#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","annotations":{"destructiveHint":true,"readOnlyHint":true}},{"name":"b"},{"name":7},{"name":"c","annotations":{"readOnlyHint":true,"destructiveHint":false}}]}}"#;
+
     #[test]
     fn only_what_a_list_that_was_asked_for_says_counts() {
         let mut annotations = Annotations::default();
-        let list = br#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","annotations":{"destructiveHint":true}},{"name":"b"},{"name":7},{"name":"c","annotations":{"destructiveHint":false}}]}}"#;
-        annotations.observe_answer(list);
-        assert!(!annotations.is_destructive("a"));
-        annotations.observe_request(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
+        annotations.observe_answer(LIST);
+        assert_eq!(annotations.hint("a"), Hint::None);
+        annotations.observe_request(r#"{"jsonrpc":"2.0","id":2.0,"method":"tools\/list"}"#);
         annotations.observe_answer(b"noise");
-        annotations.observe_answer(list);
-        assert_eq!(["a", "b", "c"].map(|tool| annotations.is_destructive(tool)), [true, false, false]);
+        let answer = annotations.observe_answer(LIST);
+        assert_eq!(answer, Some(Answer { id: "2.0".to_owned(), next_cursor: None }));
+        assert_eq!(["a", "b", "c"].map(|tool| annotations.hint(tool)), [Hint::Destructive, Hint::None, Hint::None]);
+    }
+
+    #[test]
+    fn a_trusted_server_is_believed_until_its_list_changes() {
+        let mut annotations = Annotations::new(true);
+        annotations.expect("2");
+        annotations.observe_answer(LIST);
+        assert_eq!(["a", "c"].map(|tool| annotations.hint(tool)), [Hint::Destructive, Hint::ReadOnly]);
+        annotations.distrust();
+        assert_eq!(["a", "c"].map(|tool| annotations.hint(tool)), [Hint::Destructive, Hint::None]);
+    }
+
+    #[test]
+    fn a_record_of_our_own_worlds_counts_as_well() {
+        let mut annotations = Annotations::new(true);
+        annotations.expect("\"x\"");
+        let record = br#"{"type":"tool_list","request_id":"\u0078","tools":[{"name":"a","annotations":{"readOnlyHint":true}}],"nextCursor":null}"#;
+        assert!(annotations.observe_answer(record).is_some_and(|answer| answer.next_cursor.is_none()));
+        assert_eq!(annotations.hint("a"), Hint::ReadOnly);
     }
 }

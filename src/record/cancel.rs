@@ -16,13 +16,20 @@ pub fn cancelled_id(line: &str) -> Option<&RawValue> {
     Fields::read(params.get()).ok()?.get("requestId")
 }
 
-/// Whether two ids, which are JSON text, are one: strings however they are escaped, anything else digit by digit. None is null.
+/// Whether two ids, which are JSON text, are one: strings however they are escaped, whole numbers however they are written. None is null.
 pub fn is_same_id(one: Option<&str>, other: Option<&str>) -> bool {
     let text = |id: &str| serde_json::from_str::<String>(id).ok();
     match (one.unwrap_or("null"), other.unwrap_or("null")) {
         (one, other) if one == other => true,
-        (one, other) => text(one).is_some_and(|one| text(other) == Some(one)),
+        (one, other) if one.starts_with('"') => text(one).is_some_and(|one| text(other) == Some(one)),
+        (one, other) => whole_number(one).is_some_and(|one| whole_number(other) == Some(one)),
     }
+}
+
+/// The value of `7`, `7.0` or `0.7e1`. Beyond 2^53 only digits are certain.
+fn whole_number(json: &str) -> Option<i128> {
+    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+    json.parse().ok().or_else(|| json.parse::<f64>().ok().filter(is_whole).map(|number| number as i128))
 }
 
 #[cfg(test)]
@@ -49,8 +56,10 @@ mod tests {
                 && is_same_id(None, Some("null"))
                 && is_same_id(None, None)
         );
+        assert!(is_same_id(Some("7"), Some("7.0")) && is_same_id(Some("0.7e1"), Some("7")));
         assert!(
             !is_same_id(Some("1"), Some("\"1\""))
+                && !is_same_id(Some("7"), Some("7.5"))
                 && !is_same_id(Some("12345678901234567890"), Some("12345678901234567891"))
         );
     }

@@ -31,6 +31,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::terminal::{Terminal, expect_to_borrow};
 use crate::policy::Verdict;
+use crate::policy::annotations::Hint;
 use crate::policy::builtin::Builtin;
 use crate::record::Call;
 use asker::Asker;
@@ -192,7 +193,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
 
 /// Judges a call as it came, and as a person has edited it: what the policy denies nobody can approve.
 fn denied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<(), String> {
-    let Judged { decision, .. } = judge(call, &Builtin::default(), rules, false);
+    let Judged { decision, .. } = judge(call, &Builtin::default(), rules, Hint::None);
     match decision.verdict {
         Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),
         Verdict::Allow | Verdict::Confirm => Ok(()),

@@ -6,6 +6,7 @@ use crate::io::descriptor::stdout;
 use crate::io::report::{Failure, Report, Status};
 use crate::json::why_none;
 use crate::policy::Verdict;
+use crate::policy::annotations::Hint;
 use crate::policy::builtin::Builtin;
 use crate::record::recognise;
 use serde::Deserialize;
@@ -78,7 +79,7 @@ fn try_case(line: &str, rules: &mut RulesFile, meant: &mut [u64]) -> Result<Opti
     let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&why_none(&error)))?;
     let call = recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is none"))?;
     rules.set_agent(agent_id(&call));
-    let Judged { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), false);
+    let Judged { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), Hint::None);
     matching.into_iter().for_each(|index| meant[index] += 1);
     let is_meant = decision.verdict == case.verdict && case.rule.as_ref().is_none_or(|rule| *rule == decision.rule);
     let by = case.rule.map_or(String::new(), |rule| format!(" by {rule}"));

@@ -1,5 +1,6 @@
 //! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
 
+use super::discovery::Discovery;
 use crate::cmd::audit::Audit;
 use crate::cmd::caller::{Refusal, RefuseAs};
 use crate::cmd::deliveries::Deliveries;
@@ -52,6 +53,8 @@ pub struct Gate {
     pub builtin: Builtin,
     pub rules: Option<RulesFile>,
     pub annotations: Annotations,
+    /// Where there is another side.
+    pub discovery: Option<Discovery>,
     pub audit: Option<Audit>,
     pub events: Option<Events>,
     pub report: Arc<Report>,
@@ -82,6 +85,9 @@ impl Gate {
                 }
                 self.annotations.observe_request(body);
                 out.pass(Side::Far, piece);
+                if let Some(discovery) = &mut self.discovery {
+                    discovery.observe_record(body, &mut self.annotations, out);
+                }
             }
             (Read::Call(body, call), Piece::Line(line)) => self.judge(&call, line, body, out),
             (Read::Blank, _) => out.pass(Side::Far, piece),
@@ -91,8 +97,11 @@ impl Gate {
     }
 
     fn judge(&mut self, call: &Call<'_>, line: &Line<'_>, body: &str, out: &mut Out) {
-        let is_said_destructive = self.annotations.is_destructive(&call.tool);
-        let Judged { decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), is_said_destructive);
+        if let Some(discovery) = self.discovery.as_mut().filter(|_| call.form != Form::JsonRpc) {
+            discovery.observe_call(&mut self.annotations, out);
+        }
+        let hint = self.annotations.hint(&call.tool);
+        let Judged { decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), hint);
         let mut did = self.what_to_do(call, &decision);
         let mut decision = decision;
         if let Err(failed) = self.audit_verdict(|| Subject::of(call), Some(call.form), &decision, did) {
@@ -163,11 +172,13 @@ impl Gate {
     }
 
     fn receive(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        if let Some(discovery) = &mut self.discovery
+            && discovery.observe_answer(piece, &mut self.annotations, out)
+        {
+            return;
+        }
         match piece {
-            Piece::Line(line) => {
-                self.builtin.snapshot.observe(line.body());
-                self.annotations.observe_answer(line.body());
-            }
+            Piece::Line(line) => self.builtin.snapshot.observe(line.body()),
             // What it shows isn't known.
             Piece::Part { .. } => self.builtin.snapshot.forget(),
         }

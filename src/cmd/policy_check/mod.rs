@@ -2,6 +2,7 @@
 
 mod cases;
 mod classify;
+mod discovery;
 mod gate;
 mod hook;
 pub(super) mod verdict_output;
@@ -21,6 +22,7 @@ use crate::io::signal::Signals;
 use crate::policy::annotations::Annotations;
 use crate::policy::builtin::Builtin;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use discovery::Discovery;
 use gate::{Confirm, Gate, Mode, Settings};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -50,6 +52,10 @@ pub struct Arguments {
     /// `observe` judges and tells, and lets everything pass
     #[arg(long, value_enum, default_value_t = Mode::Enforce)]
     mode: Mode,
+    /// Believe the wrapped server: don't ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name says that
+    /// it deletes, sends, pays or the like
+    #[arg(long)]
+    trust_hints: bool,
     /// Tell each verdict, and why, on stderr
     #[arg(long)]
     explain: bool,
@@ -117,6 +123,13 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
     needs_input("calls")?;
     let wraps = !arguments.command.is_empty();
+    if arguments.trust_hints && !wraps {
+        return Err(usage(
+            &"--trust-hints goes with -- CMD: in a pipe, the gate does not see what the server says of its tools",
+        ));
+    }
+    let discovery = wraps.then(|| Discovery::new(arguments.trust_hints)).transpose();
+    let discovery = discovery.map_err(|error| Failure::new(Status::Fault, format_args!("/dev/urandom: {error}")))?;
     let limits = Limits::from(arguments.limits);
     let rules = arguments.rules.open(&report)?;
     let reopens = rules.is_some();
@@ -126,7 +139,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         settings,
         builtin: Builtin::new(wraps),
         rules,
-        annotations: Annotations::default(),
+        annotations: Annotations::new(arguments.trust_hints),
+        discovery,
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
         events: arguments.caller.open_events(!wraps, &report)?,
         report: Arc::clone(&report),

@@ -9,6 +9,7 @@ mod names;
 mod phrase;
 mod shell;
 
+use super::annotations::Hint;
 use super::detector::{ActionKind, Element, Finding, classify};
 use super::snapshot::{Named, Snapshot};
 use super::target::Target;
@@ -56,6 +57,7 @@ struct JudgedCall<'a> {
 }
 
 const ALLOW: &str = "builtin.allow";
+const READ_ONLY: &str = "its server, which is trusted, says that it only reads";
 
 fn allow(reason: &'static str) -> Decision {
     Decision::new(Verdict::Allow, ALLOW, reason)
@@ -71,9 +73,9 @@ impl Builtin {
         Builtin { sees_answers, ..Builtin::default() }
     }
 
-    /// Judges a call. `is_said_destructive` is what the server says of the tool: that may add a question, and never takes one
-    /// away.
-    pub fn judge(&self, call: &Call<'_>, is_said_destructive: bool) -> (Decision, Acts) {
+    /// Judges a call. What the server says of the tool may add a question, and takes one away only where the name says nothing in
+    /// particular.
+    pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, Acts) {
         let class = names::class(&call.tool);
         let raw = call.arguments.map_or("{}", RawValue::get);
         let Ok(arguments) = Fields::read(raw) else {
@@ -82,7 +84,7 @@ impl Builtin {
         };
         let named = self.named(call, raw, &arguments);
         let call = JudgedCall { tool: &call.tool, arguments, named };
-        let mut decision = self.judge_class(&class, &call, is_said_destructive);
+        let mut decision = self.judge_class(&class, &call, hint);
         if matches!(class, Class::Activate | Class::Unknown) && decision.kind.is_none() {
             decision = judge_description(&call, decision);
         }
@@ -90,9 +92,13 @@ impl Builtin {
         if let Some(then) = call.arguments.get("then").filter(|then| then.get().starts_with('{')) {
             let why = "it has another call within it, which can't be read";
             decision = decision.or_stricter(match recognise(then.get()) {
-                Ok(Some(inner)) => self.judge(&inner, false).0,
+                Ok(Some(inner)) => self.judge(&inner, Hint::None).0,
                 _ => Decision::new(Verdict::Confirm, "builtin.unknown", why),
             });
+        }
+        if hint == Hint::Destructive {
+            let why = "its server says that it is destructive";
+            decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
         let target = match call.named {
             Named::Element(target) => Some(target),
@@ -136,11 +142,8 @@ impl Builtin {
         }
     }
 
-    fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, is_said_destructive: bool) -> Decision {
+    fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, hint: Hint) -> Decision {
         match class {
-            Class::Observe if is_said_destructive => {
-                Decision::new(Verdict::Confirm, "builtin.annotation", "its server says that it is destructive")
-            }
             Class::Observe => allow("it only looks"),
             Class::Navigate => judge_address(call),
             Class::Activate => judge_element(&call.named),
@@ -151,11 +154,17 @@ impl Builtin {
             Class::Enter => allow("it only types or chooses"),
             Class::Press => self.judge_key(call),
             Class::Dialog => judge_dialog(call),
+            Class::Run | Class::Change(_) if hint == Hint::ReadOnly => allow(READ_ONLY),
             Class::Run => judge_run(call),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
+            // As with what is not known, a rule may allow it.
             Class::Change(word) => {
-                Decision::new(Verdict::Confirm, "builtin.tool", format!("the tool's name says {word:?}"))
+                Decision::new(Verdict::Confirm, "builtin.unknown_effect", format!("the tool's name says {word:?}"))
             }
+            Class::Unknown if hint == Hint::ReadOnly => match &call.named {
+                Named::Element(target) => allow(READ_ONLY).or_stricter(judge_target(target)),
+                _ => allow(READ_ONLY),
+            },
             Class::Unknown => {
                 let why = format!("what {} does isn't known", call.tool);
                 let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);

@@ -2,7 +2,7 @@ use super::*;
 use crate::record::recognise;
 
 fn judge(line: &str) -> Decision {
-    Builtin::default().judge(&recognise(line).unwrap().unwrap(), false).0
+    Builtin::default().judge(&recognise(line).unwrap().unwrap(), Hint::None).0
 }
 
 fn judged(line: &str) -> (Verdict, Option<ActionKind>) {
@@ -86,26 +86,37 @@ fn enter_is_judged_by_where_it_was_typed() {
     {
         let line = line(field);
         let call = recognise(&line).unwrap().unwrap();
-        let (_, acts) = builtin.judge(&call, false);
+        let (_, acts) = builtin.judge(&call, Hint::None);
         builtin.passes(&call, &acts, false);
-        assert_eq!(builtin.judge(&enter, false).0.verdict, verdict, "{field}");
+        assert_eq!(builtin.judge(&enter, Hint::None).0.verdict, verdict, "{field}");
         // Perhaps nothing was typed there.
         builtin.passes(&call, &acts, true);
-        assert_eq!(builtin.judge(&enter, false).0.verdict, Verdict::Confirm, "{field}");
+        assert_eq!(builtin.judge(&enter, Hint::None).0.verdict, Verdict::Confirm, "{field}");
     }
     let key = |key: &str| format!(r#"{{"tool":"press_key","args":{{"key":"{key}"}}}}"#);
     let (space, tab) = (key("Space"), key("Tab"));
     let (space, tab) = (recognise(&space).unwrap().unwrap(), recognise(&tab).unwrap().unwrap());
-    assert_eq!(builtin.judge(&space, false).0.verdict, Verdict::Allow);
-    let (_, acts) = builtin.judge(&tab, false);
+    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Allow);
+    let (_, acts) = builtin.judge(&tab, Hint::None);
     builtin.passes(&tab, &acts, false);
-    assert_eq!(builtin.judge(&space, false).0.verdict, Verdict::Confirm);
+    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm);
 }
 
 #[test]
-fn what_a_server_says_of_its_tool_only_adds() {
-    let ask = |line: &str, said| Builtin::default().judge(&recognise(line).unwrap().unwrap(), said).0.verdict;
-    assert_eq!(ask(r#"{"tool":"read_once"}"#, false), Verdict::Allow);
-    assert_eq!(ask(r#"{"tool":"read_once"}"#, true), Verdict::Confirm);
-    assert_eq!(ask(r#"{"tool":"delete_all"}"#, false), Verdict::Confirm);
+fn what_a_server_says_of_its_tool_adds_a_question_and_takes_only_vague_ones_away() {
+    use Verdict::{Allow, Confirm};
+    let ask = |line: &str, hint| Builtin::default().judge(&recognise(line).unwrap().unwrap(), hint).0.verdict;
+    for (line, verdicts) in [
+        (r#"{"tool":"read_once"}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"browser_type","args":{"element":"Name","text":"x"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"browser_navigate","args":{"url":"http://x/"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"browser_click","args":{"element":"Next page","ref":"e1"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"frobnicate"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"frobnicate","args":{"element":"Delete account"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"manage_agents"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"query_database"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"delete_all"}"#, [Confirm, Confirm, Confirm]),
+    ] {
+        assert_eq!([Hint::None, Hint::ReadOnly, Hint::Destructive].map(|hint| ask(line, hint)), verdicts, "{line}");
+    }
 }

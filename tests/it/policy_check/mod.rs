@@ -3,6 +3,7 @@
 mod audit;
 mod bytes;
 mod calls;
+mod hints;
 mod hook;
 mod interleaved;
 mod rules;

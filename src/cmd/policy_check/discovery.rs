@@ -1,0 +1,123 @@
+//! The gate's own requests for the wrapped server's list of tools, whose hints it judges by. Their answers don't reach the client.
+
+use crate::io::lines::{Piece, text};
+use crate::io::session::token;
+use crate::io::stage::{Out, Side};
+use crate::json::Object;
+use crate::policy::annotations::Annotations;
+use crate::record::{Fields, ListTools, is_same_id, type_of};
+use serde_json::value::RawValue;
+use std::io;
+
+/// So many pages of one list are requested.
+const MOST_PAGES: u32 = 100;
+
+/// Requests the list of an MCP server once the client has said that it is initialized, and again when the server says that the list has
+/// changed; that of a world of ours, where the server is trusted, before the first call.
+#[derive(Debug)]
+pub struct Discovery {
+    /// JSON text that nobody can guess, so no request of the client's has it.
+    id: String,
+    /// Our last request isn't answered yet.
+    is_pending: bool,
+    pages: u32,
+    /// Whether worlds of ours may be asked: another program that reads lines would not expect the request.
+    asks_worlds: bool,
+    /// The over-long line of this number answers our request.
+    dropped_line: Option<u64>,
+}
+
+impl Discovery {
+    /// Requests nothing yet.
+    ///
+    /// # Errors
+    /// Where the system's source of random bytes can't be read.
+    pub fn new(asks_worlds: bool) -> io::Result<Discovery> {
+        let id = format!("\"policy-check:{}\"", token()?);
+        Ok(Discovery { id, is_pending: false, pages: 0, asks_worlds, dropped_line: None })
+    }
+
+    /// A record of the client's has passed, JSON text.
+    pub fn observe_record(&mut self, record: &str, annotations: &mut Annotations, out: &mut Out) {
+        if method_of(record).as_deref() == Some("notifications/initialized") {
+            self.request_first(annotations, out);
+        }
+    }
+
+    /// A call in a form of ours is about to pass.
+    pub fn observe_call(&mut self, annotations: &mut Annotations, out: &mut Out) {
+        if std::mem::take(&mut self.asks_worlds) {
+            let id: Option<Box<RawValue>> = serde_json::from_str(&self.id).ok();
+            annotations.expect(&self.id);
+            self.is_pending = true;
+            out.add_line(Side::Far, &ListTools { request_id: id.as_deref() }.record());
+        }
+    }
+
+    /// Looks at a line of the server's, or a part of one; gives whether it is about our request and must not reach the client.
+    pub fn observe_answer(&mut self, piece: &Piece<'_>, annotations: &mut Annotations, out: &mut Out) -> bool {
+        let line = match piece {
+            Piece::Line(line) => line.body(),
+            Piece::Part { bytes, number, .. } => return self.is_part_of_answer(bytes, *number),
+        };
+        let answer = annotations.observe_answer(line);
+        if !self.is_pending {
+            let text = text(line);
+            if self.pages > 0 && method_of(&text).as_deref() == Some("notifications/tools/list_changed") {
+                annotations.distrust();
+                self.request_first(annotations, out);
+            }
+            return false;
+        }
+        match answer {
+            Some(answer) if answer.id == self.id => {
+                self.is_pending = false;
+                if let Some(cursor) = answer.next_cursor.filter(|_| self.pages < MOST_PAGES) {
+                    self.request(Some(&cursor), annotations, out);
+                }
+                true
+            }
+            _ => self.is_echo(line),
+        }
+    }
+
+    fn request_first(&mut self, annotations: &mut Annotations, out: &mut Out) {
+        if !self.is_pending {
+            self.pages = 0;
+            self.request(None, annotations, out);
+        }
+    }
+
+    fn request(&mut self, cursor: Option<&str>, annotations: &mut Annotations, out: &mut Out) {
+        annotations.expect(&self.id);
+        self.is_pending = true;
+        self.pages += 1;
+        let params = Object::default().put_some("cursor", cursor).end();
+        let request = Object::default().text("jsonrpc", "2.0").put("id", &self.id).text("method", "tools/list");
+        out.add_line(Side::Far, &request.put("params", params).end());
+    }
+
+    /// Whether a program that isn't a world of ours has sent our request back.
+    fn is_echo(&self, line: &[u8]) -> bool {
+        let line = text(line);
+        let request = ListTools::read(&line).ok().flatten();
+        request.is_some_and(|request| is_same_id(request.request_id.map(RawValue::get), Some(&self.id)))
+    }
+
+    fn is_part_of_answer(&mut self, bytes: &[u8], number: u64) -> bool {
+        let is_answer = self.is_pending && memchr::memmem::find(bytes, self.id.as_bytes()).is_some();
+        if is_answer && self.dropped_line.is_none() {
+            self.dropped_line = Some(number);
+            self.is_pending = false;
+        }
+        self.dropped_line == Some(number)
+    }
+}
+
+fn method_of(line: &str) -> Option<String> {
+    // Most lines are something else: they need not be parsed a second time.
+    if !line.contains("notifications") || type_of(line).is_some() {
+        return None;
+    }
+    serde_json::from_str(Fields::read(line).ok()?.get("method")?.get()).ok()
+}

@@ -1,0 +1,105 @@
+//! What the wrapped server says of its own tools: the gate reads the list itself, and believes that a tool only reads where it is told to.
+
+use crate::process::{Talk, command, pipe, text};
+use std::process::Command;
+
+/// An MCP server that lists its tools on two pages, says of `relist` that the list has changed, and sends everything else back.
+const SERVER: &str = r#"
+tools='{"name":"read_once","annotations":{"destructiveHint":true}},{"name":"frobnicate","annotations":{"readOnlyHint":true}}'
+more='{"name":"delete_all","annotations":{"readOnlyHint":true}},{"name":"browser_type","annotations":{"destructiveHint":true}}'
+while read -r line; do
+    id=$(printf '%s' "$line" | sed 's/.*"id":\("[^"]*"\).*/\1/')
+    case $line in
+    *'"cursor":"next"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}\n' "$id" "$more" ;;
+    *tools/list*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s],"nextCursor":"next"}}\n' "$id" "$tools" ;;
+    *relist*)
+        tools='{"name":"frobnicate"}'
+        printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}' ;;
+    *) printf '%s\n' "$line" ;;
+    esac
+done"#;
+
+fn wrapped(options: &[&str], server: &str) -> Command {
+    let mut gate = command("policy-check");
+    gate.args(options).args(["--", "sh", "-c", server]);
+    gate
+}
+
+fn call(tool: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}"}}}}"#)
+}
+
+/// Says what a client says first; then the gate has read both pages, and nothing of that has come here.
+fn initialize(talk: &mut Talk) {
+    for line in [
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    ] {
+        assert_eq!(talk.ask(line), line);
+    }
+    settle(talk);
+}
+
+/// What was requested before the first line is answered with it, and the next page with the second.
+fn settle(talk: &mut Talk) {
+    for line in [r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#, r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#] {
+        assert_eq!(talk.ask(line), line);
+    }
+}
+
+#[test]
+fn the_gate_reads_the_list_itself() {
+    let mut talk = Talk::start(&mut wrapped(&[], SERVER));
+    initialize(&mut talk);
+    for tool in ["read_once", "browser_type"] {
+        assert!(talk.ask(&call(tool)).contains("builtin.annotation"), "{tool}");
+    }
+    assert!(talk.ask(&call("frobnicate")).contains("builtin.unknown"));
+    talk.end_after_close();
+}
+
+#[test]
+fn a_trusted_server_is_believed_unless_the_name_says_otherwise() {
+    let mut talk = Talk::start(&mut wrapped(&["--trust-hints"], SERVER));
+    initialize(&mut talk);
+    assert_eq!(talk.ask(&call("frobnicate")), call("frobnicate"));
+    assert!(talk.ask(&call("delete_all")).contains("builtin.tool"));
+    // The new list says nothing of it.
+    let changed = talk.ask(r#"{"jsonrpc":"2.0","id":2,"method":"relist"}"#);
+    assert!(changed.contains("list_changed"), "{changed}");
+    settle(&mut talk);
+    assert!(talk.ask(&call("frobnicate")).contains("builtin.unknown"));
+    talk.end_after_close();
+}
+
+#[test]
+fn a_world_of_ours_is_asked_where_it_is_trusted() {
+    let world = r#"
+        while read -r line; do
+            case $line in
+            *list_tools*)
+                id=$(printf '%s' "$line" | sed 's/.*"request_id":\("[^"]*"\).*/\1/')
+                printf '{"type":"tool_list","request_id":%s,"tools":[{"name":"frobnicate","annotations":{"readOnlyHint":true}}]}\n' "$id" ;;
+            *) printf '%s\n' "$line" ;;
+            esac
+        done"#;
+    let look = r#"{"tool":"look","id":1}"#;
+    for (options, verdict) in [(&["--trust-hints"][..], r#""verdict":"allow""#), (&[], "requires_approval")] {
+        let mut talk = Talk::start(&mut wrapped(options, world));
+        // The first call is judged before the list is there.
+        assert!(talk.ask(look).contains(r#""tool":"look""#));
+        let judged = talk.ask(r#"{"tool":"frobnicate","id":2}"#);
+        assert!(judged.contains(verdict), "{options:?}: {judged}");
+        talk.end_after_close();
+    }
+    // What sends every line back is no world, and its caller doesn't see our request either.
+    let output = pipe(&mut wrapped(&["--trust-hints"], "exec cat"), look.as_bytes());
+    assert!(!text(&output.stdout).contains("list_tools"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn in_a_pipe_there_is_nobody_to_trust() {
+    let output = pipe(command("policy-check").arg("--trust-hints"), b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--trust-hints goes with -- CMD"));
+}
