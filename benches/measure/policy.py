@@ -1,16 +1,22 @@
-"""policy-check: its throughput beside the jq command, and its memory; what both gates add to a round trip."""
+"""policy-check: how it judges the tools of public servers by their names and hints; its throughput beside the jq command, and its
+memory; what both gates add to a round trip."""
 
 import itertools
 import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 
 import inputs
 from processes import least, peak_of, ping_pong, run
 
 CALLS = 100_000
 LONG_CALLS = 4_000
+TOOLS = os.path.join(os.path.dirname(__file__), "..", "tools", "measure")
+# Of the tools that have effects those that pass; of those that read those that are asked about, and those still with hints trusted.
+EFFECTS_PASSED, READS_ASKED, TRUSTED_READS_ASKED = 0.005, 0.05, 0.02
 WARM_UPS = 500
 ROUND_TRIPS = 10_000
 SEPARATORS = (",", ":")
@@ -125,4 +131,14 @@ def memory(bench):
     bench.memory(f"policy-check, {CALLS} calls", peak_of([bench.program("policy-check")], written(bench, "calls-300.jsonl", 300, CALLS)))
 
 
-MEASUREMENTS = (throughput, latency, memory)
+def judgement(bench):
+    command = [sys.executable, TOOLS, bench.program("policy-check"), bench.scratch, "--json"]
+    counts = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    for part, spelling, is_trusted, passed, effects, asked, reads in counts:
+        where = f"tools, {part}, {spelling}" + (", hints trusted" if is_trusted else "")
+        asked_goal = TRUSTED_READS_ASKED if is_trusted else READS_ASKED
+        for what, wrong, count, goal in (("effects that pass", passed, effects, EFFECTS_PASSED), ("reads asked about", asked, reads, asked_goal)):
+            bench.row(f"{where}: {what}, of {count}", f"{wrong / count:.2%}", "", f"{wrong}", f"<= {goal:.1%}", wrong <= goal * count)
+
+
+MEASUREMENTS = (judgement, throughput, latency, memory)
