@@ -113,12 +113,11 @@ impl Annotations {
     }
 
     fn remember(&mut self, tools: Vec<&RawValue>) {
-        for tool in tools.into_iter().filter_map(|tool| serde_json::from_str::<Tool>(tool.get()).ok()) {
-            let hint = tool.annotations.map_or(Hint::None, |hints| hints.hint(self.is_trusted));
+        for (name, hint) in hints_of(tools, self.is_trusted) {
             if hint == Hint::None {
-                self.hints.remove(&tool.name);
+                self.hints.remove(&name);
             } else if self.hints.len() < MOST {
-                self.hints.insert(tool.name, hint);
+                self.hints.insert(name, hint);
             }
         }
     }
@@ -141,6 +140,20 @@ pub struct Answer {
     pub id: String,
     /// Where the list goes on, JSON text.
     pub next_cursor: Option<String>,
+}
+
+/// The tools of a list, in their order, with their hints: of the answer to `tools/list`, its result alone, or a `tool_list` record. `None`
+/// where the text is none of these.
+pub fn listed(list: &str, is_trusted: bool) -> Option<Vec<(String, Hint)>> {
+    let fields = Fields::read(list).ok()?;
+    let list = fields.get("result").map_or(list, RawValue::get);
+    let listed: Listed<'_> = serde_json::from_str(list).ok()?;
+    Some(hints_of(listed.tools, is_trusted).collect())
+}
+
+fn hints_of(tools: Vec<&RawValue>, is_trusted: bool) -> impl Iterator<Item = (String, Hint)> {
+    let tools = tools.into_iter().filter_map(|tool| serde_json::from_str::<Tool>(tool.get()).ok());
+    tools.map(move |tool| (tool.name, tool.annotations.map_or(Hint::None, |hints| hints.hint(is_trusted))))
 }
 
 fn text(value: &RawValue) -> Option<String> {

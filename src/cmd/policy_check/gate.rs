@@ -1,6 +1,7 @@
 //! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
 
 use super::discovery::Discovery;
+use super::summary::Summary;
 use crate::cmd::audit::Audit;
 use crate::cmd::caller::{Refusal, RefuseAs};
 use crate::cmd::deliveries::Deliveries;
@@ -34,7 +35,7 @@ pub enum Confirm {
 pub enum Mode {
     /// They do.
     Enforce,
-    /// They are told, and every line passes as it came.
+    /// Every line passes as it came, and verdicts are counted.
     Observe,
 }
 
@@ -55,6 +56,8 @@ pub struct Gate {
     pub annotations: Annotations,
     /// Where there is another side.
     pub discovery: Option<Discovery>,
+    /// What `--mode observe` counts.
+    pub summary: Summary,
     pub audit: Option<Audit>,
     pub events: Option<Events>,
     pub report: Arc<Report>,
@@ -102,6 +105,9 @@ impl Gate {
         }
         let hint = self.annotations.hint(&call.tool);
         let Judged { decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), hint);
+        if self.settings.mode == Mode::Observe {
+            self.summary.count(&call.tool, decision.verdict);
+        }
         let mut did = self.what_to_do(call, &decision);
         let mut decision = decision;
         if let Err(failed) = self.audit_verdict(|| Subject::of(call), Some(call.form), &decision, did) {
@@ -251,6 +257,9 @@ impl Stage for Gate {
     fn end(&mut self, out: &Out) {
         for passed in self.deliveries.take_undelivered(out) {
             self.audit_undelivered(&passed.call.call(), passed.marked);
+        }
+        if self.settings.mode == Mode::Observe {
+            self.summary.say(&self.report);
         }
         if let Some(Err(error)) = self.audit.take().map(Audit::end) {
             self.report.fault("--audit", error);

@@ -5,6 +5,8 @@ mod classify;
 mod discovery;
 mod gate;
 mod hook;
+mod summary;
+mod tools;
 pub(super) mod verdict_output;
 mod verify;
 
@@ -27,6 +29,7 @@ use gate::{Confirm, Gate, Mode, Settings};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use summary::Summary;
 
 /// Judge calls: let pass what is harmless, ask about what deletes, sends or pays
 ///
@@ -49,7 +52,7 @@ pub struct Arguments {
     /// call is refused where nothing is said, since a server that knows nothing of marks would carry it out
     #[arg(long, value_enum)]
     confirm: Option<Confirm>,
-    /// `observe` judges and tells, and lets everything pass
+    /// `observe` judges, lets everything pass, and ends with a summary of each tool's calls and verdicts on stderr
     #[arg(long, value_enum, default_value_t = Mode::Enforce)]
     mode: Mode,
     /// Believe the wrapped server: don't ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name says that
@@ -79,6 +82,8 @@ enum Action {
     Hook(hook::HookArguments),
     /// Check that audits hold, and that no call passed without its approval
     Verify(verify::VerifyArguments),
+    /// Say how each tool of a server, or of a list, is judged, and why
+    Tools(tools::ToolsArguments),
     /// Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about
     Test(cases::TestArguments),
 }
@@ -92,6 +97,9 @@ Examples:
     policy-check --confirm mark -- hitl-gate -- npx -y @playwright/mcp
   Why is this asked about?
     echo '{\"tool\":\"run_command\",\"args\":{\"command\":\"rm -rf x\"}}' | policy-check --explain
+  Which tools of a server will be asked about, and a rules file to start from:
+    policy-check tools -- npx -y @modelcontextprotocol/server-everything
+    policy-check tools --starter-rules < list.json > rules.toml
   Is a button dangerous?
     echo '{\"role\":\"button\",\"name\":\"Zahlungspflichtig bestellen\"}' | policy-check classify
 
@@ -118,6 +126,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         Some(Action::Classify(own)) => return classify::run(&own, signals, &report),
         Some(Action::Hook(own)) => return hook::run(own, &report),
         Some(Action::Verify(own)) => return verify::run(&own, signals, &report),
+        Some(Action::Tools(own)) => return tools::run(own, signals, &report),
         Some(Action::Test(own)) => return cases::run(&own, &report),
         None => {}
     }
@@ -141,6 +150,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         rules,
         annotations: Annotations::new(arguments.trust_hints),
         discovery,
+        summary: Summary::default(),
         audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
         events: arguments.caller.open_events(!wraps, &report)?,
         report: Arc::clone(&report),

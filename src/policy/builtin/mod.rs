@@ -49,6 +49,13 @@ pub struct Acts {
     class: Class,
 }
 
+impl Acts {
+    /// Whether the tool's name says all: neither arguments nor an element would change the decision.
+    pub fn are_decided_by_name(&self) -> bool {
+        matches!(self.class, Class::Observe | Class::Destroy(..) | Class::Change(_) | Class::Unknown)
+    }
+}
+
 /// A call's part that counts here.
 struct JudgedCall<'a> {
     tool: &'a str,

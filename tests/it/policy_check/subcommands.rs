@@ -87,3 +87,75 @@ fn signals_end_a_subcommand_that_does_not_receive_them() {
         assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
     }
 }
+
+const LIST: &str = r#"{
+    "jsonrpc": "2.0", "id": 1, "result": {"tools": [
+        {"name": "get_forecast", "annotations": {"destructiveHint": false}},
+        {"name": "delete_station"},
+        {"name": "frobnicate", "annotations": {"readOnlyHint": true}},
+        {"name": "run_command"},
+        {"name": "read_once", "annotations": {"destructiveHint": true}},
+        {"name": "it's \"odd\" *"}
+    ]}
+}"#;
+
+#[test]
+fn tools_of_a_list_are_judged_in_a_table() {
+    let played = play(&["tools"], LIST);
+    assert_eq!(
+        played.lines,
+        [
+            "get_forecast    allow    it only looks",
+            "delete_station  confirm  the tool's name says \"delete\"",
+            "frobnicate      confirm  what frobnicate does isn't known",
+            "run_command     confirm  it runs what is written in its arguments (the arguments decide)",
+            "read_once       confirm  its server says that it is destructive",
+            "it's \"odd\" *    confirm  what it's \"odd\" * does isn't known",
+            "6 tools, 5 asked about",
+        ]
+    );
+    assert_eq!((played.status, &*played.stderr), (Some(0), ""));
+    let record = r#"{"type":"tool_list","tools":[{"name":"frobnicate","annotations":{"readOnlyHint":true}}]}"#;
+    let trusted = play(&["tools", "--trust-hints"], &format!("noise\n{record}\n"));
+    assert!(trusted.lines[0].contains("allow"), "{:?}", trusted.lines);
+    let none = play(&["tools"], "{}");
+    assert!(none.status == Some(2) && none.stderr.contains("no list of tools"), "{}", none.stderr);
+}
+
+#[test]
+fn tools_of_a_server_are_judged_in_a_table() {
+    let server = crate::process::example("stand-in-server");
+    let played = play(&["tools", "--", server.to_str().unwrap(), "echo"], "");
+    assert!(played.lines.iter().any(|line| line.starts_with("echo ") && line.contains("allow")), "{:?}", played.lines);
+    assert_eq!(played.status, Some(0));
+    let gone = play(&["tools", "--", "false"], "");
+    assert!(gone.status == Some(4) && gone.stderr.contains("ended before it listed"), "{}", gone.stderr);
+}
+
+#[test]
+fn starter_rules_say_what_the_built_in_policy_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rules, cases) = (folder.path().join("rules.toml"), folder.path().join("cases.jsonl"));
+    let starter = play(&["tools", "--starter-rules"], LIST).lines.join("\n");
+    fs::write(&rules, &starter).unwrap();
+    let case = |tool: &str, by: &str| {
+        format!("{{\"call\":{{\"tool\":\"{tool}\"}},\"verdict\":\"confirm\",\"rule\":\"{by}\"}}\n")
+    };
+    let decided = ["delete_station", "frobnicate", "read_once"].map(|tool| case(tool, tool)).concat();
+    fs::write(&cases, decided + &case("run_command", "builtin.run")).unwrap();
+    let tested = play(&["test", rules.to_str().unwrap(), cases.to_str().unwrap()], "");
+    assert_eq!((tested.status, &*tested.stderr), (Some(0), ""), "{starter}");
+}
+
+#[test]
+fn an_observing_gate_ends_with_a_summary_of_each_tool() {
+    let calls = "{\"tool\":\"look\"}\n{\"tool\":\"delete_file\"}\n{\"tool\":\"look\"}\n";
+    let played = play(&["--mode", "observe"], calls);
+    assert_eq!(played.lines.join("\n") + "\n", calls);
+    assert_eq!(
+        played.stderr,
+        "policy-check: delete_file: calls 1, allow 0, confirm 1, deny 0\n\
+         policy-check: look: calls 2, allow 2, confirm 0, deny 0\n\
+         policy-check: in all: calls 3, allow 2, confirm 1, deny 0\n"
+    );
+}

@@ -1,0 +1,178 @@
+//! `policy-check tools`: how each tool of a list is judged, as a table or as a rules file to start from.
+
+use crate::cmd::needs_input;
+use crate::io::between::{Ends, Near, Way, between};
+use crate::io::child::describe;
+use crate::io::descriptor::stdout;
+use crate::io::lines::{Limits, Piece, text};
+use crate::io::lock;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::io::terminal::printable;
+use crate::json::Object;
+use crate::mcp::{Client, Era, ServerMessage, Tool, Wants};
+use crate::policy::annotations::{Hint, listed};
+use crate::policy::builtin::Builtin;
+use crate::policy::{Decision, Verdict};
+use crate::record::recognise;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use unicode_width::UnicodeWidthStr;
+
+/// Tools and how the built-in policy judges a call of each that has no arguments
+#[derive(Debug, clap::Args)]
+pub struct ToolsArguments {
+    /// Believe "readOnlyHint": true, as the gate does with this option
+    #[arg(long)]
+    trust_hints: bool,
+    /// Print a rules file instead: a rule for each tool whose name says that a person is to be asked, to be changed where you know better
+    #[arg(long)]
+    starter_rules: bool,
+    /// An MCP server to ask for its tools; without it, stdin is the list: the answer to tools/list, or a tool_list record
+    #[arg(last = true, value_name = "SERVER ARGS")]
+    server: Vec<OsString>,
+}
+
+/// A tool, and what is decided about it.
+struct Judged {
+    name: String,
+    decision: Decision,
+    /// Neither arguments nor an element would change the decision.
+    is_decided_by_name: bool,
+}
+
+/// Longest line of a server that is read, in bytes.
+const LIMITS: Limits = Limits { max_line: 256 << 20, max_depth: 512 };
+/// How long a server may take to start and to list its tools.
+const LISTING: Duration = Duration::from_secs(120);
+
+/// Prints the table, or the rules.
+///
+/// # Errors
+/// [`Status::Usage`] where stdin is no list, [`Status::NotStarted`] or [`Status::Lost`] where the server gives none.
+pub fn run(arguments: ToolsArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
+    let list = if arguments.server.is_empty() {
+        needs_input("a list of tools (the answer to tools/list, or a tool_list record)")?;
+        io::read_to_string(io::stdin()).map_err(|error| Failure::new(Status::Usage, format_args!("stdin: {error}")))?
+    } else {
+        match ask(arguments.server, signals, report)? {
+            Ok(list) => list,
+            Err(status) => return Ok(status),
+        }
+    };
+    let tools = find_list(&list, arguments.trust_hints).ok_or_else(|| {
+        Failure::new(Status::Usage, "stdin: no list of tools: neither an answer to tools/list nor a tool_list record")
+    })?;
+    let judged: Vec<Judged> = tools.into_iter().filter_map(|(name, hint)| judge(name, hint)).collect();
+    let printed = if arguments.starter_rules { rules(&judged) } else { table(&judged) };
+    match stdout().and_then(|mut stdout| stdout.write_all(printed.as_bytes())) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(Status::Fault, format_args!("stdout: {error}")))
+        }
+        _ => Ok(report.finish()),
+    }
+}
+
+/// The list in a text: JSON over any number of lines, or one of its lines.
+fn find_list(text: &str, is_trusted: bool) -> Option<Vec<(String, Hint)>> {
+    listed(text, is_trusted).or_else(|| text.lines().find_map(|line| listed(line, is_trusted)))
+}
+
+fn judge(name: String, hint: Hint) -> Option<Judged> {
+    let call = Object::default().text("tool", &name).end();
+    let (decision, acts) = Builtin::default().judge(&recognise(&call).ok()??, hint);
+    Some(Judged { is_decided_by_name: acts.are_decided_by_name(), name, decision })
+}
+
+fn table(tools: &[Judged]) -> String {
+    let widest = tools.iter().map(|tool| printable(&tool.name).width()).max().unwrap_or_default();
+    let mut table = String::new();
+    for Judged { name, decision, is_decided_by_name } in tools {
+        let name = printable(name);
+        let pad = widest - name.width();
+        let verdict = decision.verdict.name();
+        let depends = if *is_decided_by_name { "" } else { " (the arguments decide)" };
+        // Writing to a String can't fail.
+        let _ = writeln!(table, "{name}{:pad$}  {verdict:7}  {}{depends}", "", printable(&decision.reason));
+    }
+    let asked = tools.iter().filter(|tool| tool.decision.verdict != Verdict::Allow).count();
+    let _ = writeln!(table, "{} tools, {asked} asked about", tools.len());
+    table
+}
+
+fn rules(tools: &[Judged]) -> String {
+    let mut rules = "# How the built-in policy judges these tools. Change a verdict to \"allow\" or \"deny\" where you know better.\n".to_owned();
+    for Judged { name, decision, .. } in tools.iter().filter(|tool| {
+        // A name with a wildcard would be a pattern for others, and some signs can't stand in TOML.
+        let is_plain = !tool.name.contains(|sign: char| sign.is_control() || "*?".contains(sign));
+        tool.is_decided_by_name && tool.decision.verdict != Verdict::Allow && is_plain
+    }) {
+        // What JSON escapes, TOML does as well.
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let (id, example) = (quoted(name), quoted(&Object::default().text("tool", name).end()));
+        let verdict = decision.verdict.name();
+        let _ = write!(
+            rules,
+            "\n# {}\n[[rule]]\nid = {id}\nverdict = \"{verdict}\"\ninstead_of_builtin = true\ntool = {id}\nmatch = [{example}]\n",
+            printable(&decision.reason)
+        );
+    }
+    rules
+}
+
+/// Starts an MCP server and asks for its tools; gives its list, or how the run ended without one (by a signal).
+fn ask(server: Vec<OsString>, signals: &Signals, report: &Arc<Report>) -> Result<Result<String, Status>, Failure> {
+    let list = Arc::default();
+    let stage = Listing {
+        client: Client::new("policy-check", Era::Legacy, Wants::default()),
+        list: Arc::clone(&list),
+        deadline: Instant::now() + LISTING,
+    };
+    let ends = Ends { near: Near::Stdout, far: Way::child(server), limits: LIMITS, ..Ends::default() };
+    let status = between(Box::new(stage), ends, signals, report)?;
+    let list = lock(&list).take();
+    Ok(list.ok_or(status))
+}
+
+struct Listing {
+    client: Client,
+    list: Arc<Mutex<Option<String>>>,
+    deadline: Instant,
+}
+
+impl Stage for Listing {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let failed = |why: &dyn std::fmt::Display| Failure::new(Status::NotStarted, format_args!("the server: {why}"));
+        match event {
+            Event::Started => self.client.greet(out.to(Side::Far)),
+            Event::Piece(Side::Far, Piece::Line(line)) => {
+                match self.client.receive(&text(line.body()), out.to(Side::Far)) {
+                    ServerMessage::Ready => {
+                        let tools: Vec<&str> = self.client.tools().map(|Tool { raw, .. }| raw.as_str()).collect();
+                        *lock(&self.list) = Some(format!("{{\"tools\":[{}]}}", tools.join(",")));
+                        out.stop(Status::Well);
+                    }
+                    ServerMessage::Refused(error) => return Err(failed(&error.message)),
+                    ServerMessage::Failed(why) => return Err(failed(&why)),
+                    _ => {}
+                }
+            }
+            Event::Piece(Side::Far, Piece::Part { .. }) => return Err(failed(&"its list is longer than 256 MiB")),
+            Event::Exited(status) => {
+                let why = format_args!("the server ended before it listed its tools ({})", describe(status));
+                return Err(Failure::new(Status::Lost, why));
+            }
+            Event::Due => return Err(failed(&format_args!("no list of tools within {} s", LISTING.as_secs()))),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Some(self.deadline)
+    }
+}
