@@ -28,6 +28,9 @@ _policy__check() {
             policy__check,test)
                 cmd="policy__check__subcmd__test"
                 ;;
+            policy__check,tools)
+                cmd="policy__check__subcmd__tools"
+                ;;
             policy__check,verify)
                 cmd="policy__check__subcmd__verify"
                 ;;
@@ -43,6 +46,9 @@ _policy__check() {
             policy__check__subcmd__help,test)
                 cmd="policy__check__subcmd__help__subcmd__test"
                 ;;
+            policy__check__subcmd__help,tools)
+                cmd="policy__check__subcmd__help__subcmd__tools"
+                ;;
             policy__check__subcmd__help,verify)
                 cmd="policy__check__subcmd__help__subcmd__verify"
                 ;;
@@ -53,7 +59,7 @@ _policy__check() {
 
     case "${cmd}" in
         policy__check)
-            opts="-h -V --rules --agent --confirm --mode --explain --audit --refuse-as --events --records --max-line --max-depth --help --version classify hook verify test help"
+            opts="-h -V --rules --agent --confirm --mode --trust-hints --explain --audit --refuse-as --events --records --max-line --max-depth --help --version classify hook verify tools test help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -129,7 +135,7 @@ _policy__check() {
             return 0
             ;;
         policy__subcmd__check__subcmd__help)
-            opts="classify hook verify test help"
+            opts="classify hook verify tools test help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -198,6 +204,20 @@ _policy__check() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        policy__subcmd__check__subcmd__help__subcmd__tools)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         policy__subcmd__check__subcmd__help__subcmd__verify)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -244,6 +264,20 @@ _policy__check() {
             ;;
         policy__subcmd__check__subcmd__test)
             opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__tools)
+            opts="-h --trust-hints --starter-rules --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_policy_check_global_optspecs
-    string join \n rules= agent= confirm= mode= explain audit= refuse-as= events= records= max-line= max-depth= h/help V/version
+    string join \n rules= agent= confirm= mode= trust-hints explain audit= refuse-as= events= records= max-line= max-depth= h/help V/version
 end
 
 function __fish_policy_check_needs_command
@@ -28,8 +28,8 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -l rules -d 'Jud
 complete -c policy-check -n "__fish_policy_check_needs_command" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l confirm -d 'What becomes of a call that a person is to be asked about: it is marked for the hitl-gate that follows, or refused. A JSON-RPC call is refused where nothing is said, since a server that knows nothing of marks would carry it out' -r -f -a "mark\t'It is marked: a hitl-gate follows, or a world that refuses what is marked'
 refuse\t'It is refused'"
-complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges and tells, and lets everything pass' -r -f -a "enforce\t'They do'
-observe\t'They are told, and every line passes as it came'"
+complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges, lets everything pass, and ends with a summary of each tool\'s calls and verdicts on stderr' -r -f -a "enforce\t'They do'
+observe\t'Every line passes as it came, and verdicts are counted'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l audit -d 'Write every verdict to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it' -r -F
 complete -c policy-check -n "__fish_policy_check_needs_command" -l refuse-as -d 'How a JSON-RPC call that does not pass is answered' -r -f -a "result\t'A result with `isError`, whose text a model reads'
 error\t'A JSON-RPC error, which most clients raise as an exception'"
@@ -38,12 +38,14 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'W
 errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l trust-hints -d 'Believe the wrapped server: don\'t ask about a tool that it annotates with "readOnlyHint": true, unless the tool\'s name says that it deletes, sends, pays or the like'
 complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'Tell each verdict, and why, on stderr'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "tools" -d 'Say how each tool of a server, or of a list, is judged, and why'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
@@ -55,9 +57,13 @@ complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-l
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand verify" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l trust-hints -d 'Believe "readOnlyHint": true, as the gate does with this option'
+complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l starter-rules -d 'Print a rules file instead: a rule for each tool whose name says that a person is to be asked, to be changed where you know better'
+complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand test" -s h -l help -d 'Print help'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "tools" -d 'Say how each tool of a server, or of a list, is judged, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -27,8 +27,10 @@ pub enum Hint {
 #[derive(Debug, Default)]
 pub struct Annotations {
     is_trusted: bool,
-    /// By name; tools without a hint that counts are left out.
+    /// By name.
     hints: HashMap<String, Hint>,
+    /// A list came since [`Annotations::take_changed`] was last called.
+    has_changed: bool,
     /// The ids of the requests for the list, as JSON text.
     asked: Vec<String>,
 }
@@ -113,10 +115,9 @@ impl Annotations {
     }
 
     fn remember(&mut self, tools: Vec<&RawValue>) {
+        self.has_changed = true;
         for (name, hint) in hints_of(tools, self.is_trusted) {
-            if hint == Hint::None {
-                self.hints.remove(&name);
-            } else if self.hints.len() < MOST {
+            if self.hints.len() < MOST || self.hints.contains_key(&name) {
                 self.hints.insert(name, hint);
             }
         }
@@ -124,7 +125,17 @@ impl Annotations {
 
     /// The list has changed: until it is read again, no tool is believed to read only.
     pub fn distrust(&mut self) {
-        self.hints.retain(|_, hint| *hint == Hint::Destructive);
+        self.hints.values_mut().filter(|hint| **hint == Hint::ReadOnly).for_each(|hint| *hint = Hint::None);
+    }
+
+    /// Whether a list came since this was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    /// The names of the tools, in any order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.hints.keys().map(String::as_str)
     }
 
     /// What the server says of a tool.

@@ -178,9 +178,12 @@ impl Gate {
     }
 
     fn receive(&mut self, piece: &Piece<'_>, out: &mut Out) {
-        if let Some(discovery) = &mut self.discovery
-            && discovery.observe_answer(piece, &mut self.annotations, out)
-        {
+        let discovery = self.discovery.as_mut();
+        let is_ours = discovery.is_some_and(|discovery| discovery.observe_answer(piece, &mut self.annotations, out));
+        if self.annotations.take_changed() {
+            self.builtin.learn_tools(self.annotations.names());
+        }
+        if is_ours {
             return;
         }
         match piece {

@@ -67,7 +67,9 @@ pub fn run(arguments: ToolsArguments, signals: &Signals, report: &Arc<Report>) -
     let tools = find_list(&list, arguments.trust_hints).ok_or_else(|| {
         Failure::new(Status::Usage, "stdin: no list of tools: neither an answer to tools/list nor a tool_list record")
     })?;
-    let judged: Vec<Judged> = tools.into_iter().filter_map(|(name, hint)| judge(name, hint)).collect();
+    let mut builtin = Builtin::default();
+    builtin.learn_tools(tools.iter().map(|(name, _)| name.as_str()));
+    let judged: Vec<Judged> = tools.into_iter().filter_map(|(name, hint)| judge(&builtin, name, hint)).collect();
     let printed = if arguments.starter_rules { rules(&judged) } else { table(&judged) };
     match stdout().and_then(|mut stdout| stdout.write_all(printed.as_bytes())) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -82,9 +84,9 @@ fn find_list(text: &str, is_trusted: bool) -> Option<Vec<(String, Hint)>> {
     listed(text, is_trusted).or_else(|| text.lines().find_map(|line| listed(line, is_trusted)))
 }
 
-fn judge(name: String, hint: Hint) -> Option<Judged> {
+fn judge(builtin: &Builtin, name: String, hint: Hint) -> Option<Judged> {
     let call = Object::default().text("tool", &name).end();
-    let (decision, acts) = Builtin::default().judge(&recognise(&call).ok()??, hint);
+    let (decision, acts) = builtin.judge(&recognise(&call).ok()??, hint);
     Some(Judged { is_decided_by_name: acts.are_decided_by_name(), name, decision })
 }
 

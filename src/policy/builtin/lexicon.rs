@@ -62,6 +62,9 @@ pub(super) fn look_up(word: &str) -> Option<(&'static str, Sense)> {
 /// The second words of verbs of two: `roll back`, `log out`.
 pub(super) const PARTICLES: &[&str] = &["back", "down", "in", "off", "on", "out", "over", "up"];
 
+/// What may stand between nouns: what follows says nothing of the verb's object.
+pub(super) const PREPOSITIONS: &[&str] = &["as", "at", "by", "for", "from", "in", "of", "on", "to", "with"];
+
 /// What makes another verb of one: `unassign`, `recreate`, `autofix`.
 pub(super) const VERB_PREFIXES: &[&str] = &["auto", "de", "dis", "re", "un"];
 
@@ -78,6 +81,7 @@ pub(super) const READING_OF: &[(&str, &str)] = &[
         "amount base color coordinates currencies currency date distance length number temperature time timestamp \
          timezone unit units weight",
     ),
+    ("export", "csv image json markdown pdf png svg thumbnail"),
     (
         "generate",
         "chart deeplink diagram markdown name names palette passphrase password query report schema sql summary type types \
@@ -154,13 +158,13 @@ const EFFECTS: &[(Option<ActionKind>, Noun, &str)] = &[
          sanitize save scaffold setex star toggle train transcode undo unmark unzip vacuum zadd",
     ),
     (None, Noun::AtEnd, "close copy duplicate set shift"),
-    (None, Noun::AfterVerb, "control draft export import refresh resize scale sync update use"),
+    (None, Noun::AfterVerb, "control draft export import pause refresh resize resume scale sync update use"),
     (
         None,
         Noun::Beside,
         "annotate associate backup bind bridge change clone commit complete connect convert delegate design draw \
          exchange expand extend favorite fix flag follow format generate group handle index issue join label leave like link \
-         load mint mount note open partition pin place plan play process produce prompt pull queue rate record render request resolve \
+         load mint mount note open partition pin plan play process produce prompt pull queue rate record render request resolve \
          review roll route seed setup snapshot split stage store style switch tag take track turn vote yield zip",
     ),
 ];
@@ -168,14 +172,14 @@ const EFFECTS: &[(Option<ActionKind>, Noun, &str)] = &[
 const OTHERS: &[(Sense, &str)] = &[
     (
         Sense::Read,
-        "aggregate analyse analyze ask blame browse calculate cat classify compare compute decode describe detect \
-         determine diagnose dig discover display divide echo encode enumerate estimate examine exists explain \
-         explore extract fetch find forecast gather geocode get getall grep has head hello hget hgetall hkeys hmget \
-         hover hvals identify infer inspect introspect is lint llen locate lookup lrange ls measure mget multiply \
-         nslookup observe parse peek ping poll predict pwd rank read recall recommend retrieve scard scrape scroll \
-         seek show sismember sleep smembers stat subtract suggest sum summarise summarize tail \
-         think tokenise tokenize traceroute translate ttl unwatch validate verify visualise visualize wait watch \
-         weigh whoami whois zoom zrange zscore",
+        "aggregate analyse analyze ask blame browse calculate cat classify compare compute dbsize decode describe \
+         detect determine diagnose dig discover display divide echo encode enumerate estimate examine exists explain \
+         explore extract fetch find forecast gather geocode get getall glob grep has head hello hexists hget hgetall hkeys \
+         hlen hmget hover hstrlen hvals identify infer inspect introspect is lint llen locate lookup lrange ls \
+         measure mget multiply nslookup observe parse peek ping poll predict pwd rank read recall recommend research \
+         retrieve scard scrape scroll seek show sismember sleep smembers stat strlen subtract suggest sum summarise \
+         summarize tail think tokenise tokenize traceroute translate ttl unwatch validate verify visualise visualize \
+         wait watch weigh whoami whois xlen xrange xrevrange zcard zoom zrange zrank zscore",
     ),
     (
         Sense::ReadOrNoun,
@@ -186,9 +190,9 @@ const OTHERS: &[(Sense, &str)] = &[
         Sense::Shown,
         "availability balance balances catalog catalogue context definition details directions docs documentation \
          elevation events feed freebusy guide headlines health help history html id info information insights \
-         leaderboard log logs messages metadata metrics news overview price prices quota quote quotes ranking \
-         rankings rates replies requests schema screenshot size standings state statistics stats status summary time \
-         timeline title tools transcript transcripts tree trends url usage version weather",
+         leaderboard log logs matrix messages metadata metrics news overview price prices ps quota quote quotes \
+         ranking rankings rates replies requests schema screenshot size standings state statistics stats status \
+         summary time timeline title tools top transcript transcripts tree trends url usage version weather",
     ),
     (Sense::Run, "eval evaluate exec execute interpret run"),
     (Sense::Query, "query"),
@@ -209,33 +213,33 @@ const OTHERS: &[(Sense, &str)] = &[
         Sense::Thing,
         "access account action activity address advanced agent ai airline airport airtable alarm all android \
          anthropic apache apartment api app application approval article artifact arxiv asana asset atlassian \
-         attachment aws azure bank billing binance bitbucket bitcoin blender board bot branch browserbase bucket \
-         budget cache calendar campaign card cart certificate channel chart chat checklist chroma class client cloud \
-         cloudflare cloudwatch cluster coinbase collection column company component config configuration confluence \
-         connection console container content conversation cost coupon course cron crypto currency current customer \
-         dashboard data database datadog dataset date day db deep deepl default demo deployment detailed device \
-         dictionary directory discord discussion dlq docker document domain drive dropbox droplet duckdb dynamodb ec2 \
-         eks elasticsearch endpoint engine entity environment error ethereum event exa excel feature field figma file \
-         filter finding firebase firecrawl firewall flight flow folder form full function game gateway gcp git github \
-         gitlab gmail godot google grafana graph graphite graphql hash helm holiday home host hotel house hubspot \
-         huggingface iam image inbox incident instance integration inventory invoice ios ip item jenkins jira job \
-         kafka kernel key knowledge kubectl kubernetes lambda langfuse language latest law lead legal lesson library \
-         lighthouse line linear linkedin listing loan local location loki lyrics machine mailbox maps market meal \
-         media meeting member memory menu metric microsoft milestone milvus model module mongo mongodb movie music my \
-         mysql namespace neo4j neon netlify network new node notification notion npm nuget nutrition object obsidian \
-         okta old onedrive openai opensearch option organisation organization os outbox outlook package pagerduty \
-         pandas paper parameter part patent path patient payment performance permission perplexity person pet phone \
-         photo pinecone pipeline player plugin pod podcast policy pollen port portfolio postgres postgresql postman \
-         prefix pricing printer private problem product project prometheus property provider public pypi qdrant quick \
-         rabbitmq recent recipe reddit redis region registry related reminder repo repository resource response \
-         restaurant result role room rule s3 salary salesforce school season secret section security semantic sensor \
-         sentry server service session setting settings sharepoint shop shopify similar site skill slack snippet \
-         solana source space spec sport sports spotify sprint sqlite stack stash station stock storage stream stripe \
-         subject subscription supabase system table target task tavily tax team teams telegram template tenant \
-         terraform text thread ticket tide todo todoist token tool topic total traffic transaction trello trip twilio \
-         twitter unity university upstash uptime user valkey value variable vector vehicle vercel video virtual vm \
-         volume vpc wallet warehouse web website whatsapp widget wiki wikipedia wolfram word wordpress work worker \
-         workflow workspace world youtube zendesk zone",
+         attachment aws azure bank batch billing binance bitbucket bitcoin blender board bot branch browserbase \
+         bucket budget cache calendar campaign card cart certificate channel chart chat checklist chroma class client \
+         cloud cloudflare cloudwatch cluster coinbase collection column company complex component config \
+         configuration confluence connection console container content conversation cost coupon course cron crypto \
+         currency current customer dashboard data database datadog dataset date day db deep deepl default demo \
+         deployment detailed device dictionary directory discord discussion distance dlq docker document domain drive \
+         dropbox droplet duckdb dynamodb ec2 eks elasticsearch endpoint engine entity environment error ethereum \
+         event exa excel feature field figma file filter finding firebase firecrawl firewall flight flow folder form \
+         full function game gateway gcp git github gitlab gmail godot google grafana graph graphite graphql hash helm \
+         holiday home host hotel house hubspot huggingface iam image inbox incident instance integration inventory \
+         invoice ios ip item jenkins jira job kafka kernel key knowledge kubectl kubernetes lambda langfuse language \
+         latest law lead legal lesson library lighthouse line linear linkedin listing loan local location loki lyrics \
+         machine mailbox maps market meal media meeting member memory menu metric microsoft milestone milvus model \
+         module mongo mongodb movie music my mysql namespace neo4j neon netlify network new node notification notion \
+         npm nuget nutrition object obsidian okta old onedrive openai opensearch option organisation organization os \
+         outbox outlook package pagerduty pandas paper parameter part patent path patient payment performance \
+         permission perplexity person pet phone photo pinecone pipeline place player plugin pod podcast policy pollen \
+         port portfolio postgres postgresql postman prefix pricing printer private problem product project prometheus \
+         property provider public pypi qdrant quick rabbitmq recent recipe reddit redis region registry related \
+         reminder repo repository resource response restaurant result role room rule s3 salary salesforce school \
+         season secret section security semantic sensor sentry server service session setting settings sharepoint \
+         shop shopify similar simple site skill slack snippet solana source space spec sport sports spotify sprint \
+         sqlite stack stash station stock storage stream stripe subject subscription supabase system table target \
+         task tavily tax team teams telegram template tenant terraform text thread ticket tide todo todoist token \
+         tool topic total traffic transaction trello trip twilio twitter unity university upstash uptime user valkey \
+         value variable vector vehicle vercel video virtual vm volume vpc wallet warehouse web website whatsapp \
+         widget wiki wikipedia wolfram word wordpress work worker workflow workspace world youtube zendesk zone",
     ),
 ];
 

@@ -34,6 +34,8 @@ enum Focus {
 /// The built-in policy, with what it has seen.
 #[derive(Debug, Default)]
 pub struct Builtin {
+    /// What the names of most of the server's tools begin with, where its list was read; else empty.
+    shared_prefix: String,
     /// What the world has shown. Empty where only calls are seen; then the caller's own word of what it acts on counts.
     pub snapshot: Snapshot,
     /// Whether the world's answers are seen.
@@ -80,10 +82,15 @@ impl Builtin {
         Builtin { sees_answers, ..Builtin::default() }
     }
 
+    /// The names of the server's tools are known: a prefix that most of them share says nothing of what one does.
+    pub fn learn_tools<'a>(&mut self, tools: impl Iterator<Item = &'a str>) {
+        self.shared_prefix = names::shared_prefix(tools);
+    }
+
     /// Judges a call. What the server says of the tool may add a question, and takes one away only where the name says nothing in
     /// particular.
     pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, Acts) {
-        let class = names::class(&call.tool);
+        let class = names::class_of_server(&call.tool, &self.shared_prefix);
         let raw = call.arguments.map_or("{}", RawValue::get);
         let Ok(arguments) = Fields::read(raw) else {
             let why = "two readers could read its arguments differently: a key is there twice, or in two spellings";

@@ -1,9 +1,10 @@
 //! What a tool does, told from the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
 //! A whitelist: what isn't known here is asked about.
 
-use super::phrase::{self, certain_effect, class_of};
+use super::phrase::{self, certain_effect, class_of, is_one_noun};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
+use std::collections::HashMap;
 
 /// What calling a tool is, as far as its name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,36 @@ pub fn class(tool: &str) -> Class {
     }
 }
 
+/// As [`class`], of a tool of a server whose tools share a prefix. Without the prefix, a name may have another verb; and its verb may be
+/// one that is known.
+pub fn class_of_server(tool: &str, prefix: &str) -> Class {
+    let class_with = class(tool);
+    let Some(own) = tool.strip_prefix(prefix).filter(|own| !prefix.is_empty() && !own.is_empty()) else {
+        return class_with;
+    };
+    match (class_with, class(own)) {
+        (class @ (Class::Destroy(..) | Class::Change(_)), _) => class,
+        (_, class @ (Class::Destroy(..) | Class::Change(_))) => class,
+        (Class::Unknown, class) => class,
+        (class, _) => class,
+    }
+}
+
+/// The first word that most of these tools share, with the mark after it: `box_` of `box_logs`, `box_exec` and `box_runs`; else empty.
+pub fn shared_prefix<'a>(tools: impl Iterator<Item = &'a str>) -> String {
+    let (mut all, mut counts) = (0, HashMap::new());
+    for tool in tools {
+        all += 1;
+        let prefix = tool.find(['_', '-', '.', '/', ':']).map_or("", |mark| &tool[..=mark]);
+        *counts.entry(prefix).or_insert(0) += 1;
+    }
+    let is_shared = |(_, count): &(&str, usize)| all >= FEWEST_TOOLS && count * 5 >= all * 4;
+    counts.into_iter().find(is_shared).map_or(String::new(), |(prefix, _)| prefix.to_owned())
+}
+
+/// A prefix of fewer tools may be shared by accident.
+const FEWEST_TOOLS: usize = 3;
+
 /// What stands between the words of a name.
 const MARKS: &str = " _-.:/";
 
@@ -47,14 +78,15 @@ fn class_of_words(tool: &str) -> Class {
     let parts: Vec<Vec<String>> = own_parts(tool).map(words).filter(|words| !words.is_empty()).collect();
     let Some(own) = parts.last() else { return Class::Unknown };
     let mut joined = Vec::new();
-    let class = class_of(&phrase::words(own, &mut joined));
+    let own = phrase::words(own, &mut joined);
+    let class = class_of(&own);
     if parts.len() == 1 || matches!(class, Class::Destroy(..) | Class::Change(_)) {
         return class;
     }
     let (all, mut joined) = (parts.concat(), Vec::new());
     let all = phrase::words(&all, &mut joined);
-    let has_verb = class != Class::Unknown && !(class == Class::Observe && own.len() == 1);
-    certain_effect(&all).unwrap_or_else(|| if has_verb { class } else { class_of(&all) })
+    // The verb of `order.status` or `post.status` may stand in another part.
+    certain_effect(&all).unwrap_or_else(|| if is_one_noun(&own) { class_of(&all) } else { class })
 }
 
 /// The parts of a tool's name, its own last, without the server's name that MCP clients put before it.
@@ -66,6 +98,7 @@ fn own_parts(tool: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn identifiers_are_read_as_words() {
@@ -150,6 +183,74 @@ mod tests {
             for name in names.split(' ') {
                 assert_eq!(class(name), class_of, "{name}");
             }
+        }
+    }
+
+    /// Words of every kind: verbs that read, verbs with effects, nouns, and what no list has.
+    const WORDS: &str =
+        "(get|list|search|read|delete|remove|create|send|order|update|run|status|item|message|page|click|zzz|a1)";
+
+    fn is_asked_about(tool: &str) -> bool {
+        !matches!(class(tool), Class::Observe | Class::Navigate | Class::Enter)
+    }
+
+    #[test]
+    fn a_prefix_that_tools_share_is_none_of_their_words() {
+        let shared = |tools: &str| shared_prefix(tools.split(' '));
+        assert_eq!(shared("search_order search_transfer search_list"), "search_");
+        assert_eq!(shared("zz_list zz_stats zz_get zz_find other"), "zz_");
+        for none in ["zz_list zz_stats", "zz_list zz_stats aa_list", "list stats get", ""] {
+            assert_eq!(shared(none), "", "{none}");
+        }
+        for (tool, prefix, class) in [
+            ("search_transfer_funds", "search_", Class::Destroy(ActionKind::Pay, "transfer")),
+            ("search_orders", "search_", Class::Observe),
+            ("frobnicate_list", "frobnicate_", Class::Observe),
+            ("frobnicate_list", "", Class::Unknown),
+            ("frobnicate_", "frobnicate_", Class::Unknown),
+            ("delete_list", "delete_", Class::Destroy(ActionKind::Delete, "delete")),
+            ("get_forecast", "get_", Class::Observe),
+        ] {
+            assert_eq!(class_of_server(tool, prefix), class, "{tool} {prefix}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_prefix_makes_an_effect_pass(
+            verb in "(delete|remove|create|send|update|pay|post|transfer|order|comment|set|archive|frobnicate)",
+            noun in "(index|user|message|list_item|thing|zzz)",
+            prefix in prop::collection::vec(WORDS, 1..4),
+            mark in "(__|\\.|/|:)",
+        ) {
+            let (tool, prefix) = (format!("{verb}_{noun}"), prefix.join("_"));
+            prop_assert!(is_asked_about(&tool), "{}", tool);
+            for prefixed in [format!("{prefix}{mark}{tool}"), format!("mcp__{prefix}__{tool}")] {
+                prop_assert!(is_asked_about(&prefixed), "{}", prefixed);
+            }
+        }
+
+        #[test]
+        fn what_deletes_is_never_excused(words in prop::collection::vec(WORDS, 0..4), at in 0..4_usize) {
+            let mut words = words;
+            words.insert(at.min(words.len()), "delete".to_owned());
+            let tool = words.join("_");
+            prop_assert!(matches!(class(&tool), Class::Destroy(..)), "{}", tool);
+        }
+
+        #[test]
+        fn a_name_is_one_however_its_words_are_joined(parts in prop::collection::vec(WORDS, 1..5)) {
+            let snake = parts.join("_");
+            let camel: String = parts.iter().map(|part| part[..1].to_uppercase() + &part[1..]).collect();
+            for other in [parts.join("-"), snake.to_uppercase(), camel] {
+                prop_assert_eq!(class(&snake), class(&other), "{} {}", snake, other);
+            }
+            prop_assert_eq!(words(&words(&snake).join("_")), words(&snake));
+        }
+
+        #[test]
+        fn any_name_is_judged(tool in ".*") {
+            class(&tool);
         }
     }
 }

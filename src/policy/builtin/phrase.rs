@@ -1,6 +1,6 @@
 //! What the words of a tool's name say together: its verb, and whether what stands around the verb is a verb, too.
 
-use super::lexicon::{Noun, PARTICLES, READING_OF, Sense, TALKING, VERB_PREFIXES, look_up};
+use super::lexicon::{Noun, PARTICLES, PREPOSITIONS, READING_OF, Sense, TALKING, VERB_PREFIXES, look_up};
 use super::names::Class;
 use crate::policy::detector::ActionKind;
 
@@ -66,7 +66,7 @@ fn is_effect(found: &(&'static str, Sense)) -> bool {
 /// Whether a word that no list has can't well be a verb: a plural, an abbreviation, a version, or what ends as nouns do.
 fn looks_like_noun(word: &str) -> bool {
     const ENDS: [&str; 10] = ["ance", "ed", "ence", "ing", "ity", "ment", "ness", "ship", "sion", "tion"];
-    let ends_with = |ends: &[&str]| ends.iter().any(|end| word.ends_with(end));
+    let ends_with = |ends: &[&str]| ends.iter().any(|end| word.strip_suffix(end).is_some_and(|stem| stem.len() > 2));
     let is_plural = word.len() > 3 && ends_with(&["s"]) && !ends_with(&["ss", "us", "is"]);
     let has_vowel = word.contains(['a', 'e', 'i', 'o', 'u', 'y']);
     word.is_ascii()
@@ -84,6 +84,11 @@ pub(super) fn words<'a>(texts: &'a [String], joined: &'a mut Vec<String>) -> Vec
         at += count;
     }
     joined.iter().map(|text| Word::read(text)).collect()
+}
+
+/// Whether they are a single noun, of something that is shown.
+pub(super) fn is_one_noun(words: &[Word<'_>]) -> bool {
+    matches!(words, [word] if word.has(&[Sense::Shown]))
 }
 
 /// Whether any of the words has an effect wherever it stands: no word before or after it excuses that.
@@ -224,11 +229,17 @@ fn reads(verb: &Word<'_>, after: &[Word<'_>], clause: &[Word<'_>]) -> Class {
 
 /// Whether the word at `at`, a verb or a noun, is the verb: `frobnicate_list` may do anything, and so may `task_list_frobnicate`.
 fn is_certain_reading(clause: &[Word<'_>], at: usize) -> bool {
-    let (before, after) = (&clause[..at], &clause[at + 1..]);
+    let before = &clause[..at];
+    // `pods_list_in_namespace` lists pods.
+    let after = if clause.get(at + 1).is_some_and(|word| word.is(PREPOSITIONS)) { &[] } else { &clause[at + 1..] };
     match (before, after) {
         ([], _) => true,
-        (_, []) if clause[at].is(&["search"]) => before[1..].iter().all(Word::is_thing),
+        _ if clause[at].is(&["search"]) => true,
         ([.., nearest], []) => before[1..].iter().all(Word::is_thing) && nearest.is_thing(),
+        // A brand may stand before the verb (`doks_list_clusters`); of one item, the list is what something is done to.
+        ([_], [.., last]) if !before[0].is_thing() && clause[at].is(&["list"]) => {
+            last.text.ends_with('s') || last.has(&[Sense::Shown])
+        }
         ([_], [.., last]) if !before[0].is_thing() => last.sense.is_some() || last.is_thing(),
         (_, [first, ..]) => before[1..].iter().all(Word::is_thing) && (first.sense.is_some() || first.is_thing()),
     }
@@ -245,7 +256,7 @@ fn is_noun(noun: Noun, kind: Option<ActionKind>, after: &[Word<'_>]) -> bool {
 
 /// Whether the object of a verb makes it one that reads.
 fn reads_object(verb: &Word<'_>, after: &[Word<'_>]) -> bool {
-    let end = after.iter().position(|word| word.is(&["by", "for", "from", "in", "of", "to", "with"]));
+    let end = after.iter().position(|word| word.is(PREPOSITIONS));
     let object = after[..end.unwrap_or(after.len())].last();
     let of_verb = READING_OF.iter().find(|(listed, _)| verb.is(&[listed]));
     matches!((object, of_verb), (Some(object), Some((_, objects))) if objects.split_whitespace().any(|word| object.is(&[word])))
