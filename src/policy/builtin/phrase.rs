@@ -269,8 +269,9 @@ fn holds_sql(word: &Word<'_>) -> bool {
 /// A name without a verb: what it shows, or what runs what the arguments say.
 fn shown(clause: &[Word<'_>]) -> Class {
     let Some((last, before)) = clause.split_last() else { return Class::Unknown };
+    // `jobs_by_account_id`.
     if let Some(by) = clause.iter().position(|word| word.is(&["by"]))
-        && clause[..by].len() > 0
+        && by > 0
         && clause[usize::from(by > 1)..by].iter().all(Word::is_thing)
     {
         return Class::Observe;
