@@ -16,6 +16,18 @@ _hitl__gate() {
             ",$1")
                 cmd="hitl__gate"
                 ;;
+            hitl__gate,attach)
+                cmd="hitl__gate__subcmd__attach"
+                ;;
+            hitl__gate,help)
+                cmd="hitl__gate__subcmd__help"
+                ;;
+            hitl__gate__subcmd__help,attach)
+                cmd="hitl__gate__subcmd__help__subcmd__attach"
+                ;;
+            hitl__gate__subcmd__help,help)
+                cmd="hitl__gate__subcmd__help__subcmd__help"
+                ;;
             *)
                 ;;
         esac
@@ -23,7 +35,7 @@ _hitl__gate() {
 
     case "${cmd}" in
         hitl__gate)
-            opts="-h -V --tty --color --ask --answers --timeout --hold --hold-limit --rules --agent --audit --refuse-as --events --records --max-line --max-depth --help --version"
+            opts="-h -V --tty --color --ask --approver --remember --notify --answers --timeout --hold --hold-limit --rules --agent --audit --refuse-as --events --records --max-line --max-depth --help --version attach help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -39,6 +51,14 @@ _hitl__gate() {
                     ;;
                 --ask)
                     COMPREPLY=($(compgen -W "person client" -- "${cur}"))
+                    return 0
+                    ;;
+                --remember)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --notify)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --answers)
@@ -89,6 +109,78 @@ _hitl__gate() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hitl__subcmd__gate__subcmd__attach)
+            opts="-h --tty --color --max-line --max-depth --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tty)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-line)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hitl__subcmd__gate__subcmd__help)
+            opts="attach help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hitl__subcmd__gate__subcmd__help__subcmd__attach)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hitl__subcmd__gate__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

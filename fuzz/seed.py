@@ -83,6 +83,12 @@ SAID = [
     '{"events":[{"type":"tick"}],"frame":9}',
 ]
 STREAMS = ['data: {"n":1}\r\n\r\nid: 7\nevent: message\nretry: 20\ndata\n\n', '\ufeff: x\rdata:1\rdata: 2\r\r', 'data: ' + 'x' * 40]
+APPROVALS = [
+    '{"type":"status","status":"waiting_human","call_id":1,"nonce":"n","tool_name":"rm","arguments":{"a":1.10},"target":{"role":"x"},"policy":{},'
+    '"arguments_sha256":"00","caller":"sh","asked_at":"2026-11-22T01:00:00.000000Z","expires_at":"2026-11-22T01:05:00.000000Z","rule_offers":["tool"]}',
+    '{"type":"session_rules","rules":[{"rule_id":"session-1","rule":"tool"}]}', '{"type":"error","context":{"nonce":"n"},"content":"no"}',
+    '{"type":"policy_result","call_id":1,"nonce":"n","verdict":"approved","by":"approver"}', '{"type":"revoke_rule","rule_id":"session-1"}',
+]
 SCHEMAS = [
     '{"type":"object","properties":{"a":{"type":"integer","minimum":1}},"required":["a"],"additionalProperties":false}\n{"a":1.5}',
     '{"$ref":"#/$defs/b","$defs":{"b":{"anyOf":[{"const":1},{"pattern":"^a+$"}]}}}\n"aab"',
@@ -105,6 +111,7 @@ def main():
     seed(corpus, "message", messages)
     seed(corpus, "field", first_lines + [b"\x00" + message for message in small])
     seed(corpus, "calls", [call.encode() for call in CALLS])
+    seed(corpus, "approvals", ["\n".join(APPROVALS).encode(), "\n\n".join(APPROVALS).encode()])
     seed(corpus, "gates", [call.encode() for call in CALLS + GATED])
     texts = [text.encode() for text in TEXTS + CALLS] + small
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])

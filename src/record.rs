@@ -29,7 +29,7 @@ mod tools;
 mod unreadable;
 
 pub use answer::{Outcome, failed_kind, looks_like_json_rpc};
-pub use approval::{Action, HitlResponse, is_decision};
+pub use approval::{Action, HitlResponse, Scope, is_decision};
 pub use cancel::{cancelled_id, is_same_id};
 pub use input::{InputRequest, InputResponse};
 pub use owned::OwnedCall;

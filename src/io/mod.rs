@@ -6,7 +6,9 @@
 //! others, [`terminal`] talks to a person, [`signal`] hears the kernel, and [`report`] speaks on stderr and
 //! chooses the exit status.
 
+pub mod ancestry;
 pub mod append;
+pub mod approvers;
 pub mod asking;
 pub mod background;
 pub mod between;

@@ -63,3 +63,30 @@ pub fn process(stream: &UnixStream) -> io::Result<Option<i32>> {
 pub fn process(_: &UnixStream) -> io::Result<Option<i32>> {
     Ok(None)
 }
+
+/// Whether the process that has made the socket listen still runs: then [`process`] is its number and no other's. On kernels before
+/// Linux 6.5 that cannot be known, and is taken to be so.
+///
+/// # Errors
+/// What the system says.
+#[cfg(target_os = "linux")]
+pub fn is_running(stream: &UnixStream) -> io::Result<bool> {
+    use nix::errno::Errno;
+    match nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerPidfd) {
+        // It can be read once the process has ended (pidfd_open(2)).
+        Ok(process) => Ok(!super::descriptor::wait_readable(&process, std::time::Duration::ZERO)),
+        Err(Errno::ENOPROTOOPT) => Ok(true),
+        // It has ended, and was waited for.
+        Err(Errno::ESRCH | Errno::EINVAL | Errno::ENODATA) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether the process that has made the socket listen still runs: that cannot be known here.
+///
+/// # Errors
+/// None here.
+#[cfg(not(target_os = "linux"))]
+pub fn is_running(_: &UnixStream) -> io::Result<bool> {
+    Ok(true)
+}

@@ -1,12 +1,12 @@
 //! Private folders for sessions with programs that are spoken with over files: one a run, for its owner alone, removed at
 //! the end; and those that a killed run has left are removed by the next.
 
-use super::folders;
-use super::private;
+use super::{ancestry, folders, private};
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, getuid};
-use std::fs::{self, File, Metadata};
+use std::collections::BTreeSet;
+use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -62,9 +62,7 @@ pub fn is_running(pid: i32) -> bool {
 /// Whether it has ended, and is kept in the kernel's list until whoever started it asks how. (Where there is no /proc,
 /// that isn't seen.)
 fn has_ended(pid: i32) -> bool {
-    // Behind the program's name, which may hold anything.
-    let state = |stat: String| stat.rsplit_once(')')?.1.trim_start().chars().next();
-    matches!(fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(state), Some('Z' | 'X'))
+    ancestry::stat(pid).is_some_and(|stat| stat.starts_with(['Z', 'X']))
 }
 
 /// The folder of this user's sessions, which nobody else can read. It is made where it isn't there: below the runtime folder, else
@@ -74,8 +72,8 @@ fn has_ended(pid: i32) -> bool {
 /// Where it can't be made, or could be read or written by somebody else.
 pub fn home() -> io::Result<PathBuf> {
     let (parent, name) = match folders::runtime() {
-        Some(folder) => (folder, "pipewright".to_owned()),
-        None => (std::env::temp_dir(), format!("pipewright-{}", getuid())),
+        Some(folder) => (folder, IN_RUNTIME_FOLDER.to_owned()),
+        None => (std::env::temp_dir(), in_temporary_folder()),
     };
     // Not a link, which could lead elsewhere after the check.
     let parent = parent
@@ -91,11 +89,40 @@ pub fn home() -> io::Result<PathBuf> {
     let home = parent.join(name);
     private::folder().recursive(true).create(&home)?;
     let found = fs::symlink_metadata(&home)?;
-    if found.is_dir() && found.uid() == getuid().as_raw() && found.permissions().mode() & 0o077 == 0 {
+    if is_ours_alone(&found) {
         return Ok(home);
     }
     let message = format!("{} isn't a folder of yours alone (0700): remove it, or set TMPDIR", home.display());
     Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+}
+
+const IN_RUNTIME_FOLDER: &str = "pipewright";
+
+fn in_temporary_folder() -> String {
+    format!("pipewright-{}", getuid())
+}
+
+fn is_ours_alone(folder: &Metadata) -> bool {
+    folder.is_dir() && folder.uid() == getuid().as_raw() && folder.permissions().mode() & 0o077 == 0
+}
+
+/// The folders that [`Session::begin`] has made for `name`, by any process of this user, also one with another environment: MCP clients
+/// start servers without XDG_RUNTIME_DIR and TMPDIR.
+pub fn folders_of(name: &str) -> Vec<PathBuf> {
+    let runtime = folders::runtime().into_iter().chain([PathBuf::from(format!("/run/user/{}", getuid()))]);
+    let temporary = [std::env::temp_dir(), PathBuf::from("/tmp")];
+    let homes = runtime.map(|folder| (folder, IN_RUNTIME_FOLDER.to_owned()));
+    let homes = homes.chain(temporary.map(|folder| (folder, in_temporary_folder())));
+    let mut found = BTreeSet::new();
+    for (parent, below) in homes {
+        let Ok(parent) = parent.canonicalize() else { continue };
+        let home = parent.join(below);
+        let is_safe = fs::metadata(&parent).is_ok_and(|parent| is_kept_by_us(&parent))
+            && fs::symlink_metadata(&home).is_ok_and(|home| is_ours_alone(&home));
+        let entries = is_safe.then(|| fs::read_dir(&home).ok()).flatten().into_iter().flatten().flatten();
+        found.extend(entries.filter(|entry| process_of(entry, name).is_some()).map(|entry| entry.path()));
+    }
+    found.into_iter().collect()
 }
 
 /// Whether only this user and root can rename and remove what this user has in a folder: it is theirs, and others cannot write it or it
@@ -109,15 +136,17 @@ fn is_kept_by_us(folder: &Metadata) -> bool {
 fn remove_stale(home: &Path, name: &str) {
     // Nobody is kept from working by what can't be removed.
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
-        let file_name = entry.file_name();
-        let pid = file_name.to_str().and_then(|file_name| {
-            let (pid, _) = file_name.strip_prefix(name)?.strip_prefix('-')?.split_once('-')?;
-            pid.parse().ok()
-        });
-        if pid.is_some_and(|pid| !is_running(pid)) {
+        if process_of(&entry, name).is_some_and(|pid| !is_running(pid)) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// The process that has made a folder for `name`.
+fn process_of(folder: &DirEntry, name: &str) -> Option<i32> {
+    let file_name = folder.file_name();
+    let (pid, _) = file_name.to_str()?.strip_prefix(name)?.strip_prefix('-')?.split_once('-')?;
+    pid.parse().ok()
 }
 
 #[cfg(test)]

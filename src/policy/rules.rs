@@ -14,9 +14,11 @@
 
 mod condition;
 mod facts;
+mod session;
 
 pub use condition::Condition;
 pub use facts::Facts;
+pub use session::{SessionRule, SessionRules, proposals, table};
 
 use super::detector::ActionKind;
 use super::verdict::{Decision, Verdict};

@@ -29,7 +29,7 @@ pub enum Action {
     Reject,
 }
 
-/// `{"type":"hitl_response","call_id","nonce","action":"approve|edit|reject","edited_arguments"?,"replace"?,"arguments_sha256"?,"feedback"?}`.
+/// `{"type":"hitl_response","call_id","nonce","action":"approve|edit|reject","edited_arguments"?,"replace"?,"arguments_sha256"?,"feedback"?,"scope"?,"rule"?,"remember"?}`.
 #[derive(Debug, Clone)]
 pub struct HitlResponse<'a> {
     /// That of the call, as it was written.
@@ -47,6 +47,21 @@ pub struct HitlResponse<'a> {
     pub arguments_sha256: Option<String>,
     /// For whoever made the call.
     pub feedback: Option<String>,
+    /// What is approved: this call, or with it until the end of the run what the rule matches.
+    pub scope: Scope,
+    /// The rule: the question offers some, and this is one that was edited. Without it, it is the first that is offered.
+    pub rule: Option<String>,
+    /// The rule is written to the rules file that the question names, too.
+    pub remember: bool,
+}
+
+/// What an approval is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The call that was asked about.
+    Call,
+    /// Every call that a rule matches, until the end of the run.
+    Session,
 }
 
 impl<'a> HitlResponse<'a> {
@@ -68,6 +83,9 @@ impl<'a> HitlResponse<'a> {
             "replace",
             "arguments_sha256",
             "feedback",
+            "scope",
+            "rule",
+            "remember",
         ])?;
         if fields.get("arguments").is_some() {
             return unreadable("a hitl_response with arguments: say edited_arguments");
@@ -81,16 +99,23 @@ impl<'a> HitlResponse<'a> {
             Some(json) if json.starts_with('{') => Some(json),
             Some(_) => return unreadable("its edited_arguments are no object"),
         };
-        let replace = match fields.get("replace").map(RawValue::get) {
-            None | Some("null" | "false") => false,
-            Some("true") => true,
-            Some(_) => return unreadable("its replace is neither true nor false"),
+        let flag = |key| match fields.get(key).map(RawValue::get) {
+            None | Some("null" | "false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => unreadable(format_args!("its {key} is neither true nor false")),
         };
+        let replace = flag("replace")?;
         let action = match text("action").as_deref() {
             Some("approve") => Action::Approve,
             Some("edit") => Action::Edit,
             Some("reject") => Action::Reject,
             _ => return unreadable("a hitl_response whose action is none of approve, edit and reject"),
+        };
+        let scope = match optional("scope")?.as_deref() {
+            None | Some("call") => Scope::Call,
+            Some("session") if action == Action::Approve => Scope::Session,
+            Some("session") => return unreadable("only what is approved as it is can be allowed for the session"),
+            Some(_) => return unreadable("its scope is neither call nor session"),
         };
         let response = HitlResponse {
             call_id: fields.get("call_id"),
@@ -100,8 +125,14 @@ impl<'a> HitlResponse<'a> {
             replace,
             arguments_sha256: optional("arguments_sha256")?,
             feedback: optional("feedback")?,
+            scope,
+            rule: optional("rule")?,
+            remember: flag("remember")?,
         };
         match response.action {
+            _ if (response.rule.is_some() || response.remember) && scope == Scope::Call => {
+                unreadable("a hitl_response with rule or remember, and without \"scope\":\"session\"")
+            }
             Action::Edit if edited_arguments.is_none() => {
                 unreadable("a hitl_response that edits, without edited_arguments")
             }
@@ -157,6 +188,9 @@ mod tests {
             r#"{"type":"hitl_response","nonce":"n","action":"edit","edited_arguments":{},"replace":1}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"approve","Action":"reject"}"#,
             r#"{"type":"hitl_response","nonce":"n","action":"reject","feedback":7}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"approve","scope":"run"}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"reject","scope":"session"}"#,
+            r#"{"type":"hitl_response","nonce":"n","action":"approve","rule":"tool = \"x\""}"#,
         ] {
             assert!(HitlResponse::read(bad).is_err(), "{bad}");
         }

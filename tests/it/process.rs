@@ -27,7 +27,9 @@ pub fn example(name: &str) -> PathBuf {
 /// A command of ours, with nothing of our own environment that would change what it does.
 pub fn command(name: &str) -> Command {
     let mut command = Command::new(binary(name));
-    for variable in ["AI_STS_PROXY_DATA_DIR", "AI_STS_PROXY_NO_RECORD", "PIPEWRIGHT_FOREGROUND", "NO_COLOR"] {
+    for variable in
+        ["AI_STS_PROXY_DATA_DIR", "AI_STS_PROXY_NO_RECORD", "PIPEWRIGHT_FOREGROUND", "PIPEWRIGHT_APPROVALS", "NO_COLOR"]
+    {
         command.env_remove(variable);
     }
     command

@@ -477,5 +477,5 @@ fn everything_is_its_owners_alone() {
 fn a_path_that_is_too_long_for_a_socket_is_told() {
     let home = Home::new();
     let name = "n".repeat(100);
-    home.run(&["--start", &name, "--", "cat"]).assert_refused(2, "at most 107 are possible");
+    home.run(&["--start", &name, "--", "cat"]).assert_refused(2, "has at most 107 bytes");
 }

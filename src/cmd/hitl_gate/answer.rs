@@ -2,6 +2,7 @@
 
 use super::decide::Agreed;
 use super::gate::Gate;
+use crate::approvals::{refused, revoked_rule};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::lines::{Piece, deeper_than};
 use crate::io::stage::Out;
@@ -9,21 +10,22 @@ use crate::policy::arguments::edited_arguments;
 use crate::policy::audit::sha256;
 use crate::policy::audit::{By, Settlement};
 use crate::policy::marks::{settle, with_arguments};
-use crate::record::{Action, Call, HitlResponse, Unreadable, is_same_id, recognise};
+use crate::record::{Action, Call, HitlResponse, Scope, Unreadable, is_same_id, recognise};
 use serde_json::value::RawValue;
 
 impl Gate {
     /// Takes a line of those who answer.
     pub(super) fn take_answer_line(&mut self, piece: &Piece<'_>, out: &mut Out) {
         match piece {
-            // The terminal's way to say that it isn't there; from anybody else it says nothing.
-            Piece::Line(line) if line.is_blank() => self.look_at_terminal(out),
+            // The terminal's and the approvers' way to say that nobody is there; from anybody else it says nothing.
+            Piece::Line(line) if line.is_blank() => self.look_who_is_there(out),
             Piece::Line(line) => {
                 let place = format!("answers:{}", line.number());
                 if deeper_than(line.body(), self.settings.limits.max_depth) {
                     return self.report.fault(place, TOO_DEEP);
                 }
                 match std::str::from_utf8(line.body()) {
+                    Ok(body) if let Some(rule) = revoked_rule(body) => self.revoke_rule(&place, &rule),
                     Ok(body) => self.take_answer(&place, HitlResponse::read(body), out),
                     Err(_) => self.report.fault(place, "it is no UTF-8"),
                 }
@@ -60,6 +62,7 @@ impl Gate {
         };
         let by = match answer.nonce.as_str() {
             nonce if nonce == pending.terminal_nonce => By::Terminal,
+            nonce if nonce == pending.question.nonce => By::Approver,
             nonce if nonce == pending.nonce => By::Answers,
             "" => return Err("it has no nonce: that of the question belongs into it"),
             _ => return Err("its nonce isn't that of the question that is open"),
@@ -79,16 +82,28 @@ impl Gate {
             return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(by, feedback), out);
         }
         let Some(first) = self.calls.first() else { return };
-        let agreed = match self.agreed(&first.text(), &first.call.call(), answer) {
+        let (text, held) = (first.text().into_owned(), first.call.clone());
+        let agreed = self.agreed(&text, &held.call(), answer).and_then(|agreed| match answer.scope {
+            Scope::Call => Ok(agreed),
+            Scope::Session => self.add_session_rule(&held.call(), answer, by).map(|()| agreed),
+        });
+        let agreed = match agreed {
             Ok(agreed) => agreed,
-            Err(why) => match (&mut self.asker, by) {
-                // They may edit again.
-                (Some(asker), By::Terminal) => return asker.refuse(&why),
-                _ => {
-                    let why = format!("what it was edited to doesn't pass: {why}");
-                    return self.close_first(Settlement::Rejected, by, feedback, None, &why, out);
+            Err(why) => {
+                let call = held.call();
+                match (&mut self.asker, &mut self.approvers, &self.pending) {
+                    // They may edit again.
+                    (Some(asker), ..) if by == By::Terminal => asker.refuse(&why),
+                    (_, Some(approvers), Some(pending)) if by == By::Approver => {
+                        approvers.send_to_connected(&refused(&call, &pending.question.nonce, &why));
+                    }
+                    _ => {
+                        let why = format!("what it was edited to doesn't pass: {why}");
+                        self.close_first(Settlement::Rejected, by, feedback, None, &why, out);
+                    }
                 }
-            },
+                return;
+            }
         };
         let verdict = if answer.action == Action::Edit { Settlement::Edited } else { Settlement::Approved };
         self.close_first(verdict, by, feedback, Some(&agreed), "", out);
@@ -134,6 +149,6 @@ impl Gate {
 
 /// What whoever made the call is told. Whether it was a person who answered on a channel, nobody knows.
 fn rejection(by: By, feedback: Option<&str>) -> String {
-    let told = if by == By::Terminal { "a person rejected it" } else { "it was rejected" };
+    let told = if matches!(by, By::Terminal | By::Approver) { "a person rejected it" } else { "it was rejected" };
     feedback.map_or_else(|| told.to_owned(), |feedback| format!("{told}: {feedback}"))
 }

@@ -2,31 +2,23 @@
 //! goes to the stage as a `hitl_response`, through a pipe.
 
 use super::dialogue::{Dialogue, Next};
+use crate::approvals::Question;
 use crate::io::asking::{Asking, TerminalInput};
 use crate::io::descriptor::wait_readable;
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::terminal::{Terminal, printable};
-use crate::record::OwnedCall;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A call that a person is to be asked about.
-pub struct Question {
-    /// Marks the answer as this terminal's.
-    pub nonce: String,
-    /// Of its arguments.
-    pub sha256: String,
-    pub call: OwnedCall,
-    /// When it is rejected.
-    pub timeout: Option<Duration>,
-}
-
 enum Order {
-    Ask(Box<Question>),
+    /// The text is shown before the question.
+    Ask(Box<Question>, String),
+    /// To show this while nothing is asked.
+    Note(String),
     /// What the person has edited doesn't pass, and why.
     Refuse(String),
     /// The question that is open is settled; the note says how.
@@ -43,10 +35,12 @@ struct Desk {
 
 #[derive(Default)]
 struct State {
-    /// How many questions the terminal has been taken for, or will be.
-    open: usize,
+    /// The thread has been started and has not ended: it may have the terminal.
+    is_running: bool,
     /// About which question nobody can be asked, and why.
     gone: Option<(String, String)>,
+    /// What was typed that is for the stage and answers nothing.
+    typed: Vec<String>,
 }
 
 /// The way to the thread.
@@ -58,6 +52,9 @@ pub struct Asker {
     worker: Option<Worker>,
 }
 
+/// Which lines that a person types are no answers but for the stage ([`Asker::typed`]).
+pub type IsForStage = fn(&str) -> bool;
+
 impl Asker {
     /// Gives also where its answers are read from, and who sees to it at the end that the terminal is put back.
     ///
@@ -67,19 +64,42 @@ impl Asker {
         let ((woken, wake), (answers, answer)) = (io::pipe()?, io::pipe()?);
         let ((orders, to_do), desk) = (channel(), Arc::new(Desk::default()));
         let farewell = Farewell { orders: orders.clone(), wake: wake.try_clone()?, desk: Arc::clone(&desk) };
-        let worker = Worker { tty, color, limits, orders: to_do, woken, answer, desk: Arc::clone(&desk) };
+        let desk_there = Arc::clone(&desk);
+        let worker = Worker { tty, color, limits, is_for_stage: None, orders: to_do, woken, answer, desk: desk_there };
         Ok((Asker { orders, wake, desk, worker: Some(worker) }, answers, farewell))
     }
 
-    pub fn ask(&mut self, question: Question) {
+    /// Holds the terminal while nothing is asked, too, and takes what is typed then; and what is for the stage at any time.
+    pub fn wait_at_terminal(&mut self, is_for_stage: IsForStage, text: &str) {
+        if let Some(worker) = &mut self.worker {
+            worker.is_for_stage = Some(is_for_stage);
+        }
+        self.start();
+        self.order(Order::Note(text.to_owned()));
+    }
+
+    /// Asks; `heading`, lines that are printable, is shown before the question.
+    pub fn ask(&mut self, question: Question, heading: String) {
+        self.start();
+        lock(&self.desk.state).gone = None;
+        self.order(Order::Ask(Box::new(question), heading));
+    }
+
+    fn start(&mut self) {
         if let Some(worker) = self.worker.take() {
+            lock(&self.desk.state).is_running = true;
             std::thread::spawn(move || worker.run());
         }
-        let mut state = lock(&self.desk.state);
-        state.open += 1;
-        state.gone = None;
-        drop(state);
-        self.order(Order::Ask(Box::new(question)));
+    }
+
+    /// Shows lines, which are printable, where nothing is asked.
+    pub fn note(&mut self, text: String) {
+        self.order(Order::Note(text));
+    }
+
+    /// What was typed for the stage since the last call.
+    pub fn typed(&mut self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.desk.state).typed)
     }
 
     pub fn refuse(&mut self, why: &str) {
@@ -121,7 +141,7 @@ impl Farewell {
     pub fn wait(mut self) {
         give(&self.orders, &mut self.wake, Order::End);
         let state = lock(&self.desk.state);
-        let waited = self.desk.changed.wait_timeout_while(state, PATIENCE, |state| state.open > 0);
+        let waited = self.desk.changed.wait_timeout_while(state, PATIENCE, |state| state.is_running);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -131,6 +151,7 @@ struct Worker {
     tty: PathBuf,
     color: bool,
     limits: Limits,
+    is_for_stage: Option<IsForStage>,
     orders: Receiver<Order>,
     woken: PipeReader,
     answer: PipeWriter,
@@ -149,38 +170,70 @@ enum Ended {
 
 impl Worker {
     fn run(mut self) {
-        while let Some(order) = self.next() {
-            let Order::Ask(question) = order else {
-                if matches!(order, Order::End) {
-                    return;
-                }
+        self.take_orders();
+        lock(&self.desk.state).is_running = false;
+        self.desk.changed.notify_all();
+    }
+
+    fn take_orders(&mut self) {
+        let mut waiting = None;
+        while let Some(order) = waiting.take().or_else(|| self.next()) {
+            let (nonce, ended) = match order {
+                Order::Ask(question, heading) => (question.nonce.clone(), self.ask(*question, &heading)),
+                Order::Note(text) if self.is_for_stage.is_some() => match self.wait_idle(&text) {
+                    Ok(next) => {
+                        waiting = next;
+                        continue;
+                    }
+                    Err(why) => (String::new(), Ended::Gone(why)),
+                },
+                Order::End => return,
                 // It is about a question that has ended here already.
-                continue;
+                Order::Refuse(_) | Order::Withdraw(_) | Order::Note(_) => continue,
             };
-            let nonce = question.nonce.clone();
-            let ended = self.ask(*question);
-            let over = matches!(ended, Ended::Over);
-            let mut state = lock(&self.desk.state);
-            state.open = state.open.saturating_sub(1);
-            if let Ended::Gone(why) = ended {
-                state.gone = Some((nonce, why));
-                drop(state);
-                let _ = self.answer.write_all(b"\n");
-            }
-            self.desk.changed.notify_all();
-            if over {
-                return;
+            match ended {
+                Ended::Settled => {}
+                Ended::Over => return,
+                Ended::Gone(why) => {
+                    lock(&self.desk.state).gone = Some((nonce, why));
+                    let _ = self.answer.write_all(b"\n");
+                }
             }
         }
     }
 
+    /// Shows `text`, and takes what is typed until there is another order, which is given; none where nobody gives one any more.
+    fn wait_idle(&self, text: &str) -> Result<Option<Order>, String> {
+        let mut terminal = Terminal::open(&self.tty).and_then(Asking::begin).map_err(|failure| failure.to_string())?;
+        let gone = |error: io::Error| format!("the terminal has gone: {error}");
+        terminal.show(text).map_err(gone)?;
+        loop {
+            match terminal.line(&self.woken) {
+                TerminalInput::Line(line) => self.give_to_stage(&line),
+                TerminalInput::End => return Err(String::new()),
+                TerminalInput::Gone => return Err("the terminal has gone".to_owned()),
+                TerminalInput::Woken => match self.next() {
+                    Some(Order::Note(text)) => terminal.show(&text).map_err(gone)?,
+                    Some(Order::Refuse(_) | Order::Withdraw(_)) => {}
+                    order => return Ok(order),
+                },
+            }
+        }
+    }
+
+    fn give_to_stage(&self, line: &str) {
+        lock(&self.desk.state).typed.push(line.trim().to_owned());
+        // The stage has ended where it fails.
+        let _ = (&self.answer).write_all(b"\n");
+    }
+
     /// The next thing to do; none where nobody is there any more who could say so.
-    fn next(&mut self) -> Option<Order> {
-        self.woken.read_exact(&mut [0]).ok()?;
+    fn next(&self) -> Option<Order> {
+        (&self.woken).read_exact(&mut [0]).ok()?;
         self.orders.recv().ok()
     }
 
-    fn ask(&mut self, question: Question) -> Ended {
+    fn ask(&mut self, question: Question, heading: &str) -> Ended {
         let terminal = Terminal::open(&self.tty).and_then(Asking::begin);
         let mut terminal = match terminal {
             Ok(terminal) => terminal,
@@ -188,6 +241,9 @@ impl Worker {
         };
         let mut dialogue = Dialogue::new(question, self.color, terminal.width(), self.limits);
         let gone = |error: io::Error| Ended::Gone(format!("the terminal has gone: {error}"));
+        if let Err(error) = terminal.show(heading) {
+            return gone(error);
+        }
         let mut next = dialogue.begin();
         loop {
             match next {
@@ -212,20 +268,30 @@ impl Worker {
                     if self.answer.write_all(record.as_bytes()).is_err() {
                         return Ended::Over;
                     }
-                    next = match self.next() {
-                        Some(Order::Refuse(why)) => dialogue.refused(&why),
-                        order => return close(&mut terminal, order),
+                    next = loop {
+                        match self.next() {
+                            Some(Order::Refuse(why)) => break dialogue.refused(&why),
+                            Some(Order::Note(text)) => _ = terminal.show(&text),
+                            order => return close(&mut terminal, order),
+                        }
                     };
                     continue;
                 }
             }
             next = match terminal.line(&self.woken) {
+                TerminalInput::Line(line)
+                    if self.is_for_stage.is_some_and(|is_for_stage| is_for_stage(line.trim())) =>
+                {
+                    self.give_to_stage(&line);
+                    Next::Say(String::new())
+                }
                 TerminalInput::Line(line) => dialogue.receive(&line),
                 TerminalInput::End => dialogue.ended(),
                 TerminalInput::Gone => return Ended::Gone("the terminal has gone".to_owned()),
                 TerminalInput::Woken => match self.next() {
                     // Of an answer that was given elsewhere.
                     Some(Order::Refuse(_)) => Next::Say(String::new()),
+                    Some(Order::Note(text)) => Next::Say(text + dialogue.prompt()),
                     order => return close(&mut terminal, order),
                 },
             };

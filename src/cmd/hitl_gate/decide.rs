@@ -1,17 +1,20 @@
 //! From a call that waits to its end: asked about, answered, passed or rejected.
 
-use super::asker::Question;
+use super::APPROVALS;
 use super::elicitation::Elicitation;
 use super::gate::{Gate, Pending, unnoted};
 use super::gate_event::GateEvent;
 use super::held::Held;
 use super::records;
+use crate::approvals::{Question, settled};
+use crate::io::approvers::Approvers;
 use crate::io::lines::Line;
 use crate::io::report::{Failure, Status};
 use crate::io::session::token;
 use crate::io::stage::Out;
 use crate::policy::audit::{By, Settlement, sha256};
 use crate::record::{Form, Kind, OwnedCall};
+use jiff::Timestamp;
 use std::time::Instant;
 
 /// How a question ended.
@@ -42,7 +45,11 @@ impl Gate {
             }
             let is_marked = self.calls.iter().nth(next).map(|held| held.marked);
             match is_marked {
-                Some(true) if next == 0 => self.ask(out),
+                Some(true) if next == 0 => {
+                    if !self.pass_by_rule(out) {
+                        self.ask(out);
+                    }
+                }
                 Some(false) => {
                     if let Some(held) = self.calls.remove(next) {
                         self.pass_call(&held.call.call(), &held.line(), out);
@@ -59,30 +66,64 @@ impl Gate {
         let held_call = held.call.clone();
         let call = held_call.call();
         let asks_client = self.elicitation.as_ref().is_some_and(|elicitation| elicitation.can_ask(&call));
-        if self.asker.is_none() && !asks_client && !self.may_be_answered() {
+        if !self.has_person() && !asks_client && !self.may_be_answered() {
             return self.reject_first(By::Nobody, &self.nobody(), out);
         }
-        let question = token().and_then(|nonce| Ok((nonce, token()?)));
+        let nonces = [(); 3].map(|()| token());
         let sha256 = sha256(call.arguments_text().as_bytes());
-        let asked = match &question {
-            Ok((nonce, _)) => self.audit(GateEvent::Asked { call: &call, nonce }),
-            Err(error) => Err(Failure::new(Status::Fault, format_args!("/dev/urandom: {error}"))),
+        let asked = match &nonces {
+            [Ok(nonce), Ok(_), Ok(_)] => self.audit(GateEvent::Asked { call: &call, nonce }),
+            [Err(error), ..] | [_, Err(error), _] | [.., Err(error)] => {
+                Err(Failure::new(Status::Fault, format_args!("/dev/urandom: {error}")))
+            }
         };
-        let (Ok((nonce, terminal_nonce)), Ok(())) = (question, &asked) else {
+        let ([Ok(nonce), Ok(terminal_nonce), Ok(approver_nonce)], Ok(())) = (nonces, &asked) else {
             let why = asked.err().map_or_else(String::new, |failure| unnoted(&failure));
             return self.drop_first(Kind::Denied, &why, out);
         };
-        self.send_event(&records::waiting(&call, &nonce, &sha256), out);
+        let asked_at = Timestamp::now();
+        let question = Question {
+            nonce: nonce.clone(),
+            sha256: sha256.clone(),
+            call: held_call.clone(),
+            caller: self.caller.clone(),
+            asked_at: Some(asked_at),
+            expires_at: self.settings.timeout.and_then(|timeout| asked_at.checked_add(timeout).ok()),
+            rule_offers: self.rule_offers(&call),
+            rules_file: self.remember.as_ref().map(|path| path.display().to_string()),
+        };
+        self.send_event(&question.record(), out);
         self.send_notice(&call, out);
         if let Some(asker) = &mut self.asker {
-            let (nonce, sha256) = (terminal_nonce.clone(), sha256.clone());
-            asker.ask(Question { nonce, sha256, call: held_call.clone(), timeout: self.settings.timeout });
+            asker.ask(Question { nonce: terminal_nonce.clone(), ..question.clone() }, String::new());
         }
         if let Some(elicitation) = self.elicitation.as_mut().filter(|_| asks_client) {
             elicitation.ask(&call, out);
         }
         let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
-        self.pending = Some(Pending { nonce, terminal_nonce, sha256, until });
+        let question = Question { nonce: approver_nonce, ..question };
+        let record = question.record();
+        self.pending = Some(Pending { nonce, terminal_nonce, question, sha256, until });
+        self.send_to_approvers(&record);
+        if let Some(notifier) = &self.notifier {
+            notifier.notify();
+        }
+        if let Some(how) = self.how_to_approve.take() {
+            self.report.note(how);
+        }
+    }
+
+    /// Sends a record to the approvers that are connected; others are sent what stands after it.
+    pub(super) fn send_to_approvers(&mut self, record: &str) {
+        let standing = self.standing();
+        if let Some(approvers) = &mut self.approvers {
+            approvers.send(record, standing);
+        }
+    }
+
+    /// Whether there is a person who is asked directly, at the terminal or through an approver.
+    pub(super) fn has_person(&self) -> bool {
+        self.asker.is_some() || self.approvers.is_some()
     }
 
     /// Whether an answer may come from elsewhere than the terminal: on a channel, from the caller, or from the client's user.
@@ -94,14 +135,15 @@ impl Gate {
     fn nobody(&self) -> String {
         let client = if self.elicitation.is_some() { "; the client does not ask its user either" } else { "" };
         format!(
-            "it needs a person's approval, and there is nobody to ask: {}{client}; or have somebody answer on --answers FIFO",
+            "it needs a person's approval, and there is nobody to ask: {}{client}; or have somebody answer: in `hitl-gate attach` \
+             (--approver), or on --answers FIFO",
             self.no_terminal
         )
     }
 
     /// The client did not ask its user: the question that is open is rejected, where nobody else can answer it.
     pub(super) fn client_failed(&mut self, out: &mut Out) {
-        if self.pending.is_some() && self.asker.is_none() && !self.may_be_answered() {
+        if self.pending.is_some() && !self.has_person() && !self.may_be_answered() {
             self.reject_first(By::Nobody, &self.nobody(), out);
         }
     }
@@ -185,11 +227,11 @@ impl Gate {
     }
 
     fn withdraw(&mut self, verdict: Settlement, by: By, why: &str) {
-        if self.pending.take().is_none() {
-            return;
-        }
+        let Some(pending) = self.pending.take() else { return };
+        let Question { nonce, sha256, call, .. } = &pending.question;
+        self.send_to_approvers(&settled(&call.call(), nonce, verdict.name(), by.name(), sha256));
         let note = match (verdict, by) {
-            (Settlement::Rejected, By::Terminal | By::Answers | By::Client) => "rejected".to_owned(),
+            (Settlement::Rejected, By::Terminal | By::Answers | By::Client | By::Approver) => "rejected".to_owned(),
             (Settlement::Rejected, _) => format!("this question is withdrawn: {why}"),
             (Settlement::Approved, _) => "approved".to_owned(),
             (Settlement::Edited, _) => "approved as edited".to_owned(),
@@ -240,15 +282,18 @@ impl Gate {
         self.pending.as_ref().and_then(|pending| pending.until)
     }
 
-    /// The terminal can't be asked at: now, or not any more.
-    pub(super) fn look_at_terminal(&mut self, out: &mut Out) {
-        let gone = self.asker.as_mut().and_then(|asker| asker.gone());
-        let (Some((nonce, why)), Some(pending)) = (gone, &self.pending) else { return };
-        if nonce != pending.terminal_nonce {
+    /// The terminal or the approvers can't be asked: now, or not any more.
+    pub(super) fn look_who_is_there(&mut self, out: &mut Out) {
+        let terminal = self.asker.as_mut().and_then(|asker| asker.gone());
+        let approvers = self.approvers.as_mut().and_then(Approvers::lost);
+        let Some(pending) = &self.pending else { return };
+        let terminal = terminal.filter(|(nonce, _)| *nonce == pending.terminal_nonce);
+        let is_left = (terminal.is_none() && self.asker.is_some()) || (approvers.is_none() && self.approvers.is_some());
+        let Some(why) = terminal.map(|(_, why)| why).or(approvers.map(|why| format!("{APPROVALS}: {why}"))) else {
             return;
-        }
+        };
         self.no_terminal = why;
-        if !self.may_be_answered() {
+        if !is_left && !self.may_be_answered() {
             self.reject_first(By::Nobody, &self.nobody(), out);
         }
     }
@@ -258,7 +303,7 @@ impl Gate {
         self.has_channel = false;
         self.no_terminal += if self.no_terminal.is_empty() { "" } else { ", and " };
         self.no_terminal += "--answers has ended";
-        if self.pending.is_some() && self.asker.is_none() && !self.may_be_answered() {
+        if self.pending.is_some() && !self.has_person() && !self.may_be_answered() {
             self.reject_first(By::Nobody, &self.nobody(), out);
         }
     }

@@ -1,13 +1,14 @@
 //! What is said between a person and the gate about one call.
 
-use super::asker::Question;
 use super::editor::{self, Edited};
 use super::screen::Screen;
+use crate::approvals::Question;
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::asking::Asking;
 use crate::io::lines::{Limits, deeper_than};
 use crate::json::Object;
 use crate::policy::arguments::{self as policy, differences, with_value};
+use jiff::Timestamp;
 
 /// What is to happen next.
 pub enum Next {
@@ -22,23 +23,28 @@ pub enum Next {
 }
 
 pub struct Dialogue {
-    question: Question,
-    screen: Screen,
-    limits: Limits,
+    pub(super) question: Question,
+    pub(super) screen: Screen,
+    pub(super) limits: Limits,
     /// The call's arguments as they came, and what they have been edited to.
     original: String,
-    edited: Option<String>,
+    pub(super) edited: Option<String>,
     /// What stood in the editor last, where it can't be taken.
     draft: Option<String>,
+    /// The rule that is shown in place of the call.
+    pub(super) rule: Option<String>,
 }
 
 const PROMPT: &str = "approve [y], edit [e], reject [n], everything [v], help [?]\n> ";
+const PROMPT_WITH_RULES: &str = "approve [y], for this session [a], edit [e], reject [n], everything [v], help [?]\n> ";
 const EDITED_PROMPT: &str = "approve this [y], edit again [e], reject [n], everything [v], help [?]\n> ";
 const HELP: &str = "\
   y, yes, /yes [TEXT]   let it pass; TEXT goes into the record
   n, no, /no [TEXT]     reject it; TEXT is told to whoever made the call
   e                     edit the arguments in your editor ($VISUAL, $EDITOR)
   e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else a text
+  a                     let it pass, and every call of this tool until the end of the run
+  A                     the same for calls with this target or these arguments; shows the rule, which can be edited
   v                     show everything, at full length
   Ctrl-D                reject it
 ";
@@ -46,27 +52,44 @@ const HELP: &str = "\
 impl Dialogue {
     pub fn new(question: Question, color: bool, width: usize, limits: Limits) -> Dialogue {
         let original = question.call.call().arguments_text().to_owned();
-        Dialogue { question, screen: Screen::new(color, width), limits, original, edited: None, draft: None }
+        Dialogue {
+            question,
+            screen: Screen::new(color, width),
+            limits,
+            original,
+            edited: None,
+            draft: None,
+            rule: None,
+        }
     }
 
     pub fn prompt(&self) -> &'static str {
-        if self.edited.is_some() { EDITED_PROMPT } else { PROMPT }
+        let about_call = match (&self.edited, self.question.rule_offers.is_empty()) {
+            (Some(_), _) => EDITED_PROMPT,
+            (None, true) => PROMPT,
+            (None, false) => PROMPT_WITH_RULES,
+        };
+        self.rule_prompt().unwrap_or(about_call)
     }
 
     pub fn begin(&self) -> Next {
         let mut shown = self.screen.question(&self.question.call.call());
-        if let Some(timeout) = self.question.timeout {
-            shown += &format!("without an answer it is rejected in {} s\n", timeout.as_secs_f64());
+        if let Some(expires_at) = self.question.expires_at {
+            let left = expires_at.duration_since(Timestamp::now()).as_secs_f64().max(0.0);
+            shown += &format!("without an answer it is rejected in {left:.0} s\n");
         }
         Next::AskAnew(shown)
     }
 
-    fn again(&self, text: &str) -> Next {
+    pub(super) fn again(&self, text: &str) -> Next {
         Next::Say(format!("{text}{}", self.prompt()))
     }
 
     pub fn receive(&mut self, line: &str) -> Next {
         let line = line.trim();
+        if let Some(next) = self.receive_about_rule(line) {
+            return next;
+        }
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         match word.to_lowercase().as_str() {
@@ -102,6 +125,9 @@ impl Dialogue {
 
     /// Has the person edit, until `stop` says that the question is settled already.
     pub fn edit(&mut self, terminal: &mut Asking, stop: impl Fn() -> bool) -> Next {
+        if let Some(rule) = self.rule.clone() {
+            return self.edit_rule(&rule, terminal, stop);
+        }
         let before = self.edited.as_deref().unwrap_or(&self.original);
         let text = self.draft.take().unwrap_or_else(|| policy::pretty(before) + "\n");
         match editor::edit(&text, self.limits.max_line, terminal, stop) {
@@ -152,6 +178,17 @@ impl Dialogue {
     }
 
     fn answer(&self, action: &str, edited: Option<&str>, feedback: &str) -> Next {
+        self.answer_with(action, edited, feedback, None)
+    }
+
+    /// With a rule, it is good for the session; with true, it is written to the rules file, too.
+    pub(super) fn answer_with(
+        &self,
+        action: &str,
+        edited: Option<&str>,
+        feedback: &str,
+        rule: Option<(&str, bool)>,
+    ) -> Next {
         let line = Object::default()
             .text("type", "hitl_response")
             .put_some("call_id", self.question.call.call().id)
@@ -161,6 +198,9 @@ impl Dialogue {
             .put_some("edited_arguments", edited)
             .put_some("replace", edited.map(|_| "true"))
             .text_some("feedback", Some(feedback).filter(|feedback| !feedback.is_empty()))
+            .text_some("scope", rule.map(|_| "session"))
+            .text_some("rule", rule.map(|(text, _)| text))
+            .put_some("remember", rule.filter(|(_, remember)| *remember).map(|_| "true"))
             .line();
         if line.len() > self.limits.max_line {
             return self.again(&format!("that is {TOO_LONG}\n"));

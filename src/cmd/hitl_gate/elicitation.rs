@@ -7,7 +7,7 @@ use crate::io::stage::{Out, Side};
 use crate::io::terminal::printable;
 use crate::json::Object;
 use crate::policy::audit::By;
-use crate::record::{Action, Call, Fields, Form, HitlResponse};
+use crate::record::{Action, Call, Fields, Form, HitlResponse, Scope};
 use crate::rpc::{Message, notification};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -158,6 +158,9 @@ fn read(result: &str) -> Result<HitlResponse<'static>, String> {
         replace: false,
         arguments_sha256: None,
         feedback: accepted.and_then(|content| content.feedback),
+        scope: Scope::Call,
+        rule: None,
+        remember: false,
     })
 }
 

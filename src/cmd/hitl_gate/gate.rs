@@ -4,21 +4,27 @@ use super::asker::Asker;
 use super::elicitation::Elicitation;
 use super::gate_event::GateEvent;
 use super::held::Held;
+use super::notify::Notifier;
 use super::records;
 use super::repetition::Kept;
+use crate::approvals::Question;
 use crate::cmd::caller::{Refusal, RefuseAs};
 use crate::cmd::deliveries::Deliveries;
 use crate::cmd::events::Events;
+use crate::cmd::rules_file::Judged;
 use crate::cmd::world::intake::{Intake, Read};
 use crate::cmd::world::queue::Queue;
+use crate::io::approvers::Approvers;
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::policy::audit::By;
+use crate::policy::rules::SessionRules;
 use crate::record::{Call, Form, HitlResponse, Kind, Unreadable, cancelled_id, is_decision, looks_like_json_rpc};
 use serde_json::value::RawValue;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,8 +52,8 @@ pub struct Settings {
     pub asks_client: bool,
 }
 
-/// Gives the reason where the policy denies a call.
-pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<(), String> + Send>;
+/// Judges a call, as it came or as it was edited; refuses one that the policy denies, with the reason.
+pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<Judged, String> + Send>;
 /// Is told what happens, before it does.
 pub type Notebook = Box<dyn FnMut(GateEvent<'_>) -> Result<(), Failure> + Send>;
 
@@ -57,6 +63,8 @@ pub(super) struct Pending {
     pub(super) nonce: String,
     /// What the terminal's says; nobody else is told.
     pub(super) terminal_nonce: String,
+    /// As approvers are asked it.
+    pub(super) question: Question,
     /// Of the arguments that were shown.
     pub(super) sha256: String,
     pub(super) until: Option<Instant>,
@@ -73,6 +81,17 @@ pub struct Gate {
     pub(super) asker: Option<Asker>,
     /// The way to the client's own user, with `--ask client`.
     pub(super) elicitation: Option<Elicitation>,
+    /// Those who are asked over a socket.
+    pub(super) approvers: Option<Approvers>,
+    /// What is allowed until the end of the run.
+    pub(super) session_rules: SessionRules,
+    /// The rules file that a person may have such a rule written to.
+    pub(super) remember: Option<PathBuf>,
+    pub(super) notifier: Option<Notifier>,
+    /// Who makes the calls, for people.
+    pub(super) caller: Option<String>,
+    /// What is reported when a call is held for the first time.
+    pub(super) how_to_approve: Option<&'static str>,
     /// Why there is no terminal to ask at.
     pub(super) no_terminal: String,
     /// Whether somebody may still answer on a channel of their own.
@@ -87,6 +106,13 @@ pub struct Gate {
     pub(super) deliveries: Deliveries,
     /// Why the other side takes nothing any more.
     broken: Option<String>,
+}
+
+impl Pending {
+    /// What an approver is asked.
+    pub(super) fn record(&self) -> String {
+        self.question.record()
+    }
 }
 
 impl Gate {
@@ -112,6 +138,12 @@ impl Gate {
             pending: None,
             asker,
             elicitation,
+            approvers: None,
+            session_rules: SessionRules::default(),
+            remember: None,
+            notifier: None,
+            caller: None,
+            how_to_approve: None,
             no_terminal,
             has_channel,
             events,
@@ -149,7 +181,7 @@ impl Gate {
     }
 
     /// Checks that the policy does not deny a call, as it came or as a person has edited it.
-    pub(super) fn check_policy(&self, call: &Call<'_>) -> Result<(), String> {
+    pub(super) fn check_policy(&self, call: &Call<'_>) -> Result<Judged, String> {
         (self.judge)(call)
     }
 
@@ -244,7 +276,7 @@ impl Gate {
         self.near_ended = true;
         self.end_repetitions(out);
         let is_json_rpc = self.calls.first().is_some_and(|held| looks_like_json_rpc(held.line().body()));
-        if self.settings.near_answers && self.asker.is_none() {
+        if self.settings.near_answers && !self.has_person() {
             self.refuse_all(Kind::Rejected, "stdin has ended, where the answer was to come from", out);
         } else if is_json_rpc && !out.is_pipe() {
             self.refuse_all(Kind::Rejected, "stdin has ended: the client has hung up, and waits for no answer", out);
@@ -275,7 +307,7 @@ impl Gate {
         self.answer_undelivered(out);
         self.withdraw_elicited(out);
         self.advance(out);
-        if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && self.asker.is_none() {
+        if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && !self.has_person() {
             let why = "a thousand more lines came before the answer, which would have to stand behind them";
             self.reject_first(By::Nobody, why, out);
             self.advance(out);

@@ -2,7 +2,7 @@
 
 use crate::cmd::audit::Audit;
 use crate::io::report::{Failure, Status};
-use crate::policy::audit::{By, Did, Event, Settlement, Subject};
+use crate::policy::audit::{By, Did, Event, Settlement, Subject, digest};
 use crate::record::Call;
 
 /// What is about to happen.
@@ -23,6 +23,10 @@ pub enum GateEvent<'a> {
     Passed { call: &'a Call<'a> },
     /// A call that had passed was not written to the other side.
     Undelivered { call: &'a Call<'a> },
+    /// A rule of the session is made: it allows what it matches.
+    Allowed { id: &'a str, rule: &'a str, by: By },
+    /// It is revoked.
+    Revoked { id: &'a str },
 }
 
 /// Writes it; where that can't be, it must not happen.
@@ -36,6 +40,11 @@ pub fn write(event: &GateEvent<'_>, audit: &mut Audit) -> Result<(), Failure> {
         GateEvent::Undelivered { call } => {
             audit.write(&Event::Undelivered { subject: Subject::of(call), did: Did::Passed })
         }
+        GateEvent::Allowed { id, rule, by } => {
+            let digest = digest(rule);
+            audit.write(&Event::Allowed { rule_id: id, digest: &digest, by: *by })
+        }
+        GateEvent::Revoked { id } => audit.write(&Event::Revoked { rule_id: id }),
         GateEvent::Settled { call, verdict, by, sha256, feedback, passes } => {
             let after = (*verdict == Settlement::Edited).then(|| format!("sha256:{sha256}"));
             let (verdict, by, feedback) = (*verdict, *by, *feedback);

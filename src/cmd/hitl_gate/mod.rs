@@ -2,6 +2,7 @@
 
 mod answer;
 mod asker;
+mod attach;
 mod channel;
 mod decide;
 mod dialogue;
@@ -10,10 +11,14 @@ mod elicitation;
 mod gate;
 mod gate_event;
 mod held;
+mod notify;
 mod progress;
 mod records;
+mod remember;
 mod repetition;
+mod rule_draft;
 mod screen;
+mod session_rules;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
@@ -24,9 +29,12 @@ use super::options::{LimitOptions, duration};
 use super::rules_file::{Judged, RulesFile, RulesOptions, judge};
 use super::{Command, needs_input};
 use crate::cmd::options::Color;
+use crate::io::ancestry::{self, Family};
+use crate::io::approvers::{Approvers, Place};
 use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::lock;
+use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::io::terminal::{Terminal, expect_to_borrow};
@@ -35,8 +43,9 @@ use crate::policy::annotations::Hint;
 use crate::policy::builtin::Builtin;
 use crate::record::Call;
 use asker::Asker;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use gate::{Gate, Hold, Settings};
+use notify::Notifier;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -57,10 +66,13 @@ use std::time::Duration;
 /// Another program may ask instead: it reads the status records (waiting_human, with a nonce), and answers on --answers with
 /// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "replace"?:true, "feedback"?:"..."}.
 /// edited_arguments are merged over the call's own at the top level; with "replace":true they are all of the arguments. The side that
-/// makes the calls can't answer. Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
+/// makes the calls can't answer. With --approver, or where PIPEWRIGHT_APPROVALS names the socket of a client, a person is asked there.
+/// Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
 #[derive(Debug, Parser)]
-#[command(name = NAME, version, after_long_help = AFTER_HELP)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// The side that carries out calls, with its arguments; without it, calls pass from stdin to stdout
     #[arg(last = true, value_name = "CMD ARGS")]
     command: Vec<OsString>,
@@ -74,6 +86,16 @@ pub struct Arguments {
     /// Who is asked. `client` also has the MCP client ask its own user (elicitation), and believes what the client answers
     #[arg(long, value_name = "WHO", value_enum, default_value_t = Ask::Person)]
     ask: Ask,
+    /// Ask in `hitl-gate attach`, which runs in any other terminal of this user, and may be started later; no terminal is opened then but
+    /// that of --tty
+    #[arg(long)]
+    approver: bool,
+    /// Offer to write a rule that allows calls for the session to this rules file as well
+    #[arg(long, value_name = "FILE")]
+    remember: Option<PathBuf>,
+    /// Run this program when a call begins to wait, unless it still runs; it is split into words as by a shell, and has no input
+    #[arg(long, value_name = "COMMAND")]
+    notify: Option<String>,
     /// Take answers from a FIFO as well; `stdin` lets the side that makes the calls answer
     #[arg(long, value_name = "FIFO|stdin")]
     answers: Option<PathBuf>,
@@ -108,13 +130,24 @@ enum Ask {
     Client,
 }
 
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Answer, at this terminal, what all gates of this user that run with --approver ask
+    Attach(attach::AttachArguments),
+}
+
 const NAME: &str = "hitl-gate";
+/// The variable with the path of the socket on which the client that talks with the person listens.
+const APPROVALS: &str = "PIPEWRIGHT_APPROVALS";
+const HOW_TO_APPROVE: &str = "a call waits for approval: to answer, run `hitl-gate attach` in another terminal";
 const AFTER_HELP: &str = "\
 Examples:
   What policy-check has marked is asked about, and the rest goes through:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER
   A guard before an MCP server, for any client:
     policy-check --confirm mark -- hitl-gate -- npx @playwright/mcp
+  The same where the client has no terminal; `hitl-gate attach` in another one answers:
+    policy-check --confirm mark -- hitl-gate --approver -- npx @playwright/mcp
   Somebody else answers, in a program of theirs:
     mkfifo answers; calls | hitl-gate --answers answers --events questions.jsonl | mcp-pipe -- SERVER
 
@@ -129,10 +162,18 @@ fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)
 }
 
+fn not_started(error: std::io::Error) -> Failure {
+    Failure::new(Status::NotStarted, error)
+}
+
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
-    needs_input("calls")?;
     let report = Arc::new(Report::new(NAME, false));
+    private::protect_process().map_err(not_started)?;
+    if let Some(Action::Attach(own)) = &arguments.action {
+        return attach::run(own, signals, &report);
+    }
+    needs_input("calls")?;
     let limits = Limits::from(arguments.limits);
     let is_wrap = !arguments.command.is_empty();
     let near_answers = arguments.answers.as_deref() == Some(Path::new("stdin"));
@@ -156,20 +197,33 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         answers.push(opened.map_err(|error| usage(format_args!("--answers: {}: {error}", path.display())))?);
     }
     let has_channel = !answers.is_empty();
+    let places = approver_places(&arguments);
     let mut farewell = None;
-    let asker = match terminal_path(arguments.tty.as_deref())? {
+    let asker = match terminal_to_ask_at(arguments.tty.as_deref(), !places.is_empty())? {
         Ok(tty) => {
             expect_to_borrow();
-            let system = |error: std::io::Error| Failure::new(Status::NotStarted, error);
-            let (asker, typed, goodbye) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
+            let (asker, typed, goodbye) = Asker::new(tty, arguments.color.wanted(), limits).map_err(not_started)?;
             answers.push(OwnedFd::from(typed).into());
             farewell = Some(goodbye);
             Ok(asker)
         }
         Err(why) => Err(why),
     };
+    let family = Family::of_this_process();
+    if !(ancestry::IS_KNOWN || places.is_empty()) {
+        report.note("this system does not tell who started an approver: any program of this user can approve");
+    }
+    let mut approvers = None;
+    if !places.is_empty() {
+        let opened = Approvers::new(places, family, limits.max_line, Arc::clone(&report)).map_err(not_started)?;
+        answers.push(OwnedFd::from(opened.1).into());
+        approvers = Some(opened.0);
+    }
+    if is_wrap {
+        ancestry::adopt_orphans().map_err(not_started)?;
+    }
     let rules = arguments.rules.open(&report)?;
-    let judge: gate::Judge = Box::new(move |call| denied(call, rules.as_ref()));
+    let judge: gate::Judge = Box::new(move |call| judge_undenied(call, rules.as_ref()));
     let audit = arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?;
     let audit = Arc::new(Mutex::new(audit));
     let kept = Arc::clone(&audit);
@@ -178,7 +232,12 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         None => Ok(()),
     });
     let friends = (judge, notebook);
-    let gate = Gate::new(settings, asker, has_channel, events, friends, Arc::clone(&report));
+    let mut gate = Gate::new(settings, asker, has_channel, events, friends, Arc::clone(&report));
+    gate.approvers = approvers;
+    gate.remember = arguments.remember;
+    gate.notifier = arguments.notify.as_deref().map(|command| Notifier::new(command, &report)).transpose()?;
+    gate.caller = family.caller();
+    gate.how_to_approve = arguments.approver.then_some(HOW_TO_APPROVE);
     let far = Way::child(arguments.command);
     let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
     let ended = between(Box::new(gate), ends, signals, &report);
@@ -192,12 +251,25 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
 }
 
 /// Judges a call as it came, and as a person has edited it: what the policy denies nobody can approve.
-fn denied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<(), String> {
-    let Judged { decision, .. } = judge(call, &Builtin::default(), rules, Hint::None);
+fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<Judged, String> {
+    let judged = judge(call, &Builtin::default(), rules, Hint::None);
+    let Judged { decision, .. } = &judged;
     match decision.verdict {
         Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),
-        Verdict::Allow | Verdict::Confirm => Ok(()),
+        Verdict::Allow | Verdict::Confirm => Ok(judged),
     }
+}
+
+/// Where approvers are looked for.
+fn approver_places(arguments: &Arguments) -> Vec<Place> {
+    let named = std::env::var_os(APPROVALS).filter(|path| !path.is_empty());
+    let named = named.map(|path| Place::Socket(path.into()));
+    named.into_iter().chain(arguments.approver.then_some(Place::Folders)).collect()
+}
+
+/// The terminal of the person; where approvers are asked, only one that was named.
+fn terminal_to_ask_at(named: Option<&Path>, has_approvers: bool) -> Result<Result<PathBuf, String>, Failure> {
+    if has_approvers && named.is_none() { Ok(Err(String::new())) } else { terminal_path(named) }
 }
 
 /// Where the person sits; else why nobody does. One that was named must be there.

@@ -9,19 +9,6 @@ pub fn notice(call: &Call<'_>) -> String {
     call.identify(Object::default().text("type", "status").text("status", "waiting_human")).end()
 }
 
-/// It waits, and this is what whoever answers has to know.
-pub fn waiting(call: &Call<'_>, nonce: &str, sha256: &str) -> String {
-    let record = Object::default().text("type", "status").text("status", "waiting_human");
-    call.identify(record)
-        .text("nonce", nonce)
-        .text("tool_name", &call.tool)
-        .put("arguments", call.arguments_text())
-        .put_some("target", call.target)
-        .put_some("policy", call.policy)
-        .text("arguments_sha256", sha256)
-        .end()
-}
-
 /// The `status` of its record.
 fn status_of(verdict: Settlement) -> &'static str {
     match verdict {

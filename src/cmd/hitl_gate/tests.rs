@@ -4,11 +4,13 @@ use super::gate::{Gate, Hold, Judge, Notebook, Settings};
 use super::gate_event::GateEvent;
 use crate::cmd::caller::RefuseAs;
 use crate::cmd::events::Events;
+use crate::cmd::rules_file::{Judged, judge};
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::policy::audit::sha256;
-use crate::record::recognise;
+use crate::policy::builtin::Builtin;
+use crate::record::{Call, recognise};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
@@ -64,7 +66,13 @@ fn name(event: &GateEvent<'_>) -> &'static str {
         GateEvent::Settled { .. } => "settled",
         GateEvent::Passed { .. } => "passed",
         GateEvent::Undelivered { .. } => "undelivered",
+        GateEvent::Allowed { .. } => "allowed",
+        GateEvent::Revoked { .. } => "revoked",
     }
+}
+
+fn allows(call: &Call<'_>) -> Result<Judged, String> {
+    Ok(judge(call, &Builtin::default(), None, false))
 }
 
 /// Nothing can be noted of this sort.
@@ -82,12 +90,12 @@ fn what_cannot_be_noted_down_does_not_pass() {
         assert_eq!((&answer["kind"], far.len()), (&"denied".into(), 0), "{near:?}");
         assert!(answer["error"].as_str().unwrap().contains("the disk is full"));
     };
-    refused(&Bench::new(true, Box::new(|_| Ok(())), without("passed")).say_json(r#"{"tool":"look","id":1}"#));
-    let mut bench = Bench::new(true, Box::new(|_| Ok(())), without("asked"));
+    refused(&Bench::new(true, Box::new(allows), without("passed")).say_json(r#"{"tool":"look","id":1}"#));
+    let mut bench = Bench::new(true, Box::new(allows), without("asked"));
     let said = bench.say_json(MARKED);
     refused(&said);
     assert_eq!(said.0.len(), 1, "nobody is asked");
-    let mut bench = Bench::new(true, Box::new(|_| Ok(())), without("settled"));
+    let mut bench = Bench::new(true, Box::new(allows), without("settled"));
     let (asked, _) = bench.say_json(MARKED);
     refused(&bench.answer(&asked[0], r#""action":"approve""#));
     // The next is asked about all the same.
@@ -98,7 +106,7 @@ fn what_cannot_be_noted_down_does_not_pass() {
 fn edited_arguments_are_judged_once_more() {
     let judge: Judge = Box::new(|call| match call.arguments_text().contains("/etc") {
         true => Err("rule etc: not there".to_owned()),
-        false => Ok(()),
+        false => allows(call),
     });
     let mut bench = Bench::new(true, judge, Box::new(|_| Ok(())));
     let (asked, _) = bench.say_json(MARKED);
@@ -122,11 +130,12 @@ fn everything_is_noted_before_it_happens() {
             }
             GateEvent::Passed { call } => format!("passed {}", call.tool),
             GateEvent::Undelivered { call } => format!("undelivered {}", call.tool),
+            GateEvent::Allowed { id, .. } | GateEvent::Revoked { id } => id.to_owned(),
         };
         notes.lock().unwrap().push(note);
         Ok(())
     });
-    let mut bench = Bench::new(true, Box::new(|_| Ok(())), notebook);
+    let mut bench = Bench::new(true, Box::new(allows), notebook);
     bench.say_json(r#"{"tool":"look"}"#);
     let (asked, _) = bench.say_json(MARKED);
     bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"b"},"feedback":"so""#);
@@ -154,7 +163,7 @@ proptest! {
                 let end = (at + gone).min(line.len());
                 line.replace_range(at..end, text);
             }
-            let mut bench = Bench::new(false, Box::new(|_| Ok(())), Box::new(|_| Ok(())));
+            let mut bench = Bench::new(false, Box::new(allows), Box::new(|_| Ok(())));
             let [_, far] = bench.say(format!("{line}\n").as_bytes());
             for passed in far.iter().filter(|passed| !passed.trim().is_empty()) {
                 prop_assert_eq!(passed, &line);

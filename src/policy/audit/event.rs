@@ -83,6 +83,20 @@ pub enum Event<'a> {
         /// What had been done with it: it had passed, or been marked.
         did: Did,
     },
+    /// A person has made a rule that allows calls until the gate ends.
+    Allowed {
+        /// `session-1` and so on.
+        rule_id: &'a str,
+        /// The [`digest`] of its text, which may hold arguments.
+        digest: &'a str,
+        /// Who has.
+        by: By,
+    },
+    /// Such a rule was revoked.
+    Revoked {
+        /// Which.
+        rule_id: &'a str,
+    },
     /// The gate ended in order.
     End,
 }
@@ -171,6 +185,10 @@ pub enum By {
     Answers,
     /// The user of the MCP client, as the client says.
     Client,
+    /// A person, in a client that the gate is connected to.
+    Approver,
+    /// A rule that a person has made earlier in the run.
+    Session,
     /// Nobody, in time.
     Timeout,
     /// Nobody: there was nobody to ask.
@@ -199,6 +217,8 @@ impl By {
             By::Terminal => "terminal",
             By::Answers => "answers",
             By::Client => "client",
+            By::Approver => "approver",
+            By::Session => "session",
             By::Timeout => "timeout",
             By::Nobody => "nobody",
             By::End => "end",

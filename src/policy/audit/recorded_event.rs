@@ -42,18 +42,39 @@ pub(super) enum Name {
     Settled,
     Passed,
     Undelivered,
+    Allowed,
+    Revoked,
     End,
 }
 
 /// What it means for whether calls were approved.
 #[derive(Debug)]
 pub(super) enum Meaning<'a> {
-    Start { version: u64, command: &'a str },
-    Verdict { digest: &'a str, verdict: Verdict, did: Did },
+    Start {
+        version: u64,
+        command: &'a str,
+    },
+    Verdict {
+        digest: &'a str,
+        verdict: Verdict,
+        did: Did,
+    },
     Asked,
-    Settled { digest: &'a str, settlement: Settlement, passes: &'a str },
-    Passed { digest: &'a str, required_approval: bool },
-    Undelivered { digest: &'a str, did: Did },
+    Settled {
+        digest: &'a str,
+        settlement: Settlement,
+        passes: &'a str,
+    },
+    Passed {
+        digest: &'a str,
+        required_approval: bool,
+    },
+    Undelivered {
+        digest: &'a str,
+        did: Did,
+    },
+    /// A rule was made or revoked; what it allowed is settled call by call.
+    Rule,
     End,
 }
 
@@ -90,6 +111,7 @@ impl<'a> RecordedEvent<'a> {
                 required_approval: needed("required_approval", self.required_approval)?,
             },
             Name::Undelivered => Meaning::Undelivered { digest: digest()?, did: needed("did", self.did)? },
+            Name::Allowed | Name::Revoked => Meaning::Rule,
             Name::End => Meaning::End,
         })
     }

@@ -217,7 +217,7 @@ impl File {
                     return Ok(Some(Elsewhere::Undelivered(Key::of(event, digest))));
                 }
             }
-            Meaning::End => {}
+            Meaning::Rule | Meaning::End => {}
         }
         Ok(None)
     }

@@ -1,6 +1,8 @@
 //! `hitl-gate` with a person at a real pseudo-terminal, with a program that answers on a FIFO, and with nobody.
 
 mod answers;
+mod approvers;
+mod attackers;
 mod audit;
 mod editor;
 mod elicitation;
@@ -9,6 +11,7 @@ mod hostile;
 mod nobody;
 mod person;
 mod pipe;
+mod session;
 mod waiting;
 mod wrapped;
 

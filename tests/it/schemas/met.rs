@@ -4,6 +4,8 @@ use super::{SCHEMAS, hold};
 use crate::process::{Talk, binary, command, example, pipe, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -59,6 +61,7 @@ fn each_has_its_record_in_a_real_run() {
     let mut met = Met { files: BTreeSet::new(), folder: tempfile::tempdir().unwrap() };
     judged(&mut met);
     asked(&mut met);
+    approved(&mut met);
     called(&mut met);
     played(&mut met);
     logged(&mut met);
@@ -108,6 +111,30 @@ fn asked(met: &mut Met) {
     assert_eq!(gate.end_after_close().status.code(), Some(0));
     let said = met.runs(&mut command("hitl-gate"), &answer);
     assert_eq!(said[0]["type"], "error", "whoever makes the calls can't approve them");
+}
+
+/// A call that a client allows for the session, and takes back.
+fn approved(met: &mut Met) {
+    let path = met.at("approvals");
+    let listener = UnixListener::bind(&path).unwrap();
+    // The shell is the one that makes the calls: what it has not started may approve.
+    let mut gate = Command::new("sh");
+    gate.args(["-c", "\"$0\"; exit $?"]).arg(binary("hitl-gate")).env("PIPEWRIGHT_APPROVALS", &path);
+    let mut gate = Talk::start(&mut gate);
+    gate.say(r#"{"tool":"rm","id":1,"requires_approval":true}"#);
+    let (mut to, _) = listener.accept().unwrap();
+    let mut lines = BufReader::new(to.try_clone().unwrap()).lines().map(Result::unwrap);
+    let question = met.says(&lines.next().unwrap()).remove(0);
+    let answer = format!(
+        r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve","scope":"session"}}"#,
+        question["nonce"]
+    );
+    writeln!(to, "{}", met.reads("hitl_response.json", &answer)).unwrap();
+    let rules = met.says(&lines.next().unwrap()).remove(0);
+    assert_eq!(rules["rules"][0]["rule_id"], "session-1");
+    assert_eq!(met.says(&lines.next().unwrap())[0]["verdict"], "approved");
+    writeln!(to, "{}", met.reads("revoke_rule.json", r#"{"type":"revoke_rule","rule_id":"session-1"}"#)).unwrap();
+    assert_eq!(met.says(&lines.next().unwrap())[0]["rules"], serde_json::json!([]));
 }
 
 /// Tools of an MCP server that a file names, and what it asks.

@@ -11,16 +11,11 @@ use crate::record::ToolList;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getsid};
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Child;
 use std::time::Duration;
-
-/// The longest path of a Unix socket, in bytes (unix(7): sun_path, with its terminating NUL).
-const LONGEST_PATH: usize = 107;
 
 /// A world whose far side is lost refuses calls for at most five seconds before it ends.
 const END_WITHOUT_TOOLS: Duration = Duration::from_secs(6);
@@ -71,26 +66,21 @@ fn pid(process: &Child) -> Pid {
 fn listen(session: &Session) -> Result<UnixListener, Failure> {
     let Session { name, folder } = session;
     let socket = session.socket();
-    let length = socket.as_os_str().len();
-    if length > LONGEST_PATH {
-        let message = format_args!(
-            "the path of the session's socket has {length} bytes, at most {LONGEST_PATH} are possible: choose a shorter name, or a \
-             shorter XDG_RUNTIME_DIR or TMPDIR: {}",
-            socket.display()
-        );
-        return Err(Failure::new(Status::Usage, message));
-    }
     if session.connect().is_ok() {
         let message = format_args!("the session '{name}' is running already; tool-call --stop {name} ends it");
         return Err(Failure::new(Status::Usage, message));
     }
     session.remove();
-    let made = private::folder().create(folder).and_then(|()| {
-        let listener = UnixListener::bind(&socket)?;
-        fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
-        Ok(listener)
-    });
-    made.map_err(|error| not_there(format_args!("{}: {error}", socket.display())))
+    private::folder().create(folder).and_then(|()| private::listen(&socket)).map_err(|error| {
+        session.remove();
+        let path = socket.display();
+        if error.kind() == ErrorKind::InvalidFilename {
+            let message =
+                format_args!("{path}: {error}: choose a shorter name, or a shorter XDG_RUNTIME_DIR or TMPDIR");
+            return Failure::new(Status::Usage, message);
+        }
+        not_there(format_args!("{path}: {error}"))
+    })
 }
 
 /// The world's answer to `list_tools`.

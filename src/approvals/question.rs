@@ -1,0 +1,112 @@
+//! A question, and what a gate says about it later.
+
+use crate::io::lines::plain_text;
+use crate::json::{Object, quoted};
+use crate::record::{Call, Fields, OwnedCall, Unreadable, recognise, type_of, unreadable};
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+/// A call that a person is asked about: `{"type":"status","status":"waiting_human",...}`.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// An answer has to have it.
+    pub nonce: String,
+    /// Of the arguments as they stand in the call, in hexadecimal digits.
+    pub sha256: String,
+    /// The call that is held.
+    pub call: OwnedCall,
+    /// Who makes the calls, where that is known; for people.
+    pub caller: Option<String>,
+    /// Since when it is asked.
+    pub asked_at: Option<Timestamp>,
+    /// When the call is rejected, if nobody has answered.
+    pub expires_at: Option<Timestamp>,
+    /// Rules by which this call and others can be allowed until the end of the run, the widest first; none where that is not possible.
+    pub rule_offers: Vec<String>,
+    /// The rules file to which such a rule can be written as well.
+    pub rules_file: Option<String>,
+}
+
+impl Question {
+    /// The record, JSON text without a line feed.
+    pub fn record(&self) -> String {
+        let time = |time: Option<Timestamp>| time.map(|time| format!("{time:.6}"));
+        let call = self.call.call();
+        let record = Object::default().text("type", "status").text("status", "waiting_human");
+        call.identify(record)
+            .text("nonce", &self.nonce)
+            .text("tool_name", &call.tool)
+            .put("arguments", call.arguments_text())
+            .put_some("target", call.target)
+            .put_some("policy", call.policy)
+            .text("arguments_sha256", &self.sha256)
+            .text_some("caller", self.caller.as_deref())
+            .text_some("asked_at", time(self.asked_at).as_deref())
+            .text_some("expires_at", time(self.expires_at).as_deref())
+            .put_some("rule_offers", (!self.rule_offers.is_empty()).then(|| list(&self.rule_offers)))
+            .text_some("rules_file", self.rules_file.as_deref())
+            .end()
+    }
+
+    /// Reads a record; `None` is another one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(line: &str) -> Result<Option<Question>, Unreadable> {
+        if type_of(line).as_deref() != Some("status") {
+            return Ok(None);
+        }
+        let fields = Fields::read(line)?;
+        let text = |key: &str| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+        if text("status").as_deref() != Some("waiting_human") {
+            return Ok(None);
+        }
+        let needed = |key: &str| text(key).map_or_else(|| unreadable(format_args!("it has no {key}")), Ok);
+        let time = |key: &str| text(key).and_then(|time| time.parse().ok());
+        let context = ["session_id", "agent_id", "plan_id", "step_id"];
+        let kept = ["call_id", "arguments", "target", "policy"].iter().chain(&context);
+        let kept = kept.filter_map(|&key| Some((key, fields.get(key)?.get())));
+        let call = Object::default().text("type", "tool_call").text("tool_name", &needed("tool_name")?).put_all(kept);
+        let call = call.end();
+        let Some(call) = recognise(&call)? else { return unreadable("it asks about no call") };
+        Ok(Some(Question {
+            nonce: needed("nonce")?,
+            sha256: needed("arguments_sha256")?,
+            call: (&call).into(),
+            rules_file: text("rules_file"),
+            caller: text("caller"),
+            asked_at: time("asked_at"),
+            expires_at: time("expires_at"),
+            rule_offers: fields
+                .get("rule_offers")
+                .and_then(|list| serde_json::from_str(list.get()).ok())
+                .unwrap_or_default(),
+        }))
+    }
+}
+
+/// That a question is settled: `verdict` and `by` as they stand in records, `sha256` of the arguments that the call passes with, or would
+/// have passed with.
+pub fn settled(call: &Call<'_>, nonce: &str, verdict: &str, by: &str, sha256: &str) -> String {
+    call.identify(Object::default().text("type", "policy_result"))
+        .text("nonce", nonce)
+        .text("verdict", verdict)
+        .text("by", by)
+        .text("arguments_sha256", sha256)
+        .end()
+}
+
+/// That an answer to a question cannot be taken, and why.
+pub fn refused(call: &Call<'_>, nonce: &str, why: &str) -> String {
+    let context = Object::default().put_some("call_id", call.id).text("nonce", nonce).end();
+    Object::default().text("type", "error").put("context", context).text("content", why).end()
+}
+
+fn list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(","))
+}
+
+/// A field's text; of anything else its JSON.
+pub(super) fn text(value: &RawValue) -> String {
+    plain_text(value.get()).into_owned()
+}

@@ -1,0 +1,211 @@
+//! `hitl-gate attach`: a person answers, at a terminal of their own, what all gates with `--approver` ask.
+
+use super::asker::Asker;
+use super::terminal_path;
+use crate::approvals::{Change, Pending, Queue, revocation};
+use crate::cmd::options::{Color, LimitOptions, TOO_LONG};
+use crate::io::approvers::{FOLDER, SOCKET};
+use crate::io::between::{Ends, Listener, Near, between};
+use crate::io::lines::{Limits, Piece, text};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::session::Session;
+use crate::io::signal::Signals;
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::io::terminal::{expect_to_borrow, printable};
+use crate::io::{peer, private};
+use crate::record::HitlResponse;
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Debug, clap::Args)]
+pub struct AttachArguments {
+    /// The person's terminal [default: /dev/tty]
+    #[arg(long, value_name = "PATH")]
+    tty: Option<PathBuf>,
+    /// Colour on the person's terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+const IDLE: &str = "hitl-gate: waiting for questions of gates that run with --approver; Ctrl-C leaves\n";
+const COMMANDS: &str = "\
+  s          show the next question
+  rules      list what is allowed until the end of a run
+  revoke N   take the rule with this number back
+";
+
+pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
+    let system = |error: std::io::Error| Failure::new(Status::NotStarted, error);
+    let tty = arguments.tty.as_deref().unwrap_or(Path::new("/dev/tty"));
+    let tty = terminal_path(Some(tty))?.map_err(|why| Failure::new(Status::NotStarted, why))?;
+    expect_to_borrow();
+    let limits = Limits::from(arguments.limits);
+    let session = Session::begin(FOLDER).map_err(system)?;
+    let listener = private::listen(&session.folder().join(SOCKET)).map_err(system)?;
+    let (mut asker, typed, farewell) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
+    asker.wait_at_terminal(is_command, IDLE);
+    let stage = Attach { queue: Queue::default(), asker, shown: None, report: Arc::clone(report) };
+    let accept = move || {
+        let (gate, _) = listener.accept()?;
+        peer::check_user(&gate)?;
+        Ok(gate)
+    };
+    let near = Near::Clients(Listener(Box::new(accept)));
+    let ends = Ends { near, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };
+    let ended = between(Box::new(stage), ends, signals, report);
+    farewell.wait();
+    ended
+}
+
+/// Whether a line that was typed is about the queue, and not about the call that is shown.
+fn is_command(line: &str) -> bool {
+    matches!(line.split_whitespace().next(), Some("s" | "skip" | "rules" | "revoke"))
+}
+
+struct Attach {
+    queue: Queue,
+    asker: Asker,
+    /// The nonce of the question that is on the terminal.
+    shown: Option<String>,
+    report: Arc<Report>,
+}
+
+impl Attach {
+    /// Takes a line of a gate.
+    fn take(&mut self, gate: usize, piece: &Piece<'_>) {
+        let change = match piece {
+            Piece::Line(line) if line.is_blank() => return,
+            Piece::Line(line) => self.queue.take(gate, &text(line.body())).map_err(|error| error.to_string()),
+            Piece::Part { last: true, .. } => Err(TOO_LONG.to_owned()),
+            Piece::Part { .. } => return,
+        };
+        match change {
+            Ok(Change::Asked) if self.shown.is_none() => self.show(0),
+            Ok(Change::Settled(nonce, note)) => self.withdraw(&nonce, &note),
+            Ok(Change::Refused(nonce, why)) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
+            Ok(Change::Asked | Change::Refused(..) | Change::Rules | Change::Nothing) => {}
+            Err(why) => self.report.fault(format_args!("gate {gate}:{}", piece.number()), why),
+        }
+    }
+
+    /// A question is open no more; where it was shown, the next one is.
+    fn withdraw(&mut self, nonce: &str, note: &str) {
+        if self.shown.as_deref() == Some(nonce) {
+            self.asker.withdraw(note);
+            self.show(0);
+        }
+    }
+
+    /// Shows the question at a place in the queue; what is shown there now has been withdrawn.
+    fn show(&mut self, place: usize) {
+        self.shown = self.queue.get(place).map(|pending| pending.question.nonce.clone());
+        match self.queue.get(place) {
+            Some(pending) => {
+                let heading = heading(pending, place, self.queue.len());
+                self.asker.ask(pending.question.clone(), heading);
+            }
+            None => self.asker.note(IDLE.to_owned()),
+        }
+    }
+
+    /// Shows the next question in place of the one that is shown, which stays open.
+    fn skip(&mut self) {
+        match self.shown.as_deref().and_then(|nonce| self.queue.position(nonce)) {
+            Some(place) if self.queue.len() > 1 => {
+                self.asker.withdraw("skipped: it still waits");
+                self.show((place + 1) % self.queue.len());
+            }
+            Some(_) => self.asker.note("no other question waits\n".to_owned()),
+            None => self.asker.note("no question waits\n".to_owned()),
+        }
+    }
+
+    /// Takes what comes from the terminal: an answer, a command, or that it has gone.
+    fn take_typed(&mut self, line: &str, out: &mut Out) -> Result<(), Failure> {
+        if let Ok(Some(answer)) = HitlResponse::read(line)
+            && let Some(pending) = self.queue.find(&answer.nonce)
+        {
+            out.choose_near(pending.gate);
+            out.add_line(Side::Near, line);
+        }
+        for typed in self.asker.typed() {
+            let mut words = typed.split_whitespace();
+            match (words.next(), words.next().map(str::parse)) {
+                (Some("s" | "skip"), None) => self.skip(),
+                (Some("rules"), None) => self.list_rules(),
+                (Some("revoke"), Some(Ok(number))) => self.revoke(number, out),
+                (None, _) => {}
+                _ => self.asker.note(COMMANDS.to_owned()),
+            }
+        }
+        match self.asker.gone() {
+            // Ctrl-D where nothing was asked.
+            Some((_, why)) if why.is_empty() => {
+                out.stop(self.report.finish());
+                Ok(())
+            }
+            Some((_, why)) => Err(Failure::new(Status::NotStarted, why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Shows the rules by which gates allow calls.
+    fn list_rules(&mut self) {
+        let rules = self.queue.rules().enumerate().map(|(index, (gate, rule))| {
+            let text = printable(&rule.rule.replace('\n', "  ")).into_owned();
+            format!("{:>4}  gate {gate}, {}: {text}\n", index + 1, printable(&rule.rule_id))
+        });
+        let shown: String = rules.collect();
+        self.asker.note(if shown.is_empty() { "no rule is in force\n".to_owned() } else { shown });
+    }
+
+    /// Revokes the rule with this number in the list, from 1.
+    fn revoke(&mut self, number: usize, out: &mut Out) {
+        let rule = number.checked_sub(1).and_then(|index| self.queue.rules().nth(index));
+        let Some((gate, rule)) = rule else { return self.asker.note(format!("no rule has the number {number}\n")) };
+        out.choose_near(gate);
+        out.add_line(Side::Near, &revocation(&rule.rule_id));
+        let note = format!("revoked: {}\n", printable(&rule.rule_id));
+        self.asker.note(note);
+    }
+
+    fn leave(&mut self, gate: usize) {
+        for nonce in self.queue.leave(gate) {
+            self.withdraw(&nonce, "this question is withdrawn: the gate has ended");
+        }
+    }
+}
+
+impl Stage for Attach {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        let gate = out.near();
+        match event {
+            Event::Piece(Side::Near, piece) => self.take(gate, &piece),
+            Event::Piece(Side::Answers, Piece::Line(line)) => self.take_typed(&text(line.body()), out)?,
+            Event::Closed(Side::Near) => {
+                self.leave(gate);
+                out.close_near();
+            }
+            Event::Broken(Side::Near, _) => self.leave(gate),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Which of the open questions it is, and what is known of it.
+fn heading(pending: &Pending, place: usize, open: usize) -> String {
+    let question = &pending.question;
+    let age = question.asked_at.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
+    let age = age.map_or_else(String::new, |age| format!(", waiting {age} s"));
+    let caller = question.caller.as_deref().map_or_else(String::new, |caller| format!(", called by {caller}"));
+    let id = question.call.call().id.map_or("none", RawValue::get).chars().take(40).collect::<String>();
+    let skip = if open > 1 { "; s shows the next" } else { "" };
+    let line = format!("question {} of {open}: id {id}{age}{caller}{skip}", place + 1);
+    format!("{}\n", printable(&line))
+}

@@ -1,0 +1,44 @@
+//! `--notify`: a program that is run when a call begins to wait, to call the person.
+
+use crate::io::child::{describe, run};
+use crate::io::report::{Failure, Report, Status};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub struct Notifier {
+    command: Vec<OsString>,
+    is_running: Arc<AtomicBool>,
+    report: Arc<Report>,
+}
+
+impl Notifier {
+    /// `command` is split into words as a shell does it; no shell runs it.
+    ///
+    /// # Errors
+    /// [`Status::Usage`] where it is no command.
+    pub fn new(command: &str, report: &Arc<Report>) -> Result<Notifier, Failure> {
+        let words = shlex::split(command).filter(|words| !words.is_empty());
+        let command =
+            words.ok_or_else(|| Failure::new(Status::Usage, format_args!("--notify: no command: {command}")))?;
+        let command = command.into_iter().map(OsString::from).collect();
+        Ok(Notifier { command, is_running: Arc::default(), report: Arc::clone(report) })
+    }
+
+    /// Runs the program, unless it still runs.
+    pub fn notify(&self) {
+        if self.is_running.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (command, is_running) = (self.command.clone(), Arc::clone(&self.is_running));
+        let report = Arc::clone(&self.report);
+        std::thread::spawn(move || {
+            match run(&command, |_| {}) {
+                Ok(status) if status.success() => {}
+                Ok(status) => report.note_again(format_args!("--notify ended with {}", describe(status))),
+                Err(failure) => report.note_again(format_args!("--notify: {failure}")),
+            }
+            is_running.store(false, Ordering::Relaxed);
+        });
+    }
+}

@@ -1,0 +1,30 @@
+//! `--remember`: rules for the session that a person has written to a rules file as well.
+
+use crate::io::private;
+use crate::policy::rules::{Rules, table};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+/// Adds a rule to the file, which it makes where it isn't there.
+///
+/// # Errors
+/// Where the file can't be read or written, or would be no rules file then.
+pub fn remember(path: &Path, rule: &str) -> Result<(), String> {
+    let failed = |why: &dyn std::fmt::Display| format!("the rule is not written to {}: {why}", path.display());
+    let before = match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        read => read.map_err(|error| failed(&error))?,
+    };
+    let known = Rules::read(&before).map_err(|why| failed(&why))?;
+    let id =
+        (1..).map(|number| format!("remembered-{number}")).find(|id| known.rules.iter().all(|rule| rule.id != *id));
+    let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+    let added = format!("{end}\n{}", table(&id.unwrap_or_default(), rule));
+    Rules::read(&(before + &added)).map_err(|why| failed(&why))?;
+    let written = private::file().append(true).create(true).open(path).and_then(|mut file| {
+        file.write_all(added.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| failed(&error))
+}

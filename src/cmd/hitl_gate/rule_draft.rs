@@ -1,0 +1,69 @@
+//! What is said between a person and the gate about a rule that would allow more calls than the one that waits.
+
+use super::dialogue::{Dialogue, Next};
+use super::editor::{self, Edited};
+use crate::io::asking::Asking;
+use crate::io::terminal::printable;
+use crate::policy::rules::SessionRules;
+
+const PROMPT: &str = "allow what this rule matches until the end of the run [y], edit it [e], back to the call [b]\n> ";
+const PROMPT_WITH_FILE: &str = "allow what this rule matches until the end of the run [y], and write it to the rules file [w], edit it [e], \
+                                back to the call [b]\n> ";
+const NOT_POSSIBLE: &str = "such calls cannot be allowed for the session: a payment needs a question each time\n";
+
+impl Dialogue {
+    /// Takes `a`, `A`, and what is said about a rule that is shown; none where the line is about the call.
+    pub(super) fn receive_about_rule(&mut self, line: &str) -> Option<Next> {
+        let offers = &self.question.rule_offers;
+        match (&self.rule, line) {
+            (None, "a" | "A") if offers.is_empty() => Some(self.again(NOT_POSSIBLE)),
+            (None, "a" | "A") if self.edited.is_some() => {
+                Some(self.again("edited arguments count for this call alone: approve it with y\n"))
+            }
+            (None, "a") => Some(self.allow(&offers[0].clone(), false)),
+            (None, "A") => {
+                self.rule = offers.last().cloned();
+                Some(self.show_rule(""))
+            }
+            (None, _) => None,
+            (Some(rule), "y" | "yes") => Some(self.allow(&rule.clone(), false)),
+            (Some(rule), "w" | "write") if self.question.rules_file.is_some() => Some(self.allow(&rule.clone(), true)),
+            (Some(_), "e" | "edit") => Some(Next::Edit),
+            (Some(_), "b" | "back" | "n" | "no") => {
+                self.rule = None;
+                Some(self.begin())
+            }
+            (Some(_), _) => Some(self.again("")),
+        }
+    }
+
+    pub(super) fn rule_prompt(&self) -> Option<&'static str> {
+        let prompt = if self.question.rules_file.is_some() { PROMPT_WITH_FILE } else { PROMPT };
+        self.rule.as_ref().map(|_| prompt)
+    }
+
+    fn show_rule(&self, before: &str) -> Next {
+        let lines = self.rule.as_deref().unwrap_or_default().lines();
+        let shown: String = lines.map(|line| format!("  | {}\n", printable(line))).collect();
+        let file = self.question.rules_file.as_deref().map(|file| format!("the rules file: {}\n", printable(file)));
+        Next::AskAnew(format!("{before}the rule:\n{shown}{}", file.unwrap_or_default()))
+    }
+
+    fn allow(&self, rule: &str, remember: bool) -> Next {
+        self.answer_with("approve", None, "", Some((rule, remember)))
+    }
+
+    /// Has the person edit the rule that is shown, until `stop` says that the question is settled already.
+    pub(super) fn edit_rule(&mut self, rule: &str, terminal: &mut Asking, stop: impl Fn() -> bool) -> Next {
+        match editor::edit(&format!("{rule}\n"), self.limits.max_line, terminal, stop) {
+            Ok(Edited::Text(text)) => {
+                self.rule = Some(text.trim().to_owned());
+                // Its target is the gate's to know; here only whether it is a rule.
+                let wrong = SessionRules::default().add(&text).err();
+                self.show_rule(&wrong.map_or_else(String::new, |why| self.screen.warning(&why)))
+            }
+            Ok(Edited::Stopped) => Next::Say(String::new()),
+            Err(why) => Next::AskAnew(self.screen.warning(&why)),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Allowing for the session: the rules that a person has made, which calls they let pass, and who may revoke them.
+
+use super::decide::Agreed;
+use super::gate::{Gate, Pending};
+use super::gate_event::GateEvent;
+use super::remember::remember;
+use crate::approvals::session_rules;
+use crate::io::stage::Out;
+use crate::policy::audit::{By, Settlement};
+use crate::policy::detector::ActionKind;
+use crate::policy::marks::settle;
+use crate::policy::rules::{SessionRules, proposals};
+use crate::record::{Call, Fields, HitlResponse};
+
+impl Gate {
+    /// The rules that a person may make about a call, the widest first; none for a payment.
+    pub(super) fn rule_offers(&self, call: &Call<'_>) -> Vec<String> {
+        match self.check_policy(call) {
+            Ok(judged) if !is_payment(call, judged.decision.kind) => proposals(call, judged.acts.target.as_ref()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Lets the first call that waits pass where a rule of the session allows it; says whether one does.
+    pub(super) fn pass_by_rule(&mut self, out: &mut Out) -> bool {
+        let Some(first) = self.calls.first() else { return false };
+        let held = first.call.clone();
+        let call = held.call();
+        let Ok(judged) = self.check_policy(&call) else { return false };
+        if is_payment(&call, judged.decision.kind) {
+            return false;
+        }
+        let Some(rule) = self.session_rules.find(&call, judged.acts.target.as_ref()) else { return false };
+        let Ok(text) = settle(&call, &first.text()) else { return false };
+        let (id, agreed) = (rule.id.clone(), Agreed { text, call: held.clone() });
+        self.close_first(Settlement::Approved, By::Session, Some(&id), Some(&agreed), "", out);
+        true
+    }
+
+    /// Makes the rule that comes with an approval of the first call.
+    ///
+    /// # Errors
+    /// Why there can be no such rule; then the call is not approved either.
+    pub(super) fn add_session_rule(
+        &mut self,
+        call: &Call<'_>,
+        answer: &HitlResponse<'_>,
+        by: By,
+    ) -> Result<(), String> {
+        let offers = self.rule_offers(call);
+        let Some(text) = answer.rule.as_ref().or(offers.first()).filter(|_| !offers.is_empty()) else {
+            return Err("calls such as this one cannot be allowed for the session".to_owned());
+        };
+        let judged = self.check_policy(call)?;
+        SessionRules::check(text, call, judged.acts.target.as_ref())?;
+        match (&self.remember, answer.remember) {
+            (Some(path), true) => remember(path, text)?,
+            (None, true) => return Err("the gate has no rules file to write to (--remember FILE)".to_owned()),
+            (_, false) => {}
+        }
+        let id = self.session_rules.next_id();
+        self.audit(GateEvent::Allowed { id: &id, rule: text, by }).map_err(|failure| failure.to_string())?;
+        self.session_rules.add(text)?;
+        self.send_to_approvers(&self.rules_record());
+        Ok(())
+    }
+
+    /// Takes a rule back.
+    pub(super) fn revoke_rule(&mut self, place: &str, id: &str) {
+        if !self.session_rules.revoke(id) {
+            return self.report.fault(place, format_args!("no rule {id:?} is in force"));
+        }
+        if let Err(failure) = self.audit(GateEvent::Revoked { id }) {
+            self.report.fault("--audit", failure);
+        }
+        self.send_to_approvers(&self.rules_record());
+    }
+
+    fn rules_record(&self) -> String {
+        let rules = self.session_rules.iter().map(|rule| (&*rule.id, &*rule.text));
+        session_rules(self.caller.as_deref(), rules)
+    }
+
+    /// What an approver is sent that connects: the rules in force, and the open question.
+    pub(super) fn standing(&self) -> Vec<String> {
+        let rules = self.session_rules.iter().next().map(|_| self.rules_record());
+        let question = self.pending.as_ref().map(Pending::record);
+        rules.into_iter().chain(question).collect()
+    }
+}
+
+/// Whether a call pays or orders, as far as this gate or the one before it can tell.
+fn is_payment(call: &Call<'_>, kind: Option<ActionKind>) -> bool {
+    let fields = call.policy.and_then(|policy| Fields::read(policy.get()).ok());
+    let marked = fields.and_then(|fields| serde_json::from_str(fields.get("kind")?.get()).ok());
+    [kind, marked].iter().any(|kind| matches!(kind, Some(ActionKind::Pay | ActionKind::Order)))
+}

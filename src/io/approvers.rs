@@ -1,0 +1,216 @@
+//! Those who approve calls, from the side of the gate that asks: each listens on a Unix socket, and the gate connects. So a process that
+//! is asked needs a place where the gate looks for it, and what may ask cannot answer.
+//!
+//! A thread looks for approvers while there is something to ask, also for those that start later. Each connection has a thread that reads
+//! and one that writes, so that an approver that reads nothing holds nobody up. What they send comes out of one pipe, line by line.
+
+use super::ancestry::Family;
+use super::lock;
+use super::report::Report;
+use super::session::folders_of;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The name of the folders ([`Session`](super::session::Session)) in which approvers that are found without an address listen.
+pub const FOLDER: &str = "approver";
+/// The name of the socket in such a folder.
+pub const SOCKET: &str = "socket";
+
+/// New approvers are looked for so often.
+const LOOK: Duration = Duration::from_millis(200);
+/// An approver for which so many lines wait has stopped reading: it is disconnected.
+const MOST_UNREAD: usize = 256;
+
+/// Where approvers are.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// One listens at this path.
+    Socket(PathBuf),
+    /// Any number of them, each in a folder of its own.
+    Folders,
+}
+
+/// The approvers of this process, whether they are there or not.
+pub struct Approvers {
+    shared: Arc<Shared>,
+    is_looking: bool,
+}
+
+struct Shared {
+    places: Vec<Place>,
+    family: Family,
+    longest: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+    lines: Mutex<PipeWriter>,
+    report: Arc<Report>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What an approver is sent when it connects. While it is empty, none is looked for.
+    standing: Vec<String>,
+    connected: BTreeMap<PathBuf, SyncSender<String>>,
+    /// Those that may not approve; reported once.
+    refused: BTreeSet<PathBuf>,
+    lost: Option<String>,
+}
+
+impl Approvers {
+    /// Gives also where their lines, of up to `longest` bytes, are read from. An empty line says that [`Approvers::lost`] has something.
+    ///
+    /// # Errors
+    /// Where the process has no descriptor left.
+    pub fn new(
+        places: Vec<Place>,
+        family: Family,
+        longest: usize,
+        report: Arc<Report>,
+    ) -> io::Result<(Approvers, PipeReader)> {
+        let (read, write) = io::pipe()?;
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        let shared = Shared { places, family, longest, state, changed, lines: Mutex::new(write), report };
+        Ok((Approvers { shared: Arc::new(shared), is_looking: false }, read))
+    }
+
+    /// Sends a line to all that are connected; those that connect from now on are sent `standing`.
+    pub fn send(&mut self, line: &str, standing: Vec<String>) {
+        let mut state = lock(&self.shared.state);
+        state.standing = standing;
+        state.lost = None;
+        state.send(line);
+        let wants = !state.standing.is_empty();
+        drop(state);
+        if wants && !std::mem::replace(&mut self.is_looking, true) {
+            let shared = Arc::clone(&self.shared);
+            thread::spawn(move || shared.look());
+        }
+        self.shared.changed.notify_all();
+    }
+
+    /// Sends a line to all that are connected.
+    pub fn send_to_connected(&mut self, line: &str) {
+        lock(&self.shared.state).send(line);
+    }
+
+    /// Why none will come any more, where that is so; told once for what was sent last.
+    pub fn lost(&mut self) -> Option<String> {
+        lock(&self.shared.state).lost.take()
+    }
+}
+
+impl State {
+    fn send(&mut self, line: &str) {
+        // The thread at the other end disconnects it.
+        self.connected.retain(|_, to| to.try_send(format!("{line}\n")).is_ok());
+    }
+}
+
+impl Shared {
+    fn look(self: &Arc<Shared>) {
+        loop {
+            let state = lock(&self.state);
+            let state = self.changed.wait_while(state, |state| state.standing.is_empty());
+            drop(state.unwrap_or_else(PoisonError::into_inner));
+            let mut lost = Vec::new();
+            for place in &self.places {
+                match place {
+                    Place::Folders => {
+                        for folder in folders_of(FOLDER) {
+                            // One that was killed has left its folder; one that starts has no socket yet.
+                            let _ = self.connect(&folder.join(SOCKET));
+                        }
+                    }
+                    Place::Socket(path) => {
+                        lost.extend(self.connect(path).err().map(|error| format!("{}: {error}", path.display())));
+                    }
+                }
+            }
+            let mut state = lock(&self.state);
+            if lost.len() == self.places.len() && state.connected.is_empty() && !state.standing.is_empty() {
+                state.standing.clear();
+                state.lost = Some(lost.join(", and "));
+                drop(state);
+                self.write(b"\n");
+                continue;
+            }
+            drop(self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Connects, unless that is done already.
+    fn connect(self: &Arc<Shared>, path: &Path) -> io::Result<()> {
+        let state = lock(&self.state);
+        if state.connected.contains_key(path) {
+            return Ok(());
+        }
+        if state.refused.contains(path) {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "it may not approve"));
+        }
+        drop(state);
+        let stream = UnixStream::connect(path)?;
+        if let Err(error) = self.family.check(&stream) {
+            lock(&self.state).refused.insert(path.to_owned());
+            self.report.note_again(format_args!("{}: it may not approve: {error}", path.display()));
+            return Err(error);
+        }
+        let (send, lines) = sync_channel(MOST_UNREAD);
+        let (from, to) = (stream.try_clone()?, stream);
+        let mut state = lock(&self.state);
+        for line in &state.standing {
+            // There is room.
+            let _ = send.try_send(format!("{line}\n"));
+        }
+        state.connected.insert(path.to_owned(), send);
+        drop(state);
+        let (shared, path) = (Arc::clone(self), path.to_owned());
+        thread::spawn(move || write_lines(&lines, to));
+        thread::spawn(move || {
+            shared.read_lines(from, &path);
+            lock(&shared.state).connected.remove(&path);
+            shared.changed.notify_all();
+        });
+        Ok(())
+    }
+
+    /// Passes on what an approver sends, until it has gone.
+    fn read_lines(&self, from: UnixStream, path: &Path) {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let most = u64::try_from(self.longest).unwrap_or(u64::MAX);
+            match from.by_ref().take(most).read_until(b'\n', &mut line) {
+                Ok(_) if line.ends_with(b"\n") && line.trim_ascii().is_empty() => {}
+                Ok(_) if line.ends_with(b"\n") => self.write(&line),
+                Ok(read) if read as u64 == most => {
+                    self.report.note_again(format_args!("{}: its line is longer than --max-line", path.display()));
+                    break;
+                }
+                Ok(_) | Err(_) => break,
+            }
+        }
+        // It fails where the other end has gone.
+        let _ = from.get_ref().shutdown(Shutdown::Both);
+    }
+
+    /// A whole line: those of several approvers do not mix.
+    fn write(&self, line: &[u8]) {
+        // Who read it has ended with the run.
+        let _ = lock(&self.lines).write_all(line);
+    }
+}
+
+fn write_lines(lines: &Receiver<String>, mut to: UnixStream) {
+    while let Ok(line) = lines.recv()
+        && to.write_all(line.as_bytes()).is_ok()
+    {}
+    let _ = to.shutdown(Shutdown::Both);
+}

@@ -1,0 +1,207 @@
+//! Rules that a person makes while a gate runs. Each allows what it matches until the gate ends or the rule is revoked.
+//!
+//! Such a rule is a text in the language of rules files, without `id` and `verdict`:
+//!
+//! ```toml
+//! tool = "browser_click"
+//! target = { role = "button", name = "Next page" }
+//! ```
+
+use super::{Facts, Rules};
+use crate::json::quoted;
+use crate::policy::arguments::rows;
+use crate::policy::target::Target;
+use crate::policy::verdict::Verdict;
+use crate::record::Call;
+
+/// A longer rule is not proposed: nobody would read it.
+const LONGEST: usize = 2000;
+
+/// Rules by the order in which they were made.
+#[derive(Debug, Default)]
+pub struct SessionRules {
+    made: usize,
+    rules: Vec<SessionRule>,
+}
+
+/// A rule that is in force.
+#[derive(Debug)]
+pub struct SessionRule {
+    /// `session-1` and so on.
+    pub id: String,
+    /// As it was written.
+    pub text: String,
+    rules: Rules,
+}
+
+impl SessionRules {
+    /// Checks a rule that a person has made about a call.
+    ///
+    /// # Errors
+    /// Why it is no rule, or not about that call.
+    pub fn check(text: &str, call: &Call<'_>, target: Option<&Target>) -> Result<(), String> {
+        let rule = SessionRule::read(String::new(), text)?;
+        match rule.allows(&Facts::new(call, target, None)) {
+            true => Ok(()),
+            false => Err("the rule does not match this call".to_owned()),
+        }
+    }
+
+    /// The id that the next rule has.
+    pub fn next_id(&self) -> String {
+        format!("session-{}", self.made + 1)
+    }
+
+    /// Adds a rule.
+    ///
+    /// # Errors
+    /// Why it is no rule.
+    pub fn add(&mut self, text: &str) -> Result<(), String> {
+        let rule = SessionRule::read(self.next_id(), text)?;
+        self.made += 1;
+        self.rules.push(rule);
+        Ok(())
+    }
+
+    /// Removes a rule; says whether it was there.
+    pub fn revoke(&mut self, id: &str) -> bool {
+        let before = self.rules.len();
+        self.rules.retain(|rule| rule.id != id);
+        self.rules.len() < before
+    }
+
+    /// Those that are in force.
+    pub fn iter(&self) -> impl Iterator<Item = &SessionRule> {
+        self.rules.iter()
+    }
+
+    /// The first rule that allows a call.
+    pub fn find(&self, call: &Call<'_>, target: Option<&Target>) -> Option<&SessionRule> {
+        let facts = Facts::new(call, target, None);
+        self.rules.iter().find(|rule| rule.allows(&facts))
+    }
+}
+
+impl SessionRule {
+    fn read(id: String, text: &str) -> Result<SessionRule, String> {
+        let wrong = |why: &str| format!("that is no rule for this session: {why}");
+        // The line is that of the whole table.
+        let rules = Rules::read(&table("session", text))
+            .map_err(|why| wrong(why.split_once(": ").map_or(&*why, |(_, behind)| behind)))?;
+        let is_alone = rules.builtin && rules.default == Verdict::Confirm;
+        match &rules.rules[..] {
+            [rule] if rule.tool.is_none() => Err(wrong("it has no `tool`")),
+            [rule] if rule.when.is_some() => Err(wrong("it has a filter (`when`)")),
+            [_] if is_alone => Ok(SessionRule { id, text: text.to_owned(), rules }),
+            _ => Err(wrong("it is more than one")),
+        }
+    }
+
+    fn allows(&self, facts: &Facts<'_>) -> bool {
+        !self.rules.matching(facts, &mut |_| Ok(false)).is_empty()
+    }
+}
+
+/// A rule as a table of a rules file.
+pub fn table(id: &str, text: &str) -> String {
+    let id = quoted(id);
+    format!("[[rule]]\nid = {id}\nverdict = \"allow\"\ninstead_of_builtin = true\n{}\n", text.trim())
+}
+
+/// Rules that a person may want to make about a call, the widest first: every call of the tool; and only those with the same target, or
+/// where that is not known, with the same arguments. Other arguments than those of the call may be anything.
+pub fn proposals(call: &Call<'_>, target: Option<&Target>) -> Vec<String> {
+    let is_pattern = |text: &str| text.contains(['*', '?']);
+    if is_pattern(&call.tool) {
+        return Vec::new();
+    }
+    let tool = format!("tool = {}", quoted(&call.tool));
+    let narrower = match target.filter(|target| !target.name.is_empty()) {
+        Some(Target { role, name, .. }) => {
+            let role = role.as_ref().map_or_else(String::new, |role| format!("role = {}, ", pattern(role)));
+            Some(format!("{tool}\ntarget = {{ {role}name = {} }}", pattern(name)))
+        }
+        None => {
+            let rows = rows(call.arguments_text());
+            let value = |json: &str| pattern(&crate::io::lines::plain_text(json));
+            let conditions = rows.iter().map(|row| format!("{} = {}", quoted(&row.path), value(&row.value)));
+            let conditions = conditions.collect::<Vec<_>>().join(", ");
+            (!rows.is_empty()).then(|| format!("{tool}\narguments = {{ {conditions} }}"))
+        }
+    };
+    let is_sound = |text: &String| text.len() <= LONGEST && SessionRules::check(text, call, target).is_ok();
+    [tool].into_iter().chain(narrower).filter(is_sound).collect()
+}
+
+/// A text as a glob, in quotes. A glob cannot say `*`: `?` comes nearest.
+fn pattern(text: &str) -> String {
+    quoted(&text.replace('*', "?"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::record::recognise;
+    use proptest::prelude::*;
+
+    fn click(name: &str) -> (String, Target) {
+        let target =
+            Target { role: Some("button".into()), name: name.into(), value: None, context: None, snapshot_id: None };
+        (r#"{"tool":"browser_click","args":{"ref":"e7"}}"#.to_owned(), target)
+    }
+
+    #[test]
+    fn a_rule_allows_what_it_matches_until_it_is_revoked() {
+        let (line, next) = click("Next page");
+        let call = recognise(&line).unwrap().unwrap();
+        let proposed = proposals(&call, Some(&next));
+        let [wide, narrow] = &proposed[..] else { unreachable!("{proposed:?}") };
+        assert_eq!(wide, "tool = \"browser_click\"");
+        assert_eq!(narrow, "tool = \"browser_click\"\ntarget = { role = \"button\", name = \"Next page\" }");
+        let mut rules = SessionRules::default();
+        rules.add(narrow).unwrap();
+        assert_eq!(rules.find(&call, Some(&next)).unwrap().id, "session-1");
+        assert!(rules.find(&call, Some(&click("Delete").1)).is_none());
+        assert!(rules.find(&call, None).is_none());
+        assert!(rules.revoke("session-1") && !rules.revoke("session-1"));
+        assert!(rules.find(&call, Some(&next)).is_none());
+        assert_eq!(rules.next_id(), "session-2", "a number is not used again");
+    }
+
+    #[test]
+    fn what_is_no_single_rule_about_the_call_is_refused() {
+        let call = recognise(r#"{"tool":"rm","args":{"path":"a"}}"#).unwrap().unwrap();
+        for (text, why) in [
+            ("", "no `tool`"),
+            ("tool = 7", "no rule"),
+            ("tool = \"rm\"\nwhen = \"true\"", "a filter"),
+            ("tool = \"rm\"\nverdict = \"deny\"", "duplicate key"),
+            ("tool = \"rm\"\n[[rule]]\nid = \"x\"\nverdict = \"allow\"", "more than one"),
+            ("tool = \"mv\"", "does not match this call"),
+            ("tool = \"rm\"\narguments = { \".path\" = \"b*\" }", "does not match this call"),
+        ] {
+            let told = SessionRules::check(text, &call, None).unwrap_err();
+            assert!(told.contains(why), "{text}: {told}");
+        }
+    }
+
+    proptest! {
+        /// What is proposed matches the call; the narrower rule matches no call with another value.
+        #[test]
+        fn a_proposed_rule_means_its_call(key in "[a-z \"\\\\.é]{1,6}", value in "\\PC{0,12}", other in "[a-z]{13,15}") {
+            let line = |value: &str| format!("{{\"tool\":\"rm\",\"args\":{{{}:{}}}}}", quoted(&key), quoted(value));
+            let (line, another) = (line(&value), line(&other));
+            let call = recognise(&line).unwrap().unwrap();
+            let proposed = proposals(&call, None);
+            prop_assert!(!proposed.is_empty());
+            for text in &proposed {
+                prop_assert_eq!(SessionRules::check(text, &call, None), Ok(()));
+            }
+            if let Some(narrow) = proposed.get(1) {
+                let another = recognise(&another).unwrap().unwrap();
+                prop_assert!(SessionRules::check(narrow, &another, None).is_err(), "{}", narrow);
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Processes of the same user that try to answer for the person. Root reads everything, so as root the attacked and the attackers run as
+//! another user.
+#![cfg(target_os = "linux")]
+
+use super::approvers::Place;
+use super::{MARKED, SETTLED, json};
+use crate::process::{Talk, binary, eventually, example};
+use nix::unistd::{Uid, chown, getuid};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+/// What no user of this machine is: its processes have no rights but the usual ones.
+const NOBODY: u32 = 65534;
+
+/// A place whose owner has no special rights, with the programs in it, which that user could not reach in ours.
+struct Field {
+    place: Place,
+}
+
+impl Field {
+    fn new() -> Field {
+        let place = Place::new();
+        let folder = place.folder.path();
+        for program in [binary("hitl-gate"), example("approver")] {
+            std::fs::copy(&program, folder.join(program.file_name().unwrap())).unwrap();
+        }
+        if getuid().is_root() {
+            std::fs::set_permissions(folder, Permissions::from_mode(0o700)).unwrap();
+            chown(folder, Some(Uid::from_raw(NOBODY)), None).unwrap();
+        }
+        Field { place }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.place.folder.path().join(name)
+    }
+
+    /// A program of this place, as its owner.
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        self.place.around(&mut command);
+        command.current_dir(self.place.folder.path());
+        if getuid().is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+
+    /// A gate before a shell script, which plays the world and is attacking; a shell is its caller.
+    fn gate(&self, before: &str, options: &str, world: &str) -> Talk {
+        let world = format!("{world}\ncat\n");
+        std::fs::write(self.path("world"), world).unwrap();
+        let script = format!("{before} ./hitl-gate --timeout 3 {options} -- sh ./world; exit $?");
+        let mut shell = self.command("setsid");
+        Talk::start(shell.args(["sh", "-c", &script]).env("PIPEWRIGHT_APPROVALS", self.path("approvals")))
+    }
+
+    fn wait_for(&self, socket: &str) {
+        eventually("the attacker listens", || self.path(socket).exists());
+    }
+
+    /// An approver that nobody has started who is asked or asks.
+    fn approver(&self, socket: &str) -> Killed {
+        let approver = self.command(self.path("approver")).arg(socket).spawn().unwrap();
+        self.wait_for(socket);
+        Killed(approver)
+    }
+}
+
+/// Ends with the test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What comes behind the notice that the call waits.
+#[track_caller]
+fn answer_of(gate: &mut Talk) -> String {
+    let lines = std::iter::repeat_with(|| gate.hear());
+    lines.into_iter().find(|line| !line.contains("waiting_human")).unwrap()
+}
+
+/// What the caller gets for a call that nobody may approve.
+#[track_caller]
+fn is_rejected(mut gate: Talk, why: &str) {
+    gate.say(MARKED);
+    let answer = json(&answer_of(&mut gate));
+    assert_eq!(answer["kind"], "rejected", "{answer}");
+    gate.close();
+    let stderr = gate.end().stderr;
+    assert!(stderr.contains(why), "{why} is missing from {stderr}");
+}
+
+#[test]
+fn who_does_not_descend_from_gate_or_caller_may_approve() {
+    let field = Field::new();
+    let _approver = field.approver("approvals");
+    let mut gate = field.gate("", "", "true");
+    gate.say(MARKED);
+    assert_eq!(answer_of(&mut gate), SETTLED);
+}
+
+#[test]
+fn the_world_cannot_approve_in_the_clients_place() {
+    for start in
+        ["./approver approvals &", "(setsid ./approver approvals &)", "(setsid sh -c './approver approvals & exit' &)"]
+    {
+        let field = Field::new();
+        let gate = field.gate("", "", start);
+        field.wait_for("approvals");
+        // Its parents have ended, where they do.
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        is_rejected(gate, "descends from this command");
+    }
+}
+
+#[test]
+fn the_world_cannot_approve_as_if_it_were_a_person_who_attached() {
+    let field = Field::new();
+    let socket = "pipewright/approver-$$-00000000/socket";
+    let gate = field.gate("unset PIPEWRIGHT_APPROVALS;", "--approver", &format!("(setsid ./approver {socket} &)"));
+    eventually("it listens", || {
+        let folders = std::fs::read_dir(field.path("pipewright")).into_iter().flatten().flatten();
+        folders.into_iter().any(|folder| folder.path().join("socket").exists())
+    });
+    is_rejected(gate, "descends from this command");
+}
+
+#[test]
+fn who_the_caller_has_started_cannot_approve_and_neither_can_they_behind_wrappers() {
+    let field = Field::new();
+    let gate = field.gate("./approver approvals &", "", "true");
+    field.wait_for("approvals");
+    is_rejected(gate, "which makes the calls");
+    let field = Field::new();
+    let gate = field.gate("./approver approvals & ./hitl-gate --", "", "true");
+    field.wait_for("approvals");
+    is_rejected(gate, "which makes the calls");
+}
+
+#[test]
+fn an_approver_that_has_ended_is_not_believed_because_of_its_number() {
+    let field = Field::new();
+    // Its socket lives on in another process, which would approve.
+    let approver = field.command(field.path("approver")).args(["approvals", "--hand-over"]).spawn();
+    let _approver = Killed(approver.unwrap());
+    field.wait_for("ready");
+    is_rejected(field.gate("", "", "true"), "which listened there, has ended");
+}
+
+#[test]
+fn the_world_can_read_neither_environment_nor_memory_of_the_gate() {
+    let field = Field::new();
+    let read = "cat /proc/self/environ >own; cat /proc/$PPID/environ >environ 2>why; cat /proc/$PPID/maps >maps 2>>why; touch done";
+    let gate = field.gate("", "", read);
+    field.wait_for("done");
+    let text = |name: &str| String::from_utf8_lossy(&std::fs::read(field.path(name)).unwrap()).into_owned();
+    assert!(text("own").contains("PIPEWRIGHT_APPROVALS"), "its own it can read");
+    assert_eq!((text("environ"), text("maps")), (String::new(), String::new()));
+    assert_eq!(text("why").matches("Permission denied").count(), 2, "{}", text("why"));
+    drop(gate);
+}
+
+#[test]
+fn orphans_of_the_world_are_waited_for() {
+    let field = Field::new();
+    let mut gate = field.gate("", "", "(sh -c 'echo $$ >orphan; sleep 0.3' &)");
+    eventually("it has started", || std::fs::read_to_string(field.path("orphan")).is_ok_and(|pid| pid.ends_with('\n')));
+    let pid = std::fs::read_to_string(field.path("orphan")).unwrap();
+    eventually("it is there no more", || !Path::new("/proc").join(pid.trim()).exists());
+    assert_eq!(gate.ask(r#"{"tool":"look"}"#), r#"{"tool":"look"}"#);
+}

@@ -1,0 +1,165 @@
+//! Approving for the session.
+
+use super::approvers::{Client, Place, decided, decision, hold, read};
+use super::{Desk, PROMPT, json};
+use crate::process::{Talk, command, pipe, text};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+
+const RULE_PROMPT: &str = "back to the call [b]\r\n> ";
+
+fn call(id: u32, tool: &str, path: &str) -> String {
+    format!(r#"{{"id":{id},"tool":"{tool}","args":{{"path":"{path}"}},"requires_approval":true}}"#)
+}
+
+#[test]
+fn a_allows_the_tool_until_the_end_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = folder.path().join("audit");
+    let mut desk = Desk::lay("", &format!("--audit {}", audit.display()), "");
+    desk.hold(&call(1, "rm", "s3cret"));
+    desk.types("a");
+    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
+    assert_eq!(desk.hear(), r#"{"id":1,"tool":"rm","args":{"path":"s3cret"}}"#);
+    desk.call(&call(2, "rm", "b"));
+    assert_eq!(desk.hear_decision(), ("approved".into(), "session".into()));
+    assert_eq!(desk.hear(), r#"{"id":2,"tool":"rm","args":{"path":"b"}}"#);
+    desk.hold(&call(3, "rmdir", "b"));
+    desk.types("n");
+    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+    desk.calls = None;
+    desk.person.exp_eof().unwrap();
+    let output = pipe(command("policy-check").arg("verify").arg(&audit), b"");
+    let told = json(text(&output.stdout).trim_end());
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert_eq!((&told["asked"], &told["approved"], &told["passed"]), (&2.into(), &2.into(), &2.into()), "{told}");
+    let written = crate::schemas::written(&audit);
+    assert!(written.contains(r#""event":"allowed","rule_id":"session-1""#) && !written.contains("s3cret"), "{written}");
+}
+
+#[test]
+fn a_rule_is_shown_and_edited_before_it_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let editor = folder.path().join("editor");
+    std::fs::write(&editor, "#!/bin/sh\nsed -i 's/a.txt/*.txt/' \"$1\"\n").unwrap();
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut desk = Desk::lay(&format!("EDITOR={} ", editor.display()), "", "");
+    desk.hold(&call(1, "rm", "a.txt"));
+    desk.types("A");
+    let shown = desk.person.exp_string(RULE_PROMPT).unwrap();
+    assert!(shown.contains("  | tool = \"rm\"\r\n  | arguments = { \".path\" = \"a.txt\" }"), "{shown}");
+    desk.types("b");
+    assert!(desk.question().contains("may this call pass?"));
+    desk.types("A");
+    desk.person.exp_string(RULE_PROMPT).unwrap();
+    desk.types("yep");
+    desk.person.exp_string(RULE_PROMPT).unwrap();
+    desk.types("e");
+    let shown = desk.person.exp_string(RULE_PROMPT).unwrap();
+    assert!(shown.contains("\".path\" = \"*.txt\""), "{shown}");
+    desk.types("y");
+    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
+    desk.hear();
+    desk.call(&call(2, "rm", "b.txt"));
+    assert_eq!(desk.hear_decision(), ("approved".into(), "session".into()));
+    desk.hear();
+    desk.hold(&call(3, "rm", "b.rs"));
+    desk.types("n");
+    desk.hear_decision();
+}
+
+#[test]
+fn no_payment_is_allowed_for_the_session() {
+    let client = Client::listen();
+    let mut gate = client.gate(&[]);
+    let pay = r#"{"id":1,"tool":"rm","requires_approval":true,"policy":{"verdict":"confirm","rule":"r","reason":"","kind":"pay"}}"#;
+    hold(&mut gate, pay);
+    let (mut from, mut to) = client.accept();
+    let asked = read(&mut from);
+    assert_eq!(asked["rule_offers"], serde_json::Value::Null);
+    let nonce = &asked["nonce"];
+    for rule in ["", r#","rule":"tool = \"rm\"""#] {
+        let answer = format!(
+            "{{\"type\":\"hitl_response\",\"call_id\":1,\"nonce\":{nonce},\"action\":\"approve\",\"scope\":\"session\"{rule}}}\n"
+        );
+        to.write_all(answer.as_bytes()).unwrap();
+        let refused = read(&mut from);
+        assert!(refused["content"].as_str().unwrap().contains("cannot be allowed for the session"), "{refused}");
+    }
+    let answer = format!("{{\"type\":\"hitl_response\",\"call_id\":1,\"nonce\":{nonce},\"action\":\"approve\"}}\n");
+    to.write_all(answer.as_bytes()).unwrap();
+    assert_eq!(decision(&mut gate), decided("approved", "approver"));
+    gate.hear();
+    // A rule that was made about another call lets none pass either.
+    hold(&mut gate, &call(2, "rm", "a"));
+    read(&mut from);
+    let asked = read(&mut from);
+    let answer = format!(
+        "{{\"type\":\"hitl_response\",\"call_id\":2,\"nonce\":{},\"action\":\"approve\",\"scope\":\"session\"}}\n",
+        asked["nonce"]
+    );
+    to.write_all(answer.as_bytes()).unwrap();
+    assert_eq!(decision(&mut gate), decided("approved", "approver"));
+    gate.hear();
+    hold(&mut gate, pay);
+}
+
+#[test]
+fn who_attaches_lists_and_revokes_what_is_allowed() {
+    let place = Place::new();
+    let mut gate = Talk::start(&mut place.gate(&["--approver"]));
+    let mut person = place.attach();
+    person.send_line("rules").unwrap();
+    person.exp_string("no rule is in force").unwrap();
+    hold(&mut gate, &call(1, "rm", "a"));
+    person.exp_string("for this session [a]").unwrap();
+    person.exp_string(PROMPT).unwrap();
+    person.send_line("a").unwrap();
+    assert_eq!(decision(&mut gate), decided("approved", "approver"));
+    gate.hear();
+    person.exp_string("waiting for questions").unwrap();
+    gate.say(&call(2, "rm", "b"));
+    assert_eq!(decision(&mut gate), decided("approved", "session"));
+    gate.hear();
+    // Another window sees it as well, though nothing is asked.
+    let mut other = place.attach();
+    crate::process::eventually("the rule is listed", || {
+        other.send_line("rules").unwrap();
+        other.exp_regex("no rule is in force|session-1: tool = \"rm\"").unwrap().1.starts_with("session-1")
+    });
+    other.send_line("revoke 7").unwrap();
+    other.exp_string("no rule has the number 7").unwrap();
+    other.send_line("revoke 1").unwrap();
+    other.exp_string("revoked: session-1").unwrap();
+    crate::process::eventually("it is revoked here, too", || {
+        person.send_line("rules").unwrap();
+        person.exp_regex("no rule is in force|session-1: tool").unwrap().1.starts_with("no")
+    });
+    hold(&mut gate, &call(3, "rm", "c"));
+    person.exp_string(PROMPT).unwrap();
+}
+
+#[test]
+fn a_rule_is_written_to_the_rules_file_only_where_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules.toml");
+    std::fs::write(&rules, "[[rule]]\nid = \"remembered-1\"\nverdict = \"deny\"\ntool = \"x\"").unwrap();
+    let mut desk = Desk::lay("", &format!("--remember {}", rules.display()), "");
+    desk.hold(&call(1, "rm", "a"));
+    desk.types("A");
+    let shown = desk.person.exp_string(RULE_PROMPT).unwrap();
+    assert!(shown.contains(rules.to_str().unwrap()) && shown.contains("write it to the rules file [w]"), "{shown}");
+    desk.types("w");
+    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
+    desk.hear();
+    desk.hold(&call(2, "mv", "a"));
+    desk.types("a");
+    desk.hear_decision();
+    desk.hear();
+    let written = std::fs::read_to_string(&rules).unwrap();
+    assert_eq!(written.matches("[[rule]]").count(), 2, "{written}");
+    let mut check = command("policy-check");
+    let judged =
+        pipe(check.args(["--rules", rules.to_str().unwrap()]), b"{\"tool\":\"rm\",\"args\":{\"path\":\"a\"}}\n");
+    assert_eq!(json(text(&judged.stdout).trim_end())["policy"]["rule"], "remembered-2", "{}", text(&judged.stderr));
+}

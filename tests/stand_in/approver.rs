@@ -1,0 +1,58 @@
+//! An approver without a person, for the tests of `hitl-gate`: `approver SOCKET` listens there and approves whatever it is asked about.
+//! `approver SOCKET --hand-over` has a process listen that ends at once. It is what an attacker would run. It lets go of its streams, and ends by itself, whatever has become of those who have started it.
+
+use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
+use pipewright::io::peer::accept_as_this_process;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// Longer than a test takes.
+const LIFE: Duration = Duration::from_secs(30);
+
+fn main() -> anyhow::Result<()> {
+    let path = PathBuf::from(std::env::args_os().nth(1).unwrap_or_default());
+    if path.as_os_str() == "--listen" {
+        let listener = UnixListener::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+        return Ok(accept_as_this_process(&listener)?);
+    }
+    if let Some(folder) = path.parent() {
+        pipewright::io::private::folder().recursive(true).create(folder)?;
+    }
+    let listener = UnixListener::bind(&path)?;
+    if std::env::args().any(|argument| argument == "--hand-over") {
+        let stdin = OwnedFd::from(listener.try_clone()?);
+        Command::new(std::env::current_exe()?).arg("--listen").stdin(stdin).status()?;
+        File::create("ready")?;
+    }
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    thread::spawn(|| {
+        thread::sleep(LIFE);
+        std::process::exit(0);
+    });
+    for gate in listener.incoming() {
+        let mut to = gate?;
+        let from = BufReader::new(to.try_clone()?);
+        thread::spawn(move || {
+            for line in from.lines().map_while(Result::ok) {
+                let Ok(question) = serde_json::from_str::<Value>(&line) else { continue };
+                if question["status"] == "waiting_human" {
+                    let (id, nonce) = (&question["call_id"], &question["nonce"]);
+                    let answer = json!({"type": "hitl_response", "call_id": id, "nonce": nonce, "action": "approve"});
+                    // A gate that has gone needs no answer.
+                    let _ = to.write_all(format!("{answer}\n").as_bytes());
+                }
+            }
+        });
+    }
+    Ok(())
+}
