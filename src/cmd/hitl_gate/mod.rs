@@ -47,6 +47,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use gate::{Gate, Hold, Settings};
 use notify::Notifier;
 use std::ffi::OsString;
+use std::io::PipeReader;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -210,15 +211,10 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         Err(why) => Err(why),
     };
     let family = Family::of_this_process();
-    if !(ancestry::IS_KNOWN || places.is_empty()) {
-        report.note("this system does not tell who started an approver: any program of this user can approve");
-    }
-    let mut approvers = None;
-    if !places.is_empty() {
-        let opened = Approvers::new(places, family, limits.max_line, Arc::clone(&report)).map_err(not_started)?;
-        answers.push(OwnedFd::from(opened.1).into());
-        approvers = Some(opened.0);
-    }
+    let approvers = open_approvers(places, family, limits, &report)?.map(|(approvers, said)| {
+        answers.push(OwnedFd::from(said).into());
+        approvers
+    });
     if is_wrap {
         ancestry::adopt_orphans().map_err(not_started)?;
     }
@@ -265,6 +261,21 @@ fn approver_places(arguments: &Arguments) -> Vec<Place> {
     let named = std::env::var_os(APPROVALS).filter(|path| !path.is_empty());
     let named = named.map(|path| Place::Socket(path.into()));
     named.into_iter().chain(arguments.approver.then_some(Place::Folders)).collect()
+}
+
+fn open_approvers(
+    places: Vec<Place>,
+    family: Family,
+    limits: Limits,
+    report: &Arc<Report>,
+) -> Result<Option<(Approvers, PipeReader)>, Failure> {
+    if places.is_empty() {
+        return Ok(None);
+    }
+    if !ancestry::IS_KNOWN {
+        report.note("this system does not tell who started an approver: any program of this user can approve");
+    }
+    Approvers::new(places, family, limits.max_line, Arc::clone(report)).map(Some).map_err(not_started)
 }
 
 /// The terminal of the person; where approvers are asked, only one that was named.
