@@ -18,7 +18,7 @@ use crate::policy::builtin::Builtin;
 use crate::policy::marks::{Marks, mark};
 use crate::policy::target::Target;
 use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, InputResponse, Kind, Unreadable, is_decision};
+use crate::record::{Call, Form, InputResponse, Kind, Unreadable, cancelled_id, is_decision};
 use std::sync::Arc;
 
 /// What becomes of a call that a person is to be asked about.
@@ -87,6 +87,9 @@ impl Gate {
                     return self.refuse_line(piece, Kind::Denied, &refused, out);
                 }
                 self.annotations.observe_request(body);
+                if let Some(id) = cancelled_id(body) {
+                    self.builtin.snapshot.cancelled(id.get());
+                }
                 out.pass(Side::Far, piece);
                 if let Some(discovery) = &mut self.discovery {
                     discovery.observe_record(body, &mut self.annotations, out);

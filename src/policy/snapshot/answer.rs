@@ -1,5 +1,6 @@
 //! What a world's line says, whichever form it has.
 
+use super::call::id_value;
 use crate::record::{Fields, Kind, failed_kind};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,7 +17,7 @@ pub(super) enum WorldOutput {
 
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// Of the call that it answers, as it is written; an observation has none.
+    /// Of the call that it answers, by its value; an observation has none.
     pub id: Option<String>,
     /// What the world shows by itself.
     pub is_observation: bool,
@@ -59,7 +60,7 @@ pub(super) fn read(line: &[u8]) -> WorldOutput {
     let has_error = fields.get("error").is_some_and(|error| error.get() != "null");
     let is_error = Value::get(&body, "isError") == Some(&Value::Bool(true)) || is("status", "\"error\"");
     WorldOutput::Answer(Answer {
-        id: fields.get(id).map(|id| id.get().to_owned()),
+        id: fields.get(id).and_then(|id| id_value(id.get())),
         is_observation: id.is_empty(),
         failed: has_error || is_error || is("ok", "false"),
         is_refused: has_error && is_refused(&fields) || failed_kind.is_some_and(is_refusal),

@@ -72,6 +72,89 @@ const LOOKS: [&str; 19] = [
     "highlight",
 ];
 
+/// What else the names of an interface's tools are made of.
+const INTERFACE: [&str; 28] = [
+    "a11y",
+    "accessibility",
+    "actions",
+    "aria",
+    "at",
+    "browser",
+    "button",
+    "dom",
+    "element",
+    "for",
+    "form",
+    "history",
+    "key",
+    "keys",
+    "mobile",
+    "mouse",
+    "new",
+    "node",
+    "on",
+    "option",
+    "page",
+    "screen",
+    "take",
+    "text",
+    "tree",
+    "ui",
+    "view",
+    "xy",
+];
+/// What looks at a page has one of these in its name: `get_page` may be a document's.
+const PAGES: [&str; 12] = [
+    "snapshot",
+    "interactives",
+    "elements",
+    "overlay",
+    "observe",
+    "tree",
+    "actions",
+    "node",
+    "browser",
+    "wait",
+    "scroll",
+    "hover",
+];
+
+/// Whether a tool's answers show the page that is acted on. Each word of its own name must be one of an interface's: what a
+/// `get_url_snapshot`, a `directory_tree`, a search or a file says, others have written, and it may look like a page.
+pub(super) fn shows(tool: &str, sort: Sort, arguments: &str) -> bool {
+    let own = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
+    let words = words(own.rsplit("__").next().unwrap_or(own));
+    let is_known = |word: &String| {
+        [&LEADS[..], &ACTS, &TYPES, &LOOKS, &INTERFACE].iter().any(|list| list.contains(&&**word) && word != "search")
+    };
+    let is_of_page = sort != Sort::Looks || words.iter().any(|word| PAGES.contains(&&**word));
+    !sort.quotes() && is_of_page && words.iter().all(is_known) && !has_snapshot(arguments)
+}
+
+/// Whether a call has lines of a snapshot in its own arguments, which an answer may repeat.
+fn has_snapshot(arguments: &str) -> bool {
+    fn is_one(value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.contains(['\n', '\r']) && (text.contains("ref=") || text.contains("uid=")),
+            Value::Array(items) => items.iter().any(is_one),
+            Value::Object(fields) => fields.iter().any(|(key, value)| key.contains(['\n', '\r']) || is_one(value)),
+            _ => false,
+        }
+    }
+    serde_json::from_str(arguments).map_or(true, |value| is_one(&value))
+}
+
+/// An id by its value, as the loosest reader takes it: a server may answer `1` to what has the id `1.0`, and large numbers may lose
+/// digits. Null is none.
+pub(super) fn id_value(id: &str) -> Option<String> {
+    match serde_json::from_str(id) {
+        Ok(Value::Null) => None,
+        Ok(Value::Number(number)) => Some(number.as_f64().map_or_else(|| id.to_owned(), |number| number.to_string())),
+        Ok(value) => Some(value.to_string()),
+        Err(_) => Some(id.to_owned()),
+    }
+}
+
 /// By the words of the tool's name; what isn't known acts.
 pub(super) fn sort(tool: &str, arguments: &str) -> Sort {
     let words = words(tool);
@@ -113,6 +196,11 @@ pub(super) fn is_find(tool: &str) -> bool {
     tool.rsplit(['.', '/', ':']).next().is_some_and(|tool| tool.ends_with("browser_find"))
 }
 
+/// A tool that takes a snapshot.
+pub(super) fn is_snapshot(tool: &str) -> bool {
+    words(tool).iter().any(|word| word == "snapshot")
+}
+
 /// What names an element in a call, but for numbers: Playwright's own words, and what others call it.
 const REFERENCES: [&str; 6] = ["ref", "target", "startRef", "startTarget", "start_ref", "sourceRef"];
 const SELECTORS: [&str; 4] = ["selector", "css", "xpath", "locator"];
@@ -140,11 +228,13 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
         let text = value.as_str();
         let is_number = NUMBERS.contains(&key);
         found.extend(match (key, text, plain(&value)) {
-            ("fields", _, _) => value.get(0).map(|field| names(tool, &field.to_string(), snapshot)),
+            // Playwright's form has `fields`, chrome-devtools-mcp's `elements`.
+            ("fields" | "elements", _, _) => value.get(0).map(|field| names(tool, &field.to_string(), snapshot)),
             ("target", None, _) if value.is_object() => Some(names(tool, raw.get(), snapshot)),
             ("path", Some(path), _) if !path.is_empty() => Some(node(path, snapshot)),
             (key, Some(text), _) if REFERENCES.contains(&key) => Some(reference(text, key, snapshot)),
             (key, Some(text), _) if SELECTORS.contains(&key) => Some(select(text, snapshot)),
+            ("from_uid", _, Some(number)) => Some(numbered("uid", &number, snapshot)),
             (_, _, Some(number)) if is_number => Some(numbered(key, &number, snapshot)),
             _ => None,
         });

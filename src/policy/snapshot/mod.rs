@@ -5,6 +5,7 @@
 //!
 //! - with each new snapshot or list, which takes its place;
 //! - when a new numbering is hidden: it stands in a file, or where a page's own words may stand that look like one;
+//! - when what looks like a snapshot does not count as one (below);
 //! - when a call was answered that leads elsewhere (navigate, back, a tab), without a snapshot in its answer;
 //! - when a call was answered that acts (a click, a key, a script, whatever isn't known), unless its answer says that nothing has
 //!   changed. One that only looks keeps what is known; so does one that types, unless its answer tells of a change, since
@@ -15,10 +16,16 @@
 //! An element whose name says nothing of its own ("OK", an icon) is only known with what stands around it: not from part of a page,
 //! nor from a list that tells no more.
 //!
-//! While a call isn't answered, nothing is known: it may lead elsewhere just then. An answer settles the calls before it.
+//! A snapshot counts only in the answer to a call of a tool that shows pages ([`call::shows`]), matched by the call's id, or in an
+//! observation, which a world makes by itself; and only if no other call that may change the page was unanswered when it came. The
+//! rest may be anybody's words: an `echo`, a search result, a file.
+//!
+//! While a call isn't answered, nothing is known: it may lead elsewhere just then. An answer settles the calls before it that only
+//! look; one that may change the page is in flight until it is answered or cancelled.
 
 mod answer;
 mod call;
+mod chrome;
 mod godot;
 mod listed;
 mod playwright;
@@ -72,9 +79,12 @@ struct Known {
 /// A call that waits for its answer.
 #[derive(Debug)]
 struct Call {
+    /// Its value, as [`call::id_value`] has it.
     id: Option<String>,
     tool: String,
     sort: Sort,
+    /// Its answer may define elements.
+    shows: bool,
     /// It asks for part of the page only.
     is_part: bool,
 }
@@ -85,6 +95,8 @@ enum Shown<'a> {
     /// They are given anew, and it can't be told how.
     Hidden,
     Page(Vec<&'a str>),
+    /// chrome-devtools-mcp's.
+    Chrome(Vec<&'a str>),
     List(Vec<(String, Target)>),
 }
 
@@ -109,9 +121,30 @@ impl Snapshot {
             self.unanswered.pop_front();
             self.forget();
         }
+        let id = id.and_then(call::id_value);
         let sort = call::sort(tool, arguments);
-        let is_part = call::is_part(sort, arguments);
-        self.unanswered.push_back(Call { id: id.map(str::to_owned), tool: tool.to_owned(), sort, is_part });
+        let mut call = Call {
+            shows: call::shows(tool, sort, arguments),
+            is_part: call::is_part(sort, arguments),
+            tool: tool.to_owned(),
+            id,
+            sort,
+        };
+        // Which of two with one id an answer is to can't be told.
+        for twin in self.unanswered.iter_mut().filter(|other| other.id.is_some() && other.id == call.id) {
+            (twin.sort, twin.shows) = (Sort::Acts, false);
+            (call.sort, call.shows) = (Sort::Acts, false);
+        }
+        self.unanswered.push_back(call);
+    }
+
+    /// Looks at a request to cancel a call, by its id: it may have been carried out, and need not be answered.
+    pub fn cancelled(&mut self, id: &str) {
+        let Some(id) = call::id_value(id) else { return };
+        if let Some(at) = self.unanswered.iter().position(|call| call.id.as_ref() == Some(&id)) {
+            self.unanswered.remove(at);
+            self.forget();
+        }
     }
 
     /// What a call's arguments name.
@@ -125,32 +158,31 @@ impl Snapshot {
         }
         let asked = self.settle(answer);
         let (values, texts) = (answer.values(), answer.texts());
-        if !answer.is_observation {
-            self.dialog = texts.iter().rev().find_map(|text| playwright::dialog(text));
+        let is_source = answer.is_observation || asked.as_ref().is_some_and(|call| call.shows);
+        let counts = is_source && !self.unanswered.iter().any(|call| call.sort.may_change());
+        if !answer.is_observation && asked.as_ref().is_some_and(|call| call.shows || call.sort.may_change()) {
+            self.dialog = texts.iter().rev().filter(|_| is_source).find_map(|text| playwright::dialog(text));
         }
-        let is_quoted = asked.as_ref().is_some_and(|call| call.sort.quotes());
         let is_found = asked.as_ref().is_some_and(|call| call::is_find(&call.tool));
+        let mut shown = shown(&texts, &values, is_found && !answer.failed);
+        let is_change = counts && matches!(&shown[..], [Shown::Page(lines)] if playwright::is_part(lines));
+        self.stale(answer, &values, asked.as_ref(), is_change);
         let is_part = is_found || asked.as_ref().is_some_and(|call| call.is_part);
-        let mut shown: Vec<Shown<'_>> = Vec::new();
-        for text in texts {
-            match playwright::find(text, is_found && !answer.failed) {
-                Seen::Nothing => {}
-                Seen::Hidden => shown.push(Shown::Hidden),
-                Seen::Page(lines) => shown.push(Shown::Page(lines)),
-            }
-        }
-        shown.extend(values.iter().filter_map(|value| listed::read(value, MOST)).map(Shown::List));
-        // A list may be there twice: as text and structured.
-        shown.dedup();
-        let is_change = matches!(&shown[..], [Shown::Page(lines)] if playwright::is_part(lines));
-        self.stale(answer, &values, asked.as_ref().map(|call| call.sort), is_change);
         match (shown.pop(), shown.is_empty()) {
+            // It has been written into a file.
+            (None, _) if asked.as_ref().is_some_and(|call| call.shows && call::is_snapshot(&call.tool)) => {
+                self.forget()
+            }
             (None, _) => {}
-            (Some(Shown::Page(lines)), true) if !is_quoted => self.see(&lines, is_part),
-            (Some(Shown::List(list)), true) if !is_quoted => self.replace(list, is_part),
+            (Some(Shown::Page(lines)), true) if counts => self.see(&lines, is_part),
+            (Some(Shown::Chrome(lines)), true) if counts => {
+                self.replace(tree::targets(chrome::read(&lines, MOST)), false)
+            }
+            (Some(Shown::List(list)), true) if counts => self.replace(list, is_part),
             _ => self.forget(),
         }
-        if !is_quoted {
+        // A game carries out its calls in order.
+        if is_source {
             values.iter().for_each(|value| self.see_nodes(value));
         }
     }
@@ -163,26 +195,26 @@ impl Snapshot {
         self.unanswered.remove(at).is_some()
     }
 
-    /// The call that an answer is to. Those before it are settled, too: servers work in order, and one that doesn't will bring
-    /// a snapshot of its own.
+    /// The call that an answer is to. Those before it that only look are settled, too: nobody may answer them any more, and they
+    /// change nothing.
     fn settle(&mut self, answer: &Answer) -> Option<Call> {
         if answer.is_observation {
             return None;
         }
         let at = self.unanswered.iter().position(|call| call.id == answer.id)?;
-        for _ in 0..at {
-            if self.unanswered.pop_front().is_some_and(|call| call.sort.may_change()) {
-                self.forget();
-            }
-        }
-        self.unanswered.pop_front()
+        let later = self.unanswered.split_off(at + 1);
+        let asked = self.unanswered.pop_back();
+        self.unanswered.retain(|call| call.sort.may_change());
+        self.unanswered.extend(later);
+        asked
     }
 
     /// Forgets what an answered call may have changed, but where the answer itself shows what has.
-    fn stale(&mut self, answer: &Answer, values: &[Value], sort: Option<Sort>, is_change: bool) {
+    fn stale(&mut self, answer: &Answer, values: &[Value], asked: Option<&Call>, is_change: bool) {
+        let shows = asked.is_some_and(|call| call.shows);
         let changed: Vec<bool> = values.iter().filter_map(listed::has_changed).collect();
-        let is_same = !changed.is_empty() && !changed.contains(&true) && !answer.failed;
-        let is_stale = match sort {
+        let is_same = shows && !changed.is_empty() && !changed.contains(&true) && !answer.failed;
+        let is_stale = match asked.map(|call| call.sort) {
             Some(Sort::Leads) => true,
             Some(Sort::Acts | Sort::Runs) => !is_same && !is_change,
             Some(Sort::Types) => (answer.failed || changed.contains(&true)) && !is_change,
@@ -275,6 +307,23 @@ impl Snapshot {
         let is_told = |target: &&Target| !known.is_part && target.context.is_some();
         known.target.as_ref().filter(|target| is_told(target) || !depends_on_context(target))
     }
+}
+
+/// What an answer says that looks like a snapshot or a list, whoever has written it.
+fn shown<'a>(texts: &[&'a str], values: &[Value], in_result: bool) -> Vec<Shown<'a>> {
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    for text in texts {
+        match playwright::find(text, in_result) {
+            Seen::Nothing => {}
+            Seen::Hidden => shown.push(Shown::Hidden),
+            Seen::Page(lines) => shown.push(Shown::Page(lines)),
+        }
+        shown.extend(chrome::find(text).map(|found| found.map_or(Shown::Hidden, Shown::Chrome)));
+    }
+    shown.extend(values.iter().filter_map(|value| listed::read(value, MOST)).map(Shown::List));
+    // A list may be there twice: as text and structured.
+    shown.dedup();
+    shown
 }
 
 /// Whether a name says nothing of its own ("OK"), so that what stands around it counts.

@@ -160,7 +160,7 @@ fn key_of(reference: &str) -> String {
     format!("ref={reference}")
 }
 
-fn kind(role: &str, is_pointed: bool) -> ElementKind {
+pub(super) fn kind(role: &str, is_pointed: bool) -> ElementKind {
     match role {
         "dialog" | "alertdialog" | "alert" | "form" | "group" | "row" | "listitem" | "article" | "radiogroup" => {
             ElementKind::Container

@@ -7,6 +7,7 @@ mod hints;
 mod hook;
 mod interleaved;
 mod rules;
+mod snapshots;
 mod subcommands;
 mod undelivered;
 mod wrapped;

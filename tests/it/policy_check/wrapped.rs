@@ -4,8 +4,10 @@ use crate::process::{Talk, command, eventually, example, pipe, text};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// A world that answers each line with the line itself in it, and shows a page first.
-const PAGE: &str = r####"printf '%s\n' '{"jsonrpc":"2.0","id":0,"result":{"content":[{"type":"text","text":"### Page\n- Page URL: http://x/\n### Snapshot\n```yaml\n- generic [ref=e1]:\n  - button \"Delete account\" [ref=e2]\n  - button \"Next page\" [ref=e3]\n```"}]}}'; exec cat"####;
+/// A world that shows a page first, and answers each later line with the line itself.
+const PAGE: &str = r####"read -r call; printf '%s\n' '{"jsonrpc":"2.0","id":0,"result":{"content":[{"type":"text","text":"### Page\n- Page URL: http://x/\n### Snapshot\n```yaml\n- generic [ref=e1]:\n  - button \"Delete account\" [ref=e2]\n  - button \"Next page\" [ref=e3]\n```"}]}}'; exec cat"####;
+
+const LOOK: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{"name":"browser_snapshot"}}"#;
 
 fn wrapped(options: &[&str], far: &[&str]) -> Command {
     let mut gate = command("policy-check");
@@ -21,7 +23,7 @@ fn click(id: u32, reference: &str) -> String {
 #[test]
 fn an_element_is_judged_by_what_the_page_has_shown_and_not_by_what_the_caller_says() {
     let mut talk = Talk::start(&mut wrapped(&[], &["sh", "-c", PAGE]));
-    talk.hear();
+    talk.ask(LOOK);
     let refused: Value = serde_json::from_str(&talk.ask(&click(1, "e2"))).unwrap();
     assert_eq!(refused["result"]["_meta"]["kind"], "needs_approval");
     assert_eq!(refused["result"]["_meta"]["data"]["kind"], "delete");
@@ -38,7 +40,7 @@ fn a_mark_for_the_gate_behind_carries_the_element() {
     let events = tempfile::NamedTempFile::new().unwrap();
     let options = ["--confirm", "mark", "--events", events.path().to_str().unwrap()];
     let mut talk = Talk::start(&mut wrapped(&options, &["sh", "-c", PAGE]));
-    talk.hear();
+    talk.ask(LOOK);
     let marked: Value = serde_json::from_str(&talk.ask(&click(1, "e2"))).unwrap();
     let meta = &marked["params"]["_meta"];
     assert_eq!(
