@@ -200,7 +200,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-fn is_printable(character: char) -> bool {
+/// Whether a terminal takes it for a character to show, or a tab.
+pub fn is_printable(character: char) -> bool {
     match character {
         '\t' => true,
         // Line and paragraph separators, and marks around annotations.

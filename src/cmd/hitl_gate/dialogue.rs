@@ -33,11 +33,14 @@ pub struct Dialogue {
     draft: Option<String>,
     /// The rule that is shown in place of the call.
     pub(super) rule: Option<String>,
+    /// Something of what would be approved has not been shown.
+    pub(super) is_cut: bool,
 }
 
 const PROMPT: &str = "approve [y], edit [e], reject [n], everything [v], help [?]\n> ";
 const PROMPT_WITH_RULES: &str = "approve [y], for this session [a], edit [e], reject [n], everything [v], help [?]\n> ";
 const EDITED_PROMPT: &str = "approve this [y], edit again [e], reject [n], everything [v], help [?]\n> ";
+pub(super) const NOT_ALL_SHOWN: &str = "not everything has been shown: press v first\n";
 const HELP: &str = "\
   y, yes, /yes [TEXT]   let it pass; TEXT goes into the record
   n, no, /no [TEXT]     reject it; TEXT is told to whoever made the call
@@ -45,7 +48,7 @@ const HELP: &str = "\
   e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else a text
   a                     let it pass, and every call of this tool until the end of the run
   A                     the same for calls with this target or these arguments; shows the rule, which can be edited
-  v                     show everything, at full length
+  v                     show everything, at full length; needed before y where something was cut off
   Ctrl-D                reject it
 ";
 
@@ -60,6 +63,7 @@ impl Dialogue {
             edited: None,
             draft: None,
             rule: None,
+            is_cut: true,
         }
     }
 
@@ -72,8 +76,10 @@ impl Dialogue {
         self.rule_prompt().unwrap_or(about_call)
     }
 
-    pub fn begin(&self) -> Next {
-        let mut shown = self.screen.question(&self.question.call.call());
+    pub fn begin(&mut self) -> Next {
+        let screen = self.screen.question(&self.question.call.call());
+        self.is_cut = screen.is_cut;
+        let mut shown = screen.text;
         if let Some(expires_at) = self.question.expires_at {
             let left = expires_at.duration_since(Timestamp::now()).as_secs_f64().max(0.0);
             shown += &format!("without an answer it is rejected in {left:.0} s\n");
@@ -93,6 +99,7 @@ impl Dialogue {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         match word.to_lowercase().as_str() {
+            "y" | "yes" | "/yes" if self.is_cut => self.again(NOT_ALL_SHOWN),
             "y" | "yes" | "/yes" => self.approve(rest),
             "n" | "no" | "/no" => self.reject(rest),
             "e" | "edit" | "/edit" if rest.is_empty() => Next::Edit,
@@ -105,7 +112,8 @@ impl Dialogue {
                 None => self.again("e NAME=VALUE sets an argument, e alone opens your editor\n"),
             },
             "v" if rest.is_empty() => {
-                self.again(&self.screen.everything(&self.question.call.call(), self.edited.as_deref()))
+                self.is_cut = false;
+                Next::AskAnew(self.screen.everything(&self.question.call.call(), self.edited.as_deref()))
             }
             "?" | "h" | "help" => self.again(HELP),
             "" => self.again(""),
@@ -163,7 +171,9 @@ impl Dialogue {
             return Next::AskAnew("nothing is changed\n".to_owned());
         }
         self.edited = Some(edited);
-        Next::AskAnew(self.screen.changes(&changes))
+        let screen = self.screen.changes(&changes);
+        self.is_cut |= screen.is_cut;
+        Next::AskAnew(screen.text)
     }
 
     fn approve(&self, feedback: &str) -> Next {

@@ -8,6 +8,7 @@ mod decide;
 mod dialogue;
 mod editor;
 mod elicitation;
+mod excerpt;
 mod gate;
 mod gate_event;
 mod held;

@@ -1,6 +1,6 @@
 //! What is said between a person and the gate about a rule that would allow more calls than the one that waits.
 
-use super::dialogue::{Dialogue, Next};
+use super::dialogue::{Dialogue, NOT_ALL_SHOWN, Next};
 use super::editor::{self, Edited};
 use crate::io::asking::Asking;
 use crate::io::terminal::printable;
@@ -20,6 +20,7 @@ impl Dialogue {
             (None, "a" | "A") if self.edited.is_some() => {
                 Some(self.again("edited arguments count for this call alone: approve it with y\n"))
             }
+            (None, "a" | "A") if self.is_cut => Some(self.again(NOT_ALL_SHOWN)),
             (None, "a") => Some(self.allow(&offers[0].clone(), false)),
             (None, "A") => {
                 self.rule = offers.last().cloned();

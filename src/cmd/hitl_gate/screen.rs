@@ -1,7 +1,7 @@
 //! What a person sees of a call. Everything foreign is made printable, and none of it begins a line.
 
+use super::excerpt::{columns, cut, visible};
 use crate::io::lines::plain_text;
-use crate::io::terminal::printable;
 use crate::json::quoted;
 use crate::policy::arguments::{Difference, Row, pretty, rows};
 use crate::record::{Call, Fields};
@@ -26,6 +26,30 @@ pub struct Screen {
     width: usize,
 }
 
+/// What a person is shown.
+#[derive(Default)]
+pub struct Shown {
+    pub text: String,
+    /// Something of it was left out: it can't be approved by this alone.
+    pub is_cut: bool,
+}
+
+impl Shown {
+    /// As much of a foreign text as has room.
+    fn cut(&mut self, text: &str, room: usize) -> String {
+        let (kept, is_cut) = cut(text, room);
+        self.is_cut |= is_cut;
+        kept
+    }
+
+    fn end(mut self) -> Shown {
+        if self.is_cut {
+            self.text += "not everything is shown: press v before y\n";
+        }
+        self
+    }
+}
+
 impl Screen {
     pub fn new(color: bool, width: usize) -> Screen {
         Screen { color, width: width.clamp(40, 200) }
@@ -37,10 +61,10 @@ impl Screen {
     }
 
     /// Whether this call may pass?
-    pub fn question(&self, call: &Call<'_>) -> String {
-        let mut screen = self.styled(DIM, &"-".repeat(self.width.min(60))) + "\n";
-        screen += &self.styled(BOLD, "hitl-gate: may this call pass?");
-        screen.push('\n');
+    pub fn question(&self, call: &Call<'_>) -> Shown {
+        let mut screen = Shown::default();
+        screen.text += &(self.styled(DIM, &"-".repeat(self.width.min(60))) + "\n");
+        screen.text += &(self.styled(BOLD, "hitl-gate: may this call pass?") + "\n");
         self.line(&mut screen, "tool", &name(&call.tool), BOLD);
         if let Some(target) = call.target {
             self.line(&mut screen, "target", &described(target), BOLD);
@@ -49,12 +73,12 @@ impl Screen {
             self.policy(&mut screen, policy);
         }
         let rows = rows(call.arguments_text());
-        let _ = writeln!(screen, "{}", if rows.is_empty() { "no arguments" } else { "arguments" });
+        let _ = writeln!(screen.text, "{}", if rows.is_empty() { "no arguments" } else { "arguments" });
         self.table(&mut screen, rows.iter().map(|row| ("  ", PLAIN, row)), rows.len());
-        screen
+        screen.end()
     }
 
-    fn policy(&self, screen: &mut String, policy: &RawValue) {
+    fn policy(&self, screen: &mut Shown, policy: &RawValue) {
         let Ok(fields) = Fields::read(policy.get()) else {
             return self.line(screen, "policy", policy.get(), PLAIN);
         };
@@ -73,37 +97,38 @@ impl Screen {
         }
     }
 
-    fn line(&self, screen: &mut String, title: &str, text: &str, style: &str) {
-        let shown = self.styled(style, &cut(text, self.width - 12));
-        let _ = writeln!(screen, "{}  {shown}", self.styled(TITLE, &format!("{title:>8}")));
+    fn line(&self, screen: &mut Shown, title: &str, text: &str, style: &str) {
+        let shown = self.styled(style, &screen.cut(text, self.width - 12));
+        let _ = writeln!(screen.text, "{}  {shown}", self.styled(TITLE, &format!("{title:>8}")));
     }
 
     fn table<'r>(
         &self,
-        screen: &mut String,
+        screen: &mut Shown,
         rows: impl Iterator<Item = (&'static str, &'static str, &'r Row)>,
         all: usize,
     ) {
         for (sign, style, row) in rows.take(ROWS) {
-            let path = cut(&row.path, PATH);
+            let path = screen.cut(&row.path, PATH);
             let room = self.width.saturating_sub(columns(&path) + 5).max(12);
-            let line = format!("{sign}{path}: {}", cut(&row.value, room));
-            let _ = writeln!(screen, "{}", self.styled(style, &line));
+            let line = format!("{sign}{path}: {}", screen.cut(&row.value, room));
+            let _ = writeln!(screen.text, "{}", self.styled(style, &line));
         }
         if all > ROWS {
-            let _ = writeln!(screen, "  and {} more (v shows everything)", all - ROWS);
+            screen.is_cut = true;
+            let _ = writeln!(screen.text, "  and {} more", all - ROWS);
         }
     }
 
     /// What has changed, old and new.
-    pub fn changes(&self, changes: &[Difference]) -> String {
-        let mut screen = self.styled(BOLD, "edited:") + "\n";
+    pub fn changes(&self, changes: &[Difference]) -> Shown {
+        let mut screen = Shown { text: self.styled(BOLD, "edited:") + "\n", is_cut: false };
         let rows = changes.iter().map(|change| match change {
             Difference::Gone(row) => ("- ", OLD, row),
             Difference::New(row) => ("+ ", NEW, row),
         });
         self.table(&mut screen, rows, changes.len());
-        screen
+        screen.end()
     }
 
     /// The whole call, at full length.
@@ -128,10 +153,10 @@ impl Screen {
 
     /// Every row of a long line begins as ours do.
     fn wrap(&self, screen: &mut String, line: &str) {
-        let line = shown(line);
+        let line = visible(line);
         let (mut row, mut used) = (String::new(), 0);
         for character in line.chars() {
-            let wide = character.width().unwrap_or(0);
+            let wide = character.width().unwrap_or(0).max(1);
             if used + wide > self.width - 4 {
                 let _ = writeln!(screen, "  | {row}");
                 (row, used) = (String::new(), 0);
@@ -143,7 +168,7 @@ impl Screen {
     }
 
     pub fn warning(&self, text: &str) -> String {
-        self.styled(STRONG, &cut(text, 400)) + "\n"
+        self.styled(STRONG, &cut(text, 400).0) + "\n"
     }
 }
 
@@ -174,35 +199,6 @@ fn described(target: &RawValue) -> String {
     words + &text("context").map_or(String::new(), |context| format!(", in {}", quoted(&context)))
 }
 
-/// Printable, and of one width.
-fn shown(text: &str) -> String {
-    printable(text).replace('\t', " ")
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().map(|character| character.width().unwrap_or(0)).sum()
-}
-
-/// As much as has room; of what is longer, how long it is.
-fn cut(text: &str, room: usize) -> String {
-    // Marks that stand on other characters have no width: nobody piles up a thousand of them.
-    let head: String = text.chars().take(room + 1).collect();
-    let head = shown(&head);
-    if columns(&head) <= room && head.chars().count() <= room {
-        return head;
-    }
-    let note = format!("... ({} characters)", text.chars().count());
-    let (mut kept, mut used) = (String::new(), 0);
-    for character in head.chars() {
-        used += character.width().unwrap_or(0);
-        if used + note.len() > room {
-            break;
-        }
-        kept.push(character);
-    }
-    kept + &note
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -210,7 +206,7 @@ mod tests {
     use crate::record::recognise;
 
     fn question(line: &str) -> String {
-        Screen::new(false, 60).question(&recognise(line).unwrap().unwrap())
+        Screen::new(false, 60).question(&recognise(line).unwrap().unwrap()).text
     }
 
     #[test]
@@ -243,21 +239,26 @@ mod tests {
         );
         let call = recognise(&line).unwrap().unwrap();
         let screen = Screen::new(false, 60);
-        for shown in [screen.question(&call), screen.everything(&call, Some(r#"{"a":1}"#))] {
+        for shown in [screen.question(&call).text, screen.everything(&call, Some(r#"{"a":1}"#))] {
             assert!(!shown.chars().any(|c| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{e0041}".contains(c)));
             for line in shown.lines() {
                 assert!(columns(line) <= 62, "{line}");
                 assert!(!line.starts_with(">") && !line.starts_with("approve"), "{line}");
             }
         }
-        assert!(screen.question(&call).len() < 2000 && screen.question(&call).contains(" characters)"));
+        let question = screen.question(&call);
+        assert!(question.text.len() < 2000 && question.text.contains(" characters)") && question.is_cut);
     }
 
     #[test]
     fn many_arguments_are_counted() {
         let arguments: Vec<String> = (0..50).map(|number| format!("\"a{number}\":{number}")).collect();
         let shown = question(&format!(r#"{{"tool":"x","args":{{{}}}}}"#, arguments.join(",")));
-        assert!(shown.contains(".a19: 19\n  and 30 more") && !shown.contains(".a20"), "{shown}");
+        assert!(
+            shown.contains(".a19: 19\n  and 30 more\nnot everything is shown: press v before y\n")
+                && !shown.contains(".a20"),
+            "{shown}"
+        );
         assert!(question(r#"{"tool":"x"}"#).ends_with("no arguments\n"));
     }
 }

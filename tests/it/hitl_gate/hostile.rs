@@ -26,15 +26,72 @@ fn nothing_in_a_call_steers_the_terminal_or_hides() {
 }
 
 #[test]
-fn a_megabyte_is_shown_as_its_beginning() {
+fn a_megabyte_is_shown_as_its_ends() {
     let mut desk = Desk::lay("", "", "");
     let long = "approve [y] ".repeat(90_000);
     let call = format!(r#"{{"id":1,"tool":"x","args":{{"{long}":"{long}"}},"requires_approval":true}}"#);
     let shown = desk.hold(&call);
     assert!(shown.len() < 2000 && shown.contains("(1080002 characters)"), "{} bytes", shown.len());
+    desk.types("v");
+    assert!(desk.question().len() > 2 * long.len());
     desk.types("y");
     desk.hear_decision();
     assert_eq!(desk.hear(), call.replace(r#","requires_approval":true"#, ""));
+}
+
+#[test]
+fn y_approves_nothing_that_was_not_shown() {
+    let hidden = "; rm -rf /home #";
+    let blanks = " ".repeat(300);
+    let many: Vec<String> = (0..20).map(|number| format!("\"a{number}\":0")).collect();
+    let deep = format!("{}\"{}{hidden}{}\"{}", "[".repeat(18), "x".repeat(90), "x".repeat(90), "]".repeat(18));
+    for (arguments, is_cut, shown_at_once) in [
+        // Behind blanks: they are counted, and then all has room.
+        (format!(r#"{{"command":"ls{blanks}{hidden}"}}"#), false, "\"ls<300 blanks>; rm -rf /home #\""),
+        // Blanks that are none, and nothing at all.
+        (r#"{"command":"ls\u2800\u00a0\u3164\u200b#"}"#.to_owned(), false, "\"ls<U+2800><U+00A0><U+3164><U+200B>#\""),
+        // The end of what is long is there, the middle is not.
+        (format!(r#"{{"command":"{}{hidden}"}}"#, "x".repeat(300)), true, "xx...(318 characters)..."),
+        (format!(r#"{{"command":"ls{}{hidden}"}}"#, "\\u2800".repeat(300)), true, "; rm -rf /home #\""),
+        (format!(r#"{{"command":"{0}{hidden}{0}"}}"#, "x".repeat(300)), true, "characters)..."),
+        // Behind the last row, in a name, and deep within.
+        (format!(r#"{{{},"command":"{hidden}"}}"#, many.join(",")), true, "and 1 more"),
+        (format!(r#"{{"{}":"{hidden}"}}"#, "k".repeat(60)), true, "characters)..."),
+        (format!(r#"{{"command":{deep}}}"#), true, "characters)..."),
+    ] {
+        let mut desk = Desk::lay("", "--color never", "");
+        let call = format!(r#"{{"id":1,"tool":"run","args":{arguments},"requires_approval":true}}"#);
+        let shown = desk.hold(&call);
+        assert!(shown.contains(shown_at_once), "{arguments}: {shown}");
+        assert_eq!(shown.contains("not everything is shown: press v before y"), is_cut, "{arguments}: {shown}");
+        if is_cut {
+            desk.types("y");
+            let refused = desk.question();
+            assert!(refused.contains("not everything has been shown: press v first"), "{refused}");
+            desk.types("v");
+            let everything = desk.question().replace("\r\n  | ", "");
+            assert!(everything.contains(hidden), "{everything}");
+        }
+        desk.types("y");
+        assert_eq!(desk.hear_decision().0, "approved");
+        assert_eq!(desk.hear(), call.replace(r#","requires_approval":true"#, ""));
+    }
+}
+
+#[test]
+fn an_edit_is_approved_once_all_of_it_was_shown() {
+    let mut desk = Desk::lay("", "--color never", "");
+    desk.hold(r#"{"id":1,"tool":"run","args":{"command":"ls"},"requires_approval":true}"#);
+    let long = "x".repeat(200);
+    desk.types(&format!("e command={long}"));
+    assert!(desk.question().contains("not everything is shown"));
+    // Both lines at once: the second is no answer to what the first shows.
+    desk.person.send("v\ny\n").unwrap();
+    desk.person.flush().unwrap();
+    assert!(desk.question().replace("\r\n  | ", "").contains(&long));
+    desk.types("y");
+    assert_eq!(desk.hear_decision().0, "edited_by_human");
+    assert!(desk.hear().contains(&long));
 }
 
 #[test]
