@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 mod find;
+mod grammar;
 mod languages;
 mod normalise;
 // Its reader is the build script's, and the tests'.

@@ -3,7 +3,7 @@
 use super::normalise::{is_unspaced, normalise, words};
 
 /// What a language's file may hold, in the order of [`super::ActionKind`], then what tells actions apart from the rest.
-pub const LISTS: [&str; 17] = [
+pub const LISTS: [&str; 19] = [
     "delete",
     "send",
     "pay",
@@ -21,10 +21,14 @@ pub const LISTS: [&str; 17] = [
     "benign",
     "negations",
     "generic",
+    "before",
+    "behind",
 ];
 pub const BENIGN: u8 = 14;
 pub const NEGATIONS: u8 = 15;
 pub const GENERIC: u8 = 16;
+pub const BEFORE: u8 = 17;
+pub const BEHIND: u8 = 18;
 
 /// A word of a pattern, in normal form.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What is left of the matches once harmless ones and negations are taken away.
 
 use super::find::{Match, Name};
+use super::grammar::{is_mentioned, length, stands_at_an_end};
 use super::languages::LanguageSet;
-use super::normalise::is_unspaced;
 use super::pattern::{BENIGN, GENERIC, NEGATIONS};
 use super::{ActionKind, Scope};
 use std::cmp::Reverse;
@@ -18,8 +18,6 @@ pub enum Verdict {
 
 /// More words than this are a sentence.
 const LABEL: usize = 8;
-/// A word of a script without blanks, in characters, about.
-const CHARACTERS: usize = 3;
 
 pub fn judge(name: &Name, languages: LanguageSet, scope: Scope) -> Verdict {
     let matches = name.matches(languages);
@@ -39,6 +37,8 @@ pub fn judge(name: &Name, languages: LanguageSet, scope: Scope) -> Verdict {
     };
     let left = actions.iter().filter(is_best).filter(|found| counts(found));
     let left = left.filter(|found| !is_harmless(found, &matches, languages) && !is_denied(found));
+    // Around a button that says nothing a statement says what it does.
+    let left = left.filter(|found| !matches!(scope, Scope::Label) || !is_mentioned(found, &matches, name));
     match left.min_by_key(|found| rank(found)) {
         Some(found) => Verdict::Action(**found),
         None if is_generic(name, &matches) => Verdict::Generic,
@@ -86,23 +86,7 @@ fn denies_behind(negation: &Match) -> bool {
 }
 
 fn is_sentence(name: &Name) -> bool {
-    if !name.unspaced {
-        return name.words.len() > LABEL;
-    }
-    let unspaced = name.normal.chars().filter(|&c| is_unspaced(c)).count();
-    let is_spaced = |word: &&super::normalise::Word| !name.normal[word.start..word.end].contains(is_unspaced);
-    name.words.iter().filter(is_spaced).count() + unspaced / CHARACTERS > LABEL
-}
-
-/// Whether an action is what a sentence begins with (after a yes) or ends with.
-fn stands_at_an_end(action: &Match, matches: &[Match], name: &Name) -> bool {
-    let (first, last) = name.span();
-    let is_generic = |at: usize| matches.iter().any(|m| m.pattern.list == GENERIC && m.first <= at && at <= m.last);
-    let behind = name.normal.get(action.end..last).map_or(0, |rest| rest.chars().count());
-    action.start <= first
-        || (0..action.first).all(is_generic)
-        || action.end >= last
-        || action.pattern.unspaced() && behind <= 2 * CHARACTERS
+    length(name) > LABEL
 }
 
 /// Whether words like OK and Yes are all it has.

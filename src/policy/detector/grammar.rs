@@ -1,0 +1,190 @@
+//! What a name does with an action's word: it may order the action, or only mention it in a heading, a setting or a statement.
+
+use super::ActionKind;
+use super::find::{Match, Name};
+use super::normalise::is_unspaced;
+use super::pattern::{BEFORE, BEHIND, BENIGN, GENERIC};
+
+/// A longer name than this, in words, that begins with "allow" is a setting: a button allows something, or access to it.
+const PERMISSION: usize = 4;
+/// A word of a script without blanks, in characters, about.
+const CHARACTERS: usize = 3;
+
+/// Languages whose verb is the last word: what stands behind it names the thing that it belongs to ("silme tarihi", 삭제 날짜,
+/// 削除履歴).
+const VERB_FINAL: [&str; 17] =
+    ["az", "bn", "hi", "ja", "kk", "ko", "ky", "mn", "mr", "ne", "ta", "te", "tr", "ug", "ur", "uz", "ka"];
+/// "And" and "or", behind which another action comes, and what makes a question of it.
+const PARTICLES: [&str; 26] = [
+    "ve",
+    "veya",
+    "və",
+    "va",
+    "және",
+    "жана",
+    "ба",
+    "болон",
+    "और",
+    "या",
+    "এবং",
+    "ও",
+    "आणि",
+    "र",
+    "மற்றும்",
+    "మరియు",
+    "اور",
+    "یا",
+    "eta",
+    "edo",
+    "და",
+    "ۋە",
+    "уу",
+    "үү",
+    "mı",
+    "mi",
+];
+
+/// What a password is called: to confirm or to reset one is a step of signing in.
+const PASSWORD: [&str; 34] = [
+    "password",
+    "passwor",
+    "passwort",
+    "kennwort",
+    "passphrase",
+    "parol",
+    "lozink",
+    "hasl",
+    "hesl",
+    "gesl",
+    "jelszo",
+    "jelmondat",
+    "contrasen",
+    "contrasin",
+    "contrasenya",
+    "senha",
+    "palavra-passe",
+    "mot de passe",
+    "wachtwoord",
+    "salasana",
+    "losenord",
+    "adgangskode",
+    "passord",
+    "lykilor",
+    "парол",
+    "κωδικ",
+    "סיסמ",
+    "כלمة المرور",
+    "گذرواژه",
+    "رمز",
+    "密码",
+    "密碼",
+    "パスワード",
+    "mật khẩu",
+];
+
+/// Whether an action is only mentioned.
+pub(super) fn is_mentioned(action: &Match, matches: &[Match], name: &Name) -> bool {
+    // A field or a heading.
+    name.normal.trim_end().ends_with(':')
+        || has_head(action, matches, name)
+        || is_modifier(action, matches, name)
+        || is_behind_noun(action, matches, name)
+        || is_setting(action, name)
+        || is_stated(action, matches, name)
+        || is_of_password(action, name)
+}
+
+fn is_of_password(action: &Match, name: &Name) -> bool {
+    matches!(ActionKind::of_list(action.pattern.list), Some(ActionKind::Confirm | ActionKind::Overwrite))
+        && PASSWORD.iter().any(|password| name.normal.contains(password))
+}
+
+/// How many words a name has; in scripts without blanks, about.
+pub(super) fn length(name: &Name) -> usize {
+    if !name.unspaced {
+        return name.words.len();
+    }
+    let unspaced = name.normal.chars().filter(|&c| is_unspaced(c)).count();
+    let is_spaced = |word: &&super::normalise::Word| !name.normal[word.start..word.end].contains(is_unspaced);
+    name.words.iter().filter(is_spaced).count() + unspaced / CHARACTERS
+}
+
+/// A word of the language's `before` or `behind` stands next to it: "ngày xác nhận" is the day of it, 退款方式 the way of it. One other
+/// word may stand between the former and the action.
+fn has_head(action: &Match, matches: &[Match], name: &Name) -> bool {
+    matches.iter().filter(|head| head.pattern.language == action.pattern.language).any(|head| match head.pattern.list {
+        BEHIND if head.pattern.unspaced() => head.start == action.end,
+        BEHIND => head.first == action.last + 1,
+        BEFORE if head.pattern.unspaced() => head.end == action.start,
+        BEFORE => {
+            let mut between = name.words.iter().take(action.first + 1).skip(head.last + 1);
+            head.last < action.first && action.first - head.last <= 2 && !between.any(|word| word.apart)
+        }
+        _ => false,
+    })
+}
+
+/// Something stands behind the verb in a language where nothing does.
+fn is_modifier(action: &Match, matches: &[Match], name: &Name) -> bool {
+    if !VERB_FINAL.contains(&action.pattern.language()) {
+        return false;
+    }
+    if action.pattern.unspaced() {
+        // Kana goes on with the verb; a compound goes on with other signs. A pattern may end within a word.
+        let of_verb = matches.iter().filter(|other| other.pattern.list < BENIGN && other.overlaps(action));
+        let end = of_verb.map(|other| other.end).max().unwrap_or(action.end);
+        let is_kana = |sign: char| ('\u{3040}'..='\u{309f}').contains(&sign);
+        let next = name.normal[end..].chars().next();
+        return !name.normal[..end].ends_with(is_kana) && next.is_some_and(|next| is_unspaced(next) && !is_kana(next));
+    }
+    let Some(next) = name.words.get(action.last + 1).filter(|word| !word.apart) else { return false };
+    let is_read =
+        matches.iter().any(|other| other.start >= action.end && other.start <= next.start && other.end >= next.end);
+    let word = &name.normal[next.start..next.end];
+    let is_joined = name.normal[action.end..next.start].trim().is_empty() && word.chars().all(char::is_alphabetic);
+    is_joined && !is_read && !PARTICLES.contains(&word)
+}
+
+/// Languages whose verb is the first word: what stands before one that orders agrees, or is another order.
+const VERB_FIRST: [&str; 13] = ["ar", "ca", "el", "es", "fr", "gl", "he", "id", "it", "ms", "pt", "ro", "vi"];
+
+/// Something else stands before the verb in a language where nothing does: "sala pública", "codice di conferma".
+fn is_behind_noun(action: &Match, matches: &[Match], name: &Name) -> bool {
+    let is_read = |word: &super::normalise::Word| {
+        let text = &name.normal[word.start..word.end];
+        text.chars().count() <= 2 || matches.iter().any(|other| other.start <= word.start && other.end >= word.end)
+    };
+    VERB_FIRST.contains(&action.pattern.language())
+        && action.first > 0
+        && name.normal[..action.start].trim_end().ends_with(char::is_alphanumeric)
+        && !name.normal.trim_end().ends_with(['?', ';', '\u{61f}'])
+        && !name.words[..action.first].iter().all(is_read)
+}
+
+/// One word that gives a right, in a name that says much more ("Allow customers to change their data"). English lists what is
+/// given.
+fn is_setting(action: &Match, name: &Name) -> bool {
+    let is_bare = action.pattern.steps().is_empty() && action.pattern.lead() == 0;
+    ActionKind::of_list(action.pattern.list) == Some(ActionKind::Grant)
+        && is_bare
+        && action.pattern.language() != "en"
+        && length(name) > if action.pattern.unspaced() { 2 * PERMISSION } else { PERMISSION }
+}
+
+/// In the midst of a sentence that ends with a full stop.
+fn is_stated(action: &Match, matches: &[Match], name: &Name) -> bool {
+    let text = name.normal.trim_end();
+    let is_sentence = text.ends_with('.') && !text.ends_with("..") || text.ends_with('\u{3002}');
+    is_sentence && !stands_at_an_end(action, matches, name)
+}
+
+/// Whether an action is what a sentence begins with (after a yes) or ends with.
+pub(super) fn stands_at_an_end(action: &Match, matches: &[Match], name: &Name) -> bool {
+    let (first, last) = name.span();
+    let is_generic = |at: usize| matches.iter().any(|m| m.pattern.list == GENERIC && m.first <= at && at <= m.last);
+    let behind = name.normal.get(action.end..last).map_or(0, |rest| rest.chars().count());
+    action.start <= first
+        || (0..action.first).all(is_generic)
+        || action.end >= last
+        || action.pattern.unspaced() && behind <= 2 * CHARACTERS
+}
