@@ -15,7 +15,7 @@ const CHARACTERS: usize = 3;
 const VERB_FINAL: [&str; 17] =
     ["az", "bn", "hi", "ja", "kk", "ko", "ky", "mn", "mr", "ne", "ta", "te", "tr", "ug", "ur", "uz", "ka"];
 /// "And" and "or", behind which another action comes, and what makes a question of it.
-const PARTICLES: [&str; 26] = [
+const PARTICLES: [&str; 29] = [
     "ve",
     "veya",
     "və",
@@ -42,6 +42,9 @@ const PARTICLES: [&str; 26] = [
     "үү",
     "mı",
     "mi",
+    "दें",
+    "दो",
+    "दीजिए",
 ];
 
 /// What a password is called: to confirm or to reset one is a step of signing in.
