@@ -373,6 +373,13 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The same, and no object within it has a key twice either. For arguments: what carries them out reads all of them.
+    pub(crate) fn read_deep(text: &'a str) -> Result<Fields<'a>, Unreadable> {
+        let fields = Fields::read(text)?;
+        let mut nested = fields.0.iter().map(|(_, value)| value.get()).filter(|json| json.starts_with(['{', '[']));
+        nested.try_for_each(unambiguous).map(|()| fields)
+    }
+
     /// A key that is there twice, whichever way it is cased.
     fn twice(&self) -> Option<String> {
         // Most objects have a few plain keys; they are compared as they stand.
@@ -421,6 +428,28 @@ impl<'a> Fields<'a> {
         let key = folded(key);
         self.0.iter().find(|(name, _)| folded(name) == key).map(|&(_, value)| value)
     }
+}
+
+/// Whether each object within a JSON value has each key once. Each level is read by itself, so depth takes time, and is bounded as
+/// serde_json bounds it.
+fn unambiguous(json: &str) -> Result<(), Unreadable> {
+    const DEEPEST: usize = 127;
+    let mut level = vec![json];
+    for _ in 0..DEEPEST {
+        let mut next = Vec::new();
+        for json in level {
+            let values: Vec<&RawValue> = match json.starts_with('{') {
+                true => Fields::read(json)?.0.into_iter().map(|(_, value)| value).collect(),
+                false => serde_json::from_str(json).or_else(|_| unreadable("an array in it cannot be read"))?,
+            };
+            next.extend(values.into_iter().map(RawValue::get).filter(|json| json.starts_with(['{', '['])));
+        }
+        if next.is_empty() {
+            return Ok(());
+        }
+        level = next;
+    }
+    unreadable("it nests too deep to be read for certain")
 }
 
 /// A key as readers that ignore case see it; upper case first, for the letters (a long s) that have no way back.

@@ -1,17 +1,17 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 pub mod audit;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 mod caller;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 mod deliveries;
 pub mod distribution;
 mod events;
 #[cfg(feature = "jq")]
 pub mod filter;
 pub mod godot_bridge;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 pub mod hitl_gate;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
@@ -22,11 +22,11 @@ pub mod log_file;
 pub mod mcp_pipe;
 pub mod mcp_serve;
 pub mod options;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 pub mod policy_check;
 #[cfg(feature = "jq")]
 pub mod replay;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 mod rules_file;
 mod silence;
 pub mod sts_proxy;
@@ -56,7 +56,7 @@ pub struct Command {
 /// Every command.
 pub const ALL: &[Command] = &[
     godot_bridge::COMMAND,
-    #[cfg(feature = "jq")]
+    #[cfg(feature = "gates")]
     hitl_gate::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_log::COMMAND,
@@ -65,7 +65,7 @@ pub const ALL: &[Command] = &[
     #[cfg(feature = "mcp")]
     mcp_pipe::COMMAND,
     mcp_serve::COMMAND,
-    #[cfg(feature = "jq")]
+    #[cfg(feature = "gates")]
     policy_check::COMMAND,
     #[cfg(feature = "jq")]
     replay::COMMAND,

@@ -4,6 +4,7 @@
 pub mod annotations;
 pub mod arguments;
 pub mod audit;
+#[cfg(feature = "gates")]
 pub mod builtin;
 pub mod detector;
 mod identifier;

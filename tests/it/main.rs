@@ -7,13 +7,13 @@ mod contract;
 mod documents;
 mod edges;
 mod engine;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 mod examples;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 mod gated;
 mod godot;
 mod godot_bridge;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 mod hitl_gate;
 mod house;
 mod jsonl_log;
@@ -25,7 +25,7 @@ mod mcp_pipe;
 mod mcp_serve;
 mod mcp_servers;
 mod person;
-#[cfg(feature = "jq")]
+#[cfg(feature = "gates")]
 mod policy_check;
 mod private_files;
 mod process;

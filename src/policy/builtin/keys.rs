@@ -1,96 +1,107 @@
-//! Keys, and where they are typed: Enter submits a form, but in a search it only looks.
+//! Keys: which of them enter, delete or press what has the focus.
 
-use super::{JudgedCall, text};
-use crate::policy::target::Target;
-use crate::record::Fields;
+use serde_json::Value;
 
-/// The word for searching that fields bear, in many languages; part of a name is enough.
-const SEARCH: &[&str] = &[
-    "search",
-    "find",
-    "filter",
-    "such",
-    "recherch",
-    "buscar",
-    "busca",
-    "pesquis",
-    "procurar",
-    "cerca",
-    "ricerca",
-    "zoek",
-    "sök",
-    "søg",
-    "søk",
-    "haku",
-    "etsi",
-    "szukaj",
-    "wyszuk",
-    "hled",
-    "hľad",
-    "keres",
-    "caut",
-    "căuta",
-    "поиск",
-    "искать",
-    "найти",
-    "пошук",
-    "търс",
-    "претраг",
-    "pretra",
-    "išči",
-    "otsi",
-    "meklē",
-    "paiešk",
-    "αναζήτηση",
-    "ara",
-    "axtar",
-    "بحث",
-    "جستجو",
-    "חיפוש",
-    "חפש",
-    "खोज",
-    "অনুসন্ধান",
-    "ค้นหา",
-    "tìm",
-    "cari",
-    "搜",
-    "查找",
-    "検索",
-    "검색",
-    "ძებნა",
-    "որոն",
+/// What a combination of keys does to a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// It enters what was typed, or presses the button that has the focus.
+    Enter,
+    /// It deletes what is selected.
+    Delete,
+    /// It presses the button that has the focus.
+    Space,
+    /// It moves the focus.
+    Move,
+    /// Nothing of these.
+    Other,
+}
+
+/// WebDriver's codes of Return and Enter, and what ends a line.
+const ENTERING: &[char] = &[
+    '\u{e006}', '\u{e007}', '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}', '\u{23ce}', '\u{21b5}',
+    '\u{21a9}',
 ];
 
-/// Whether a field is one to search in.
-pub fn searches(target: &Target) -> bool {
-    let name = target.name.to_lowercase();
-    let is_word = |word: &&str| match word.chars().count() {
-        // Short ones are part of too much.
-        ..=3 if word.is_ascii() => name.split(|one: char| !one.is_alphanumeric()).any(|own| own == *word),
-        _ => name.contains(*word),
+/// The arguments that name a key.
+const KEYS: &[&str] =
+    &["key", "keys", "combo", "action", "hotkey", "shortcut", "keycode", "code", "modifiers", "modifier", "text"];
+
+/// What the keys that a call names do: the first that counts of the order in [`Key`]; `None` where it names none.
+pub fn pressed(arguments: &Value) -> Option<Key> {
+    let fields = arguments.as_object()?;
+    let named: Vec<&Value> = fields
+        .iter()
+        .filter(|(key, _)| KEYS.contains(&super::plain_key(key).as_str()))
+        .map(|(_, value)| value)
+        .collect();
+    let mut keys = String::new();
+    for value in named {
+        append(value, &mut keys)?;
+    }
+    (!keys.is_empty()).then(|| key(&keys))
+}
+
+/// `None` where it is no text: what the number of a key means differs.
+fn append(value: &Value, keys: &mut String) -> Option<()> {
+    match value {
+        Value::String(text) => {
+            keys.push_str(text);
+            // Keys that follow each other, or are held together.
+            keys.push('+');
+        }
+        Value::Array(items) => items.iter().try_for_each(|item| append(item, keys))?,
+        Value::Null => {}
+        _ => return None,
+    }
+    Some(())
+}
+
+fn key(keys: &str) -> Key {
+    let lower = keys.to_lowercase();
+    let words: Vec<&str> = lower.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    // Terminals send a carriage return or a line feed for these.
+    let is_control = any(&["ctrl", "control", "c"]) || lower.contains('^');
+    match () {
+        () if keys.contains(ENTERING) => Key::Enter,
+        () if any(&[
+            "enter",
+            "return",
+            "numpadenter",
+            "kpenter",
+            "numenter",
+            "linefeed",
+            "accept",
+            "cr",
+            "lf",
+            "crlf",
+        ]) =>
+        {
+            Key::Enter
+        }
+        () if is_control && any(&["m", "j"]) => Key::Enter,
+        () if any(&["delete", "del", "numpaddelete"]) => Key::Delete,
+        () if any(&["space", "spacebar", "select"])
+            || keys.split('+').any(|key| !key.is_empty() && key.trim().is_empty()) =>
+        {
+            Key::Space
+        }
+        () if any(&["tab", "arrowdown", "arrowup", "arrowleft", "arrowright", "down", "up", "left", "right"]) => {
+            Key::Move
+        }
+        () => Key::Other,
+    }
+}
+
+/// Whether typed text enters itself: a line's end, WebDriver's codes, or the `{ENTER}` of those who send keys as text.
+pub fn enters(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let is_named = |bracket: char| {
+        lower.split(bracket).skip(1).any(|behind| {
+            let name: String = behind.chars().take_while(|one| one.is_alphanumeric()).collect();
+            ["enter", "return", "numpadenter", "cr"].contains(&name.as_str())
+        })
     };
-    target.role.as_deref() == Some("searchbox") || SEARCH.iter().any(is_word)
-}
-
-/// What it types ends with Enter.
-pub fn submits(call: &JudgedCall<'_>) -> bool {
-    let is_true = |key: &&str| call.arguments.get(key).is_some_and(|value| value.get() == "true");
-    let ends_line = |key: &&str| text(&call.arguments, key).is_some_and(|text| text.ends_with(['\n', '\r']));
-    ["submit", "enter", "press_enter", "pressEnter", "auto_enter"].iter().any(is_true)
-        || ["text", "value"].iter().any(ends_line)
-}
-
-/// The key that a call presses.
-pub fn key_of(arguments: &Fields<'_>) -> Option<String> {
-    ["key", "keys", "combo", "action", "hotkey"].iter().find_map(|key| text(arguments, key))
-}
-
-/// Whether a key, or the last of a combination, is one of these.
-pub fn is_key(pressed: &str, keys: &[&str]) -> bool {
-    let pressed = pressed.to_lowercase();
-    let last = pressed.rsplit(['+', '-']).next().filter(|last| !last.is_empty()).unwrap_or(&pressed);
-    let last = if last.trim().is_empty() { last } else { last.trim() };
-    pressed.split_whitespace().any(|word| keys.contains(&word))
-        || keys.contains(&last)
-        || keys.contains(&pressed.as_str())
+    text.contains(ENTERING) || is_named('{') || is_named('<')
 }

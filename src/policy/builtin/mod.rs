@@ -2,23 +2,34 @@
 //! far as the tool's name, its arguments and the element that it acts on tell. It is a whitelist: what isn't
 //! known is asked about as well.
 
+mod actions;
 mod address;
+mod element;
 mod keys;
 mod lexicon;
 mod names;
+mod nested;
 mod phrase;
+mod run;
 mod shell;
+mod sql;
+mod typing;
 
 use super::annotations::Hint;
-use super::detector::{ActionKind, Element, Finding, classify};
+use super::detector::{ActionKind, Finding};
+use super::identifier::words;
 use super::snapshot::{Named, Snapshot};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
-use crate::record::{Call, Fields, recognise};
+use crate::json::Object;
+use crate::record::{Call, Fields};
 use address::judge_address;
-use keys::{is_key, key_of, searches, submits};
+use element::{judge_description, judge_element, judge_target};
+use keys::{Key, pressed};
 use names::Class;
+use serde_json::Value;
 use serde_json::value::RawValue;
+use typing::{judge_choice, searches, submits};
 
 /// Where the keyboard's focus is, as far as the calls tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +72,8 @@ impl Acts {
 /// A call's part that counts here.
 struct JudgedCall<'a> {
     tool: &'a str,
+    /// JSON text: an object.
+    raw: &'a str,
     arguments: Fields<'a>,
     named: Named,
 }
@@ -92,23 +105,21 @@ impl Builtin {
     pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, Acts) {
         let class = names::class_of_server(&call.tool, &self.shared_prefix);
         let raw = call.arguments.map_or("{}", RawValue::get);
-        let Ok(arguments) = Fields::read(raw) else {
-            let why = "two readers could read its arguments differently: a key is there twice, or in two spellings";
-            return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), Acts { target: None, class });
+        let arguments = match Fields::read_deep(raw) {
+            Ok(arguments) => arguments,
+            Err(why) => {
+                let why = format!("two readers could read its arguments differently: {why}");
+                return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), Acts { target: None, class });
+            }
         };
         let named = self.named(call, raw, &arguments);
-        let call = JudgedCall { tool: &call.tool, arguments, named };
+        let call = JudgedCall { tool: &call.tool, raw, arguments, named };
         let mut decision = self.judge_class(&class, &call, hint);
         if matches!(class, Class::Activate | Class::Unknown) && decision.kind.is_none() {
             decision = judge_description(&call, decision);
         }
-        // A call within a call (Godot's wait_for).
-        if let Some(then) = call.arguments.get("then").filter(|then| then.get().starts_with('{')) {
-            let why = "it has another call within it, which can't be read";
-            decision = decision.or_stricter(match recognise(then.get()) {
-                Ok(Some(inner)) => self.judge(&inner, Hint::None).0,
-                _ => Decision::new(Verdict::Confirm, "builtin.unknown", why),
-            });
+        if let Some(said) = actions::judge(&call, &class, &|inner| self.judge(inner, Hint::None).0) {
+            decision = decision.or_stricter(said);
         }
         if hint == Hint::Destructive {
             let why = "its server says that it is destructive";
@@ -147,8 +158,7 @@ impl Builtin {
             (Class::Observe, _) => {}
             (Class::Enter, Some(target)) if !is_held => self.focus = Focus::Text(target.clone()),
             (Class::Press, _) => {
-                let key = call.arguments.and_then(|arguments| key_of(&Fields::read(arguments.get()).ok()?));
-                if key.is_some_and(|key| is_key(&key, &["tab", "arrowdown", "arrowup", "arrowleft", "arrowright"])) {
+                if serde_json::from_str(call.arguments_text()).ok().and_then(|own| pressed(&own)) == Some(Key::Move) {
                     self.focus = Focus::Moved;
                 }
             }
@@ -160,16 +170,16 @@ impl Builtin {
         match class {
             Class::Observe => allow("it only looks"),
             Class::Navigate => judge_address(call),
-            Class::Activate => judge_element(&call.named),
+            Class::Activate => self.judge_drop(call, judge_element(&call.named)),
             Class::Enter if submits(call) => self.judge_submit(match &call.named {
                 Named::Element(target) => Some(target),
                 _ => None,
             }),
-            Class::Enter => allow("it only types or chooses"),
+            Class::Enter => judge_choice(call).unwrap_or_else(|| allow("it only types or chooses")),
             Class::Press => self.judge_key(call),
             Class::Dialog => judge_dialog(call),
             Class::Run | Class::Change(_) if hint == Hint::ReadOnly => allow(READ_ONLY),
-            Class::Run => judge_run(call),
+            Class::Run => run::judge_run(call),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
             // As with what is not known, a rule may allow it.
             Class::Change(word) => {
@@ -199,69 +209,37 @@ impl Builtin {
     }
 
     fn judge_key(&self, call: &JudgedCall<'_>) -> Decision {
-        let Some(key) = key_of(&call.arguments) else {
+        let Some(key) = serde_json::from_str(call.raw).ok().and_then(|own| pressed(&own)) else {
             return Decision::new(Verdict::Confirm, "builtin.unknown", "which key it presses isn't known");
         };
         let typed = match (&call.named, &self.focus) {
             (Named::Element(target), _) | (_, Focus::Text(target)) => Some(target),
             _ => None,
         };
-        match () {
-            () if is_key(&key, &["enter", "return", "numpadenter", "ui_accept", "\n", "\r"]) => {
-                self.judge_submit(typed)
-            }
-            () if is_key(&key, &["delete", "del"]) && typed.is_none() => {
+        match key {
+            Key::Enter => self.judge_submit(typed),
+            Key::Delete if typed.is_none() => {
                 found(ActionKind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
             }
-            () if is_key(&key, &["space", " ", "spacebar", "ui_select"]) && self.focus == Focus::Moved => {
+            Key::Space if self.focus == Focus::Moved => {
                 Decision::new(Verdict::Confirm, "builtin.key", "the key may press a button, and which isn't known")
             }
-            () => allow("the key submits nothing"),
+            _ => allow("the key submits nothing"),
         }
     }
-}
 
-/// What the caller says of it may add a question.
-fn judge_description(call: &JudgedCall<'_>, decision: Decision) -> Decision {
-    let is_judged = |said: &str| matches!(&call.named, Named::Element(target) if target.name == said);
-    let said = ["element", "description"].into_iter().filter_map(|key| text(&call.arguments, key));
-    let found = said.filter(|said| !is_judged(said)).find_map(|name| find(&Target { name, ..Target::default() }));
-    match found {
-        Some(found) => decision.or_stricter(Decision::confirm("builtin.detector", found)),
-        None => decision,
-    }
-}
-
-fn judge_element(named: &Named) -> Decision {
-    match named {
-        Named::Element(target) => judge_target(target),
-        Named::Unknown(reference) => {
-            let why = format!("no snapshot has shown what {reference:?} is: take one first");
-            Decision::new(Verdict::Confirm, "builtin.unknown_target", why)
+    /// What is dragged is dropped somewhere.
+    fn judge_drop(&self, call: &JudgedCall<'_>, decision: Decision) -> Decision {
+        if !words(call.tool).iter().any(|word| ["drag", "drop", "swipe", "move"].contains(&word.as_str())) {
+            return decision;
         }
-        Named::Nothing => Decision::new(
-            Verdict::Confirm,
-            "builtin.unknown_target",
-            "it names no element, so what it does isn't known",
-        ),
+        let named = |text: &str| self.snapshot.target("browser_click", &Object::default().text("ref", text).end());
+        let dropped = serde_json::from_str::<Value>(call.raw).ok().and_then(|own| element::judge_drop(&own, named));
+        match dropped {
+            Some(dropped) => decision.or_stricter(dropped),
+            None => decision,
+        }
     }
-}
-
-fn judge_target(target: &Target) -> Decision {
-    match find(target) {
-        Some(finding) => Decision::confirm("builtin.detector", finding),
-        None => allow("nothing says that it is destructive"),
-    }
-}
-
-fn find(target: &Target) -> Option<Finding> {
-    classify(&Element {
-        role: target.role.as_deref(),
-        name: &target.name,
-        value: target.value.as_deref(),
-        locale: None,
-        context: target.context.as_deref(),
-    })
 }
 
 fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
@@ -271,19 +249,9 @@ fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
     }
 }
 
-fn judge_run(call: &JudgedCall<'_>) -> Decision {
-    let written: Vec<&str> = call.arguments.iter().map(|(key, _)| key).collect();
-    let alone = |keys: &[&str]| match written[..] {
-        [key] if keys.contains(&key) => text(&call.arguments, key),
-        _ => None,
-    };
-    if alone(&["command", "cmd"]).is_some_and(|command| shell::only_reads(&command)) {
-        return allow("the command only reads");
-    }
-    if alone(&["sql", "query"]).is_some_and(|query| shell::only_selects(&query)) {
-        return allow("the query only reads");
-    }
-    found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned())
+/// A key without capitals and marks: `saveTo` and `save_to` are one.
+fn plain_key(key: &str) -> String {
+    key.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 fn text(arguments: &Fields<'_>, key: &str) -> Option<String> {

@@ -57,7 +57,7 @@ fn what_destroys_or_isnt_known_is_asked_about() {
         (Some(ActionKind::Submit), r#"{"tool":"browser_press_key","args":{"key":"Control+Enter"}}"#),
         (Some(ActionKind::Delete), r#"{"tool":"press_key","args":{"key":"Shift+Delete"}}"#),
         (Some(ActionKind::Run), r#"{"tool":"run_command","args":{"command":"rm -rf /tmp/x"}}"#),
-        (Some(ActionKind::Run), r#"{"tool":"run_command","args":{"command":"ls","cwd":"/"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"run_command","args":{"command":"ls","env":{"PATH":"/tmp"}}}"#),
         (Some(ActionKind::Run), r#"{"tool":"browser_evaluate","args":{"function":"() => 1"}}"#),
         (Some(ActionKind::Run), r#"{"tool":"browser_navigate","args":{"url":" JavaScript:alert(1)"}}"#),
         (

@@ -1,5 +1,6 @@
 //! `policy-check` as a process: what becomes of calls in a pipe and before a world, what rules say, and what nothing gets past.
 
+mod arguments;
 mod audit;
 mod bytes;
 mod calls;

@@ -1,0 +1,306 @@
+//! The simple commands of a shell's text, wherever they stand: in lists, pipelines, loops, functions, substitutions.
+//!
+//! The text is read as bash and POSIX's shell read it (`brush-parser`). Where a construct evaluates the content of a variable as
+//! code (arithmetic with names, `${x@P}`, `${!x}`, subscripts), or where shells disagree, the text is unreadable.
+
+mod conditions;
+mod words;
+
+use crate::{Unreadable, parse};
+use brush_parser::ast::{
+    AndOr, AssignmentName, AssignmentValue, Command as Node, CommandPrefixOrSuffixItem as Item, CompoundCommand,
+    CompoundList, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList, SeparatorOperator,
+    SimpleCommand,
+};
+use brush_parser::{Parser, ParserOptions, SourceInfo};
+use conditions::arithmetic;
+
+/// A word as the command gets it; `None` where an expansion decides what it is, or how many words it becomes. Patterns (`*.c`)
+/// are as they are written.
+pub type Word = Option<String>;
+
+/// A simple command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Command {
+    /// The variables that are set: before the command, by it alone, or by a loop.
+    pub assigned: Vec<String>,
+    /// The program and its arguments; empty where variables are set or files are opened and nothing is run.
+    pub words: Vec<Word>,
+    /// The files that redirections open to write.
+    pub written: Vec<Word>,
+    /// The files that redirections open to read.
+    pub read: Vec<Word>,
+}
+
+/// What a text does, in the order in which it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// It runs a command, perhaps, or perhaps often.
+    Run(Command),
+    /// From here on a function has this name, in the text and not only in a part of it. What its body runs stands before.
+    Define(String),
+}
+
+/// So many brackets, quotes of substitutions and words that open something may a text have.
+const OPENERS: usize = 40;
+/// So deep may substitutions nest.
+const DEEP: usize = 4;
+
+/// What a text does.
+///
+/// ```
+/// use pipewright_syntax::shell::{Step, steps};
+/// let steps = steps("cd src && grep -c 'x y' $FILES >out").expect("it is readable");
+/// let [Step::Run(cd), Step::Run(grep)] = &steps[..] else { panic!("two commands") };
+/// assert_eq!(cd.words, [Some("cd".to_owned()), Some("src".to_owned())]);
+/// assert_eq!(grep.words[2..], [Some("x y".to_owned()), None]);
+/// assert_eq!(grep.written, [Some("out".to_owned())]);
+/// ```
+///
+/// # Errors
+/// Where that cannot be told for certain.
+pub fn steps(text: &str) -> Result<Vec<Step>, Unreadable> {
+    parse(text, || {
+        let mut walk = Walk { steps: Vec::new(), depth: 0 };
+        walk.program(text)?;
+        Ok(walk.steps)
+    })
+}
+
+fn options() -> ParserOptions {
+    ParserOptions {
+        // Other shells run code in what bash takes for such patterns.
+        enable_extended_globbing: false,
+        // A tilde stays as it is written.
+        tilde_expansion: false,
+        ..ParserOptions::default()
+    }
+}
+
+/// Refuses what this parser and the shells may read differently, and what would take it too long.
+fn check(text: &str) -> Result<(), Unreadable> {
+    let has = |part: &str| text.contains(part);
+    if text.chars().any(|one| one.is_control() && !matches!(one, '\n' | '\t')) {
+        return Err(Unreadable("it has control characters"));
+    }
+    if ["$'", "$\"", "$["].into_iter().any(has) {
+        return Err(Unreadable("it quotes or calculates as not all shells do"));
+    }
+    // What is escaped in backquotes is unescaped once more.
+    if has("`") && has("\\") {
+        return Err(Unreadable("it escapes beside backquotes"));
+    }
+    let words = text.split(|one: char| !one.is_alphanumeric());
+    let opening = words.filter(|word| matches!(*word, "if" | "while" | "until" | "for" | "case" | "function")).count();
+    if opening + text.matches(['(', '{', '`', '!', '[']).count() > OPENERS {
+        return Err(Unreadable("it nests deeper than any that is read"));
+    }
+    let substitutes = has("`") || has("$(") || has("<(") || has(">(");
+    // Where a comment, a here-document or a `case` holds a bracket, the end of a substitution is hard to find.
+    if substitutes && (has("#") || has("<<") || has("case")) {
+        return Err(Unreadable("it has a substitution beside a comment, a here-document or a case"));
+    }
+    Ok(())
+}
+
+struct Walk {
+    steps: Vec<Step>,
+    depth: usize,
+}
+
+type Done = Result<(), Unreadable>;
+
+impl Walk {
+    fn program(&mut self, text: &str) -> Done {
+        check(text)?;
+        if self.depth > DEEP {
+            return Err(Unreadable("its substitutions nest too deep"));
+        }
+        let program = Parser::new(text.as_bytes(), &options(), &SourceInfo::default()).parse_program();
+        let program = program.map_err(|_| Unreadable("it is no text of bash or of POSIX's shell"))?;
+        program.complete_commands.iter().try_for_each(|list| self.list(list, self.depth == 0))
+    }
+
+    /// What a substitution runs.
+    fn substitution(&mut self, text: &str) -> Done {
+        self.depth += 1;
+        self.program(text)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn list(&mut self, list: &CompoundList, is_whole_text: bool) -> Done {
+        for item in &list.0 {
+            self.pipeline(&item.0.first)?;
+            for AndOr::And(next) | AndOr::Or(next) in &item.0.additional {
+                self.pipeline(next)?;
+            }
+            let is_alone = item.0.additional.is_empty() && matches!(item.1, SeparatorOperator::Sequence);
+            if let [Node::Function(function)] = &item.0.first.seq[..]
+                && is_whole_text
+                && is_alone
+            {
+                self.steps.push(Step::Define(function.fname.value.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) -> Done {
+        pipeline.seq.iter().try_for_each(|command| self.command(command))
+    }
+
+    fn command(&mut self, command: &Node) -> Done {
+        match command {
+            Node::Simple(simple) => self.simple(simple),
+            Node::Compound(compound, redirections) => {
+                self.compound(compound)?;
+                self.redirections(redirections.as_ref())
+            }
+            Node::Function(function) => {
+                self.compound(&function.body.0)?;
+                self.redirections(function.body.1.as_ref())
+            }
+            Node::ExtendedTest(test) => self.test(&test.expr),
+        }
+    }
+
+    fn simple(&mut self, simple: &SimpleCommand) -> Done {
+        let mut command = Command::default();
+        for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
+            self.item(item, &mut command, true)?;
+        }
+        if let Some(name) = &simple.word_or_name {
+            command.words.push(self.word(&name.value)?);
+        }
+        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+            self.item(item, &mut command, false)?;
+        }
+        self.steps.push(Step::Run(command));
+        Ok(())
+    }
+
+    fn item(&mut self, item: &Item, command: &mut Command, is_before: bool) -> Done {
+        match item {
+            Item::IoRedirect(redirection) => self.redirection(redirection, command)?,
+            Item::Word(word) => command.words.push(self.word(&word.value)?),
+            Item::AssignmentWord(assignment, _) if is_before => {
+                let AssignmentName::VariableName(name) = &assignment.name else {
+                    return Err(Unreadable("it sets an element of an array"));
+                };
+                command.assigned.push(name.clone());
+                match &assignment.value {
+                    AssignmentValue::Scalar(word) => drop(self.word(&word.value)?),
+                    AssignmentValue::Array(words) => {
+                        for (key, word) in words {
+                            if key.is_some() {
+                                return Err(Unreadable("it sets an element of an array"));
+                            }
+                            self.word(&word.value)?;
+                        }
+                    }
+                }
+            }
+            Item::AssignmentWord(_, word) => command.words.push(self.word(&word.value)?),
+            Item::ProcessSubstitution(_, subshell) => {
+                self.list(&subshell.list, false)?;
+                command.words.push(None);
+            }
+        }
+        Ok(())
+    }
+
+    fn redirections(&mut self, list: Option<&RedirectList>) -> Done {
+        let mut command = Command::default();
+        for redirection in list.iter().flat_map(|list| &list.0) {
+            self.redirection(redirection, &mut command)?;
+        }
+        self.steps.push(Step::Run(command));
+        Ok(())
+    }
+
+    fn redirection(&mut self, redirection: &IoRedirect, command: &mut Command) -> Done {
+        match redirection {
+            IoRedirect::File(_, kind, target) => {
+                let is_read = matches!(kind, IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput);
+                let file = match target {
+                    IoFileRedirectTarget::Fd(_) => return Ok(()),
+                    IoFileRedirectTarget::Filename(word) => self.word(&word.value)?,
+                    IoFileRedirectTarget::Duplicate(word) => match self.word(&word.value)? {
+                        Some(descriptor) if is_descriptor(&descriptor) => return Ok(()),
+                        file => file,
+                    },
+                    IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
+                        return self.list(&subshell.list, false);
+                    }
+                };
+                if is_read { &mut command.read } else { &mut command.written }.push(file);
+            }
+            IoRedirect::HereDocument(_, document) => {
+                // Beside a substitution, the whole text is refused.
+                if document.requires_expansion && document.doc.value.contains("${") {
+                    return Err(Unreadable("its here-document expands more than plain variables"));
+                }
+            }
+            IoRedirect::HereString(_, word) => drop(self.word(&word.value)?),
+            IoRedirect::OutputAndError(word, _) => command.written.push(self.word(&word.value)?),
+        }
+        Ok(())
+    }
+
+    fn compound(&mut self, compound: &CompoundCommand) -> Done {
+        match compound {
+            CompoundCommand::Arithmetic(command) => arithmetic(&command.expr),
+            CompoundCommand::ArithmeticForClause(clause) => {
+                [&clause.initializer, &clause.condition, &clause.updater]
+                    .into_iter()
+                    .flatten()
+                    .try_for_each(arithmetic)?;
+                self.list(&clause.body.list, false)
+            }
+            CompoundCommand::BraceGroup(group) => self.list(&group.list, false),
+            CompoundCommand::Subshell(subshell) => self.list(&subshell.list, false),
+            CompoundCommand::ForClause(clause) => {
+                for value in clause.values.iter().flatten() {
+                    self.word(&value.value)?;
+                }
+                let assigned = vec![clause.variable_name.clone()];
+                self.steps.push(Step::Run(Command { assigned, ..Command::default() }));
+                self.list(&clause.body.list, false)
+            }
+            CompoundCommand::CaseClause(clause) => {
+                self.word(&clause.value.value)?;
+                for case in &clause.cases {
+                    for pattern in &case.patterns {
+                        self.word(&pattern.value)?;
+                    }
+                    case.cmd.iter().try_for_each(|list| self.list(list, false))?;
+                }
+                Ok(())
+            }
+            CompoundCommand::IfClause(clause) => {
+                self.list(&clause.condition, false)?;
+                self.list(&clause.then, false)?;
+                for other in clause.elses.iter().flatten() {
+                    other.condition.iter().try_for_each(|list| self.list(list, false))?;
+                    self.list(&other.body, false)?;
+                }
+                Ok(())
+            }
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                self.list(&clause.0, false)?;
+                self.list(&clause.1.list, false)
+            }
+        }
+    }
+}
+
+/// What follows `>&`: a number, or `-` to close.
+fn is_descriptor(word: &str) -> bool {
+    let number = word.strip_suffix('-').unwrap_or(word);
+    !word.is_empty() && number.len() <= 3 && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;

@@ -1,0 +1,156 @@
+use super::{Command, Step, Word, steps};
+use proptest::prelude::*;
+
+fn word(text: &str) -> Word {
+    Some(text.to_owned())
+}
+
+/// Every command that is run, its words joined by blanks; `?` stands for those that are not known, `=a` for variables, `>a` for files.
+fn run(text: &str) -> Vec<String> {
+    let shown = |words: Vec<Word>, mark: &str| {
+        words.into_iter().map(|word| mark.to_owned() + &word.unwrap_or("?".to_owned())).collect::<Vec<_>>()
+    };
+    let steps = steps(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+    let command = |Command { assigned, words, written, read }: Command| {
+        let set = assigned.into_iter().map(Some).collect();
+        [shown(set, "="), shown(words, ""), shown(written, ">"), shown(read, "<")].concat().join(" ")
+    };
+    let step = |step| match step {
+        Step::Run(run) => command(run),
+        Step::Define(name) => format!("{name}()"),
+    };
+    steps.into_iter().map(step).filter(|shown| !shown.is_empty()).collect()
+}
+
+#[test]
+fn every_command_is_found_wherever_it_stands() {
+    for (text, commands) in [
+        ("ls -la /tmp", &["ls -la /tmp"][..]),
+        ("a; b & c && d || ! e | f\ng", &["a", "b", "c", "d", "e", "f", "g"]),
+        ("(a; { b; })", &["a", "b"]),
+        ("if a; then b; elif c; then d; else e; fi >x", &["a", "b", "c", "d", "e", ">x"]),
+        ("for f in *.c $(a); do b \"$f\"; done", &["a", "=f", "b ?"]),
+        ("while a; do b; done <x | until c; do d; done", &["a", "b", "<x", "c", "d"]),
+        ("case $x in a|b) c;; *) d;; esac", &["c", "d"]),
+        ("f() { a; }; f", &["a", "f()", "f"]),
+        ("function f { a; }\nf", &["a", "f()", "f"]),
+        ("if a; then f() { b; }; fi", &["a", "b"]),
+        ("a $(b $(c)) `d` \"$(e)\" <(g) > >(h)", &["c", "b ?", "d", "e", "g", "h", "a ? ? ? ?"]),
+        ("X=$(a) Y=1 b", &["a", "=X =Y b"]),
+        ("x=(1 $(a))", &["a", "=x"]),
+        ("a 2>/dev/null >&2 2>&1 <b >>c &>d <>e >|g", &["a >/dev/null >c >d >e >g <b"]),
+        ("a >&file", &["a >file"]),
+        ("cat <<E\nx $y\nE\n", &["cat"]),
+        ("cat <<<\"$a\"", &["cat"]),
+        ("[[ -f $(a) && x == y* ]] && b", &["a", "b"]),
+        ("time a -p | b", &["a -p", "b"]),
+        ("'a' b\\ c \"d e\" f'g'h \\i", &["a b c d e fgh i"]),
+        ("a {b,c} {1..3} {\"-o\",x} {} @{0}", &["a ? ? ? {} @{0}"]),
+        ("a ~/b *.c ${x} \"$y\" $((1+2))", &["a ~/b *.c ? ? ?"]),
+        ("a \\\n  b \"c\\\nd\" 'e\\\nf'", &["a b cd e\\\nf"]),
+        ("# only a comment\na # b", &["a"]),
+        ("coproc a", &["coproc a"]),
+    ] {
+        assert_eq!(run(text), commands, "{text}");
+    }
+    assert_eq!(run(""), [""; 0]);
+}
+
+#[test]
+fn what_shells_read_differently_or_evaluate_is_refused() {
+    for text in [
+        "a 'b",
+        "a \"b",
+        "a $(b",
+        "a )",
+        "if a",
+        "a && ",
+        "echo $'\\x72m'",
+        "echo $\"x\"",
+        "echo $[1]",
+        "echo $((x))",
+        "echo $((a[$(b)]))",
+        "((x=1))",
+        "for ((i=0;i<3;i++)); do a; done",
+        "echo ${x@P}",
+        "echo ${!x}",
+        "echo ${a[x]}",
+        "echo ${x:-$(a)}",
+        "echo ${x:=a}",
+        "echo ${x:1}",
+        "[[ -v a[$(b)] ]]",
+        "[[ $x -eq 1 ]]",
+        "[[ x =~ $(a) ]]",
+        "a[$(b)]=1",
+        "ls *(e:'rm x':)",
+        "echo (a)",
+        "cat =(a)",
+        "select x in a; do b; done",
+        "\"$(echo a # )\n rm x)\"",
+        "\"$(cat <<E\n)\nE\nrm x)\"",
+        "\"$(case a in a) rm x;; esac)\"",
+        "cat <<E\n$(rm x)\nE\n",
+        "cat <<E\n${x@P}\nE\n",
+        "`a \\`b\\``",
+        "ls\rrm x",
+        "ls\u{0}",
+        "ls\u{1b}",
+    ] {
+        assert!(steps(text).is_err(), "{text}: {:?}", steps(text));
+    }
+}
+
+#[test]
+fn a_hostile_text_is_refused_and_takes_neither_the_stack_nor_long() {
+    let nested = |open: &str, close: &str, count: usize| format!("{}a{}", open.repeat(count), close.repeat(count));
+    let before = std::time::Instant::now();
+    for count in [3, 10, 20, 39, 1000] {
+        for text in [
+            nested("(", ")", count),
+            nested("{ ", "; }", count),
+            nested("((", "))", count),
+            nested("$(", ")", count),
+            nested("$((", "))", count),
+            nested("\"$(", ")\"", count),
+            nested("if ", "; then a; fi", count),
+            nested("while ", "; do a; done", count),
+            nested("case a in a) ", ";; esac", count),
+            nested("f() ", "", count),
+            nested("! ", "", count),
+            nested("[[ ! ( ", " ) ]]", count),
+            nested("[[ (", ") ]]", count.min(39)),
+            nested("${a:-", "}", count),
+            nested("<(", ")", count),
+            nested("a=(", ")", count),
+            nested("`", "`", count),
+            nested("a <<E ", "", count),
+            nested("a | ", "", count),
+            nested("a && ", "", count),
+            nested("time ", "", count),
+            nested("{a,", "}", count),
+            nested("'", "", count),
+            nested("\\", "", count),
+            nested("~99999999999999999999 {1..99999999999999999999}", "", count),
+        ] {
+            let started = std::time::Instant::now();
+            let _ = steps(&text);
+            assert!(started.elapsed().as_secs() < 5, "{:?}: {}", started.elapsed(), &text[..text.len().min(100)]);
+        }
+    }
+    assert!(before.elapsed().as_secs() < 60, "{:?}", before.elapsed());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "([ \\n;&|<>(){}$`'\"\\\\#~*?!=\\[\\]a-c0-9-]|<<|if|then|fi|for|in|do|done|case|esac){0,40}") {
+        let _ = steps(&text);
+    }
+
+    #[test]
+    fn a_quoted_word_is_what_it_says(text in "[ -&(-~]{1,20}") {
+        let quoted = format!("echo '{text}'");
+        if let Ok(found) = steps(&quoted) {
+            prop_assert_eq!(found, [Step::Run(Command { words: vec![word("echo"), word(&text)], ..Command::default() })]);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a word is, once quotes are taken off, and what its expansions run.
+
+use super::conditions::arithmetic;
+use super::{Walk, Word, options};
+use crate::Unreadable;
+use brush_parser::word::{Parameter, ParameterExpr, WordPiece, WordPieceWithSource, parse};
+
+impl Walk {
+    pub(super) fn word(&mut self, text: &str) -> Result<Word, Unreadable> {
+        let pieces = parse(text, &options()).map_err(|_| Unreadable("a word cannot be read"))?;
+        let mut word = Some(String::new());
+        let mut has_brace = false;
+        for WordPieceWithSource { piece, .. } in &pieces {
+            let known = match piece {
+                WordPiece::Text(text) => {
+                    has_brace |= text.contains('{');
+                    Some(unquoted(text)?.to_owned())
+                }
+                piece => self.piece(piece)?,
+            };
+            word = joined(word, known);
+        }
+        // {a,b} and {1..9} become several words.
+        let is_several = has_brace && (text.contains(',') || text.contains(".."));
+        Ok(word.filter(|_| !is_several))
+    }
+
+    /// A piece that is quoted, or expanded.
+    fn piece(&mut self, piece: &WordPiece) -> Result<Word, Unreadable> {
+        match piece {
+            WordPiece::SingleQuotedText(text) => Ok(Some(text.clone())),
+            WordPiece::Text(text) if text.contains("\\\n") => Err(Unreadable("a line is continued in quotes")),
+            WordPiece::Text(text) => Ok(Some(text.clone())),
+            WordPiece::EscapeSequence(text) => Ok(Some(text.chars().skip(1).filter(|one| *one != '\n').collect())),
+            WordPiece::DoubleQuotedSequence(pieces) => {
+                let mut word = Some(String::new());
+                for WordPieceWithSource { piece, .. } in pieces {
+                    word = joined(word, self.piece(piece)?);
+                }
+                Ok(word)
+            }
+            WordPiece::CommandSubstitution(text) | WordPiece::BackquotedCommandSubstitution(text) => {
+                self.substitution(text).map(|()| None)
+            }
+            WordPiece::ParameterExpansion(expression) => self.parameter(expression).map(|()| None),
+            WordPiece::ArithmeticExpression(expression) => arithmetic(expression).map(|()| None),
+            _ => Err(Unreadable("it is quoted or expanded as not all shells do")),
+        }
+    }
+
+    fn parameter(&mut self, expression: &ParameterExpr) -> Result<(), Unreadable> {
+        use ParameterExpr as Expr;
+        let (parameter, text) = match expression {
+            Expr::Parameter { parameter, indirect: false } | Expr::ParameterLength { parameter, indirect: false } => {
+                (parameter, &None)
+            }
+            Expr::UseDefaultValues { parameter, indirect: false, default_value: text, .. }
+            | Expr::UseAlternativeValue { parameter, indirect: false, alternative_value: text, .. }
+            | Expr::RemoveSmallestSuffixPattern { parameter, indirect: false, pattern: text }
+            | Expr::RemoveLargestSuffixPattern { parameter, indirect: false, pattern: text }
+            | Expr::RemoveSmallestPrefixPattern { parameter, indirect: false, pattern: text }
+            | Expr::RemoveLargestPrefixPattern { parameter, indirect: false, pattern: text } => (parameter, text),
+            _ => return Err(Unreadable("it expands a variable in a way that may run what it holds")),
+        };
+        if matches!(parameter, Parameter::NamedWithIndex { .. }) {
+            return Err(Unreadable("it evaluates an index"));
+        }
+        match text {
+            // It follows other rules of quoting.
+            Some(text) if text.contains(['$', '`', '\\', '\'', '"']) => {
+                Err(Unreadable("it expands within an expansion"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn joined(word: Word, piece: Word) -> Word {
+    Some(word? + &piece?)
+}
+
+/// Text without quotes: what it still holds of a shell's own characters was read differently by the parser's two parts.
+fn unquoted(text: &str) -> Result<&str, Unreadable> {
+    match text.contains([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')', '`', '\'', '"', '\\']) {
+        true => Err(Unreadable("a word has an end that is not certain")),
+        false => Ok(text),
+    }
+}

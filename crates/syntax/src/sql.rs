@@ -1,0 +1,248 @@
+//! Queries of a database, as far as a gate needs them: whether there are only statements that read, and which functions they call.
+//!
+//! Databases differ in what is a comment and where a string ends, and T-SQL needs no semicolon between statements. So text that
+//! they could split differently is unreadable; words that begin a statement with effects may stand nowhere, unless they are quoted; and what
+//! stands before a bracket is a function, unless it is one of SQL's own words.
+
+use crate::{Unreadable, parse};
+use sqlparser::ast::Statement;
+use sqlparser::dialect::{Dialect, GenericDialect, MsSqlDialect};
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, Tokenizer};
+
+/// So deep may a query nest, and so many tokens may it have: a sum of many terms is as deep as it is long.
+const DEEP: usize = 30;
+const TOKENS: usize = 2000;
+
+/// Words of statements that have effects.
+const EFFECTS: &[&str] = &[
+    "alter",
+    "attach",
+    "backup",
+    "call",
+    "checkpoint",
+    "commit",
+    "copy",
+    "create",
+    "declare",
+    "delete",
+    "deny",
+    "detach",
+    "do",
+    "drop",
+    "dumpfile",
+    "exec",
+    "execute",
+    "grant",
+    "handler",
+    "insert",
+    "into",
+    "kill",
+    "load",
+    "merge",
+    "outfile",
+    "prepare",
+    "purge",
+    "reconfigure",
+    "restore",
+    "revert",
+    "revoke",
+    "rollback",
+    "savepoint",
+    "shutdown",
+    "update",
+    "vacuum",
+    "waitfor",
+];
+
+/// Words before a bracket that are no functions.
+const NO_FUNCTIONS: &[&str] = &[
+    "all",
+    "and",
+    "any",
+    "apply",
+    "array",
+    "as",
+    "asc",
+    "between",
+    "by",
+    "case",
+    "desc",
+    "distinct",
+    "else",
+    "except",
+    "exists",
+    "filter",
+    "from",
+    "group",
+    "having",
+    "in",
+    "intersect",
+    "interval",
+    "is",
+    "join",
+    "lateral",
+    "like",
+    "limit",
+    "materialized",
+    "not",
+    "offset",
+    "on",
+    "or",
+    "over",
+    "partition",
+    "row",
+    "select",
+    "sets",
+    "some",
+    "then",
+    "top",
+    "union",
+    "using",
+    "values",
+    "when",
+    "where",
+    "with",
+    "bigint",
+    "bit",
+    "character",
+    "dec",
+    "decimal",
+    "float",
+    "int",
+    "integer",
+    "nchar",
+    "number",
+    "numeric",
+    "nvarchar",
+    "string",
+    "varbinary",
+    "varchar",
+    "varying",
+];
+
+/// The functions that a text of queries calls: names in small letters, unless they are quoted, with the schema that they are
+/// called by.
+///
+/// ```
+/// use pipewright_syntax::sql::functions;
+/// assert_eq!(functions("SELECT Max(n), pg_catalog.now() FROM t"), Ok(vec!["max".to_owned(), "pg_catalog.now".to_owned()]));
+/// assert!(functions("WITH gone AS (DELETE FROM t RETURNING n) SELECT * FROM gone").is_err());
+/// ```
+///
+/// # Errors
+/// Where it does anything but read, or may.
+pub fn functions(text: &str) -> Result<Vec<String>, Unreadable> {
+    parse(text, || {
+        check(text)?;
+        in_dialect(text, &GenericDialect {}).or_else(|_| in_dialect(text, &MsSqlDialect {}))
+    })
+}
+
+/// Refuses what databases may split differently.
+fn check(text: &str) -> Result<(), Unreadable> {
+    let is_odd =
+        |one: char| one.is_control() && !matches!(one, '\n' | '\t') || !one.is_ascii() && !one.is_alphanumeric();
+    if text.chars().any(is_odd) {
+        return Err(Unreadable("it has characters that not all databases take for the same"));
+    }
+    // Escapes, MySQL's comments, strings of other databases.
+    if ["\\", "#", "'''", "\"\"\"", "/*!", "/*M!", "{", "}", ":="].into_iter().any(|part| text.contains(part)) {
+        return Err(Unreadable("it has a comment or a string that not all databases take for one"));
+    }
+    let before_and_behind =
+        |(at, part): (usize, &str)| (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
+    let mut quotes = text.match_indices("'").map(before_and_behind);
+    if quotes.any(|(before, _)| before.is_some_and(|one| matches!(one, 'q' | 'Q'))) {
+        return Err(Unreadable("it has a string of Oracle's"));
+    }
+    let mut dollars = text.match_indices('$').map(before_and_behind);
+    if dollars.any(|(_, behind)| behind.is_some_and(|one| one == '$' || one == '_' || one.is_alphabetic())) {
+        return Err(Unreadable("it has a string of PostgreSQL's"));
+    }
+    let mut dashes = text.match_indices("--").map(before_and_behind);
+    if dashes.any(|(_, behind)| behind.is_some_and(|one| !one.is_whitespace())) {
+        return Err(Unreadable("it has a comment that is none for MySQL"));
+    }
+    let mut comments = text.split("/*").skip(1);
+    if comments.any(|comment| !comment.contains("*/")) {
+        return Err(Unreadable("it has a comment within a comment"));
+    }
+    let mut brackets = text.split('[').skip(1).map(|behind| behind.split(']').next().unwrap_or_default());
+    if brackets.any(|inner| inner.contains(['\'', '"', '`', '-', '/', ';'])) {
+        return Err(Unreadable("it has brackets that quote for SQL Server alone"));
+    }
+    Ok(())
+}
+
+fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadable> {
+    let unreadable = Unreadable("it is no SQL");
+    let tokens = Tokenizer::new(dialect, text).tokenize().map_err(|_| unreadable)?;
+    // `1eSHUTDOWN` is a number and a statement for SQL Server.
+    let is_joined = |pair: &[Token]| matches!(pair, [Token::Number(..) | Token::HexStringLiteral(_), Token::Word(_)]);
+    if tokens.windows(2).any(is_joined) {
+        return Err(Unreadable("it has a number that ends in letters"));
+    }
+    let tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    if tokens.len() > TOKENS {
+        return Err(Unreadable("it is longer than any that is read"));
+    }
+    let functions = called(&tokens)?;
+    let parser = Parser::new(dialect).with_recursion_limit(DEEP).with_tokens(tokens);
+    let statements = { parser }.parse_statements().map_err(|_| unreadable)?;
+    match !statements.is_empty() && statements.iter().all(reads) {
+        true => Ok(functions),
+        false => Err(Unreadable("it does more than read")),
+    }
+}
+
+/// What is called, by its name and the bracket behind it.
+fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
+    let mut functions = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let Token::Word(word) = token else { continue };
+        let is_quoted = word.quote_style.is_some();
+        let name = if is_quoted { word.value.clone() } else { word.value.to_lowercase() };
+        if !is_quoted && EFFECTS.contains(&name.as_str()) {
+            return Err(Unreadable("it does more than read"));
+        }
+        let is_called = tokens.get(at + 1) == Some(&Token::LParen);
+        if is_called && (is_quoted || !NO_FUNCTIONS.contains(&name.as_str())) {
+            let schema = match at.checked_sub(2).map(|before| &tokens[before..at]) {
+                Some([Token::Word(schema), Token::Period]) => format!("{}.", schema.value.to_lowercase()),
+                Some([_, Token::Period]) => "?.".to_owned(),
+                _ => String::new(),
+            };
+            functions.push(schema + &name);
+        }
+    }
+    Ok(functions)
+}
+
+fn reads(statement: &Statement) -> bool {
+    /// Pragmas of SQLite that show something, whatever their value.
+    const SHOWING: [&str; 7] =
+        ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list", "database_list"];
+    match statement {
+        Statement::Query(_)
+        | Statement::ExplainTable { .. }
+        | Statement::ShowFunctions { .. }
+        | Statement::ShowVariable { .. }
+        | Statement::ShowStatus { .. }
+        | Statement::ShowVariables { .. }
+        | Statement::ShowCreate { .. }
+        | Statement::ShowColumns { .. }
+        | Statement::ShowDatabases { .. }
+        | Statement::ShowSchemas { .. }
+        | Statement::ShowTables { .. }
+        | Statement::ShowViews { .. }
+        | Statement::ShowCollation { .. } => true,
+        Statement::Explain { statement, .. } => reads(statement),
+        Statement::Pragma { name, is_eq: false, .. } => SHOWING.contains(&name.to_string().to_lowercase().as_str()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

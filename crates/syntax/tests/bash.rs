@@ -1,0 +1,115 @@
+//! What bash itself runs of texts that are put together at random: no command that the reader hasn't found.
+#![allow(clippy::expect_used)]
+
+use pipewright_syntax::shell::{Step, steps};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const BASH: &str = "/bin/bash";
+
+/// The name of no command; bash says so on stderr where it would run one.
+const MISSING: &str = "MISSING";
+
+/// Whether the reader has found that the text may run a command of this name, or one that is not known.
+fn is_found(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Run(command) => {
+            let name = command.words.first();
+            name.is_some_and(|name| name.as_deref().is_none_or(|name| name.contains(MISSING)))
+        }
+        Step::Define(_) => false,
+    })
+}
+
+fn runs_it(text: &str, folder: &Path) -> bool {
+    let mut bash = Command::new(BASH);
+    bash.args(["--norc", "-c", text]).current_dir(folder).env_clear().env("PATH", "/nonexistent").stdin(Stdio::null());
+    let output = bash.output().expect("bash is there");
+    String::from_utf8_lossy(&output.stderr).contains("MISSING: command not found")
+}
+
+const PIECES: &[&str] = &[
+    "MISSING",
+    " MISSING ",
+    ";MISSING",
+    "a",
+    "x=1",
+    "echo ",
+    ": ",
+    " ",
+    "\n",
+    ";",
+    "&",
+    "&&",
+    "|",
+    "||",
+    "<",
+    ">",
+    "<<E\n",
+    "\nE\n",
+    "<<<",
+    "(",
+    ")",
+    "$(",
+    "<(",
+    "{ ",
+    "; }",
+    "'",
+    "\"",
+    "`",
+    "\\",
+    "\\\n",
+    "#",
+    " #",
+    "$x",
+    "${x",
+    ":-",
+    "}",
+    "case a in a) ",
+    " esac",
+    ";;",
+    "if : ; then ",
+    "; fi",
+    "for x in ",
+    "; do ",
+    "; done",
+    "[[ ",
+    " ]]",
+    "[",
+    "]",
+    "=",
+    "!",
+    "~",
+    "*",
+    "f() ",
+    "{a,",
+    "((",
+    "))",
+];
+
+#[test]
+fn bash_runs_no_command_that_is_not_found() {
+    if !Path::new(BASH).exists() {
+        return;
+    }
+    // Redirections make files.
+    let folder = std::env::temp_dir().join(format!("pipewright-syntax-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000);
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let texts = prop::collection::vec(prop::sample::select(PIECES), 1..14);
+    let outcome = runner.run(&texts, |pieces| {
+        let text = pieces.concat();
+        if let Ok(steps) = steps(&text)
+            && text.contains(MISSING)
+            && !is_found(&steps)
+        {
+            prop_assert!(!runs_it(&text, &folder), "bash runs it: {text:?}");
+        }
+        Ok(())
+    });
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    assert_eq!(outcome, Ok(()));
+}

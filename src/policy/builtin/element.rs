@@ -1,0 +1,122 @@
+//! The element that a call acts on, and what is said of it.
+
+use super::{JudgedCall, allow, found};
+use crate::policy::detector::{ActionKind, Element, Finding, classify};
+use crate::policy::identifier::words;
+use crate::policy::snapshot::Named;
+use crate::policy::target::Target;
+use crate::policy::verdict::{Decision, Verdict};
+use serde_json::Value;
+
+/// Where things are dropped to be deleted.
+const BINS: &[&str] = &[
+    "trash",
+    "bin",
+    "trashcan",
+    "recycle",
+    "wastebasket",
+    "garbage",
+    "papierkorb",
+    "corbeille",
+    "papelera",
+    "lixeira",
+    "cestino",
+    "prullenbak",
+    "kosz",
+    "papperskorg",
+    "papirkurv",
+    "roskakori",
+    "koš",
+    "kôš",
+    "lomtár",
+    "корзина",
+    "кошик",
+    "çöp",
+    "gunoi",
+];
+const UNSPACED_BINS: &[&str] = &["ゴミ箱", "ごみ箱", "回收站", "垃圾桶", "垃圾箱", "휴지통", "ถังขยะ"];
+
+pub fn judge_element(named: &Named) -> Decision {
+    match named {
+        Named::Element(target) => judge_target(target),
+        Named::Unknown(reference) => {
+            let why = format!("no snapshot has shown what {reference:?} is: take one first");
+            Decision::new(Verdict::Confirm, "builtin.unknown_target", why)
+        }
+        Named::Nothing => Decision::new(
+            Verdict::Confirm,
+            "builtin.unknown_target",
+            "it names no element, so what it does isn't known",
+        ),
+    }
+}
+
+pub fn judge_target(target: &Target) -> Decision {
+    match find(target) {
+        Some(finding) => Decision::confirm("builtin.detector", finding),
+        None => allow("nothing says that it is destructive"),
+    }
+}
+
+pub fn find(target: &Target) -> Option<Finding> {
+    classify(&Element {
+        role: target.role.as_deref(),
+        name: &target.name,
+        value: target.value.as_deref(),
+        locale: None,
+        context: target.context.as_deref(),
+    })
+}
+
+fn find_name(name: &str) -> Option<Finding> {
+    find(&Target { name: name.to_owned(), ..Target::default() })
+}
+
+/// What the caller says of it may add a question.
+pub fn judge_description(call: &JudgedCall<'_>, decision: Decision) -> Decision {
+    let is_judged = |said: &str| matches!(&call.named, Named::Element(target) if target.name == said);
+    let said = ["element", "description"].into_iter().filter_map(|key| super::text(&call.arguments, key));
+    match said.filter(|said| !is_judged(said)).find_map(|name| find_name(&name)) {
+        Some(found) => decision.or_stricter(Decision::confirm("builtin.detector", found)),
+        None => decision,
+    }
+}
+
+/// Where something is dragged to: `named` of those of its arguments that say so.
+pub fn judge_drop(fields: &Value, named: impl Fn(&str) -> Named) -> Option<Decision> {
+    const ENDS: &[&str] = &[
+        "end",
+        "endelement",
+        "endref",
+        "endtarget",
+        "endselector",
+        "to",
+        "toelement",
+        "touid",
+        "toref",
+        "target",
+        "targetelement",
+        "targetref",
+        "targetselector",
+        "dest",
+        "destination",
+        "drop",
+        "droptarget",
+        "dropzone",
+        "onto",
+    ];
+    let ends = fields.as_object()?.iter().filter(|(key, _)| ENDS.contains(&super::plain_key(key).as_str()));
+    let judge = |text: &str| match named(text) {
+        Named::Element(target) => judge_bin(&target.name).unwrap_or_else(|| judge_target(&target)),
+        Named::Unknown(_) | Named::Nothing => judge_bin(text)
+            .or_else(|| find_name(text).map(|finding| Decision::confirm("builtin.detector", finding)))
+            .unwrap_or_else(|| allow("nothing says that it is destructive")),
+    };
+    ends.filter_map(|(_, value)| value.as_str()).map(judge).reduce(Decision::or_stricter)
+}
+
+fn judge_bin(name: &str) -> Option<Decision> {
+    let is_bin = words(name).iter().any(|word| BINS.contains(&word.as_str()))
+        || UNSPACED_BINS.iter().any(|bin| name.contains(bin));
+    is_bin.then(|| found(ActionKind::Delete, "builtin.drag", format!("it is dropped on {name:?}")))
+}

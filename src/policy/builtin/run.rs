@@ -1,0 +1,153 @@
+//! Tools that run what is written in their arguments, as shell text, as a program's arguments, or as SQL.
+
+use super::{JudgedCall, allow, found, plain_key, shell, sql};
+use crate::policy::detector::ActionKind;
+use crate::policy::identifier::words;
+use crate::policy::verdict::Decision;
+use serde_json::{Map, Value};
+
+const SHELL: &[&str] =
+    &["command", "cmd", "commands", "commandline", "shellcommand", "script", "bash", "argv", "args", "arguments"];
+const SQL: &[&str] = &["sql", "query", "queries", "statement", "statements", "sqlquery"];
+
+/// What else may stand there and changes nothing of what is run.
+const HARMLESS: &[&str] = &[
+    "background",
+    "cluster",
+    "connection",
+    "connectionid",
+    "connectionname",
+    "cwd",
+    "database",
+    "databasename",
+    "db",
+    "dbname",
+    "description",
+    "dialect",
+    "dir",
+    "directory",
+    "explanation",
+    "format",
+    "isbackground",
+    "limit",
+    "maxlines",
+    "maxoutput",
+    "maxoutputlength",
+    "maxresults",
+    "maxrows",
+    "pagesize",
+    "params",
+    "parameters",
+    "project",
+    "projectid",
+    "purpose",
+    "reason",
+    "reasoning",
+    "requestid",
+    "rowlimit",
+    "runinbackground",
+    "schema",
+    "schemaname",
+    "sessionid",
+    "thought",
+    "timeout",
+    "timeoutms",
+    "timeoutseconds",
+    "title",
+    "waitms",
+    "workdir",
+    "workingdir",
+    "workingdirectory",
+    "yieldtimems",
+];
+
+/// Languages and programs whose commands look like a shell's.
+const FOREIGN: &[&str] = &[
+    "adb",
+    "applescript",
+    "cmdlet",
+    "eval",
+    "evaluate",
+    "gdb",
+    "javascript",
+    "js",
+    "julia",
+    "lua",
+    "matlab",
+    "mongo",
+    "mongodb",
+    "node",
+    "osascript",
+    "perl",
+    "php",
+    "powershell",
+    "pwsh",
+    "python",
+    "python3",
+    "redis",
+    "repl",
+    "ruby",
+    "typescript",
+    "valkey",
+    "vim",
+];
+
+pub fn judge_run(call: &JudgedCall<'_>) -> Decision {
+    let run = || found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned());
+    let mut fields = Map::new();
+    for (key, raw) in call.arguments.iter() {
+        let Ok(value) = serde_json::from_str(raw.get()) else { return run() };
+        fields.insert(plain_key(key), value);
+    }
+    let has = |keys: &[&str]| fields.keys().any(|key| keys.contains(&key.as_str()));
+    let is_known = |key: &String| [SHELL, SQL, HARMLESS].iter().any(|keys| keys.contains(&key.as_str()));
+    let is_foreign = words(call.tool).iter().any(|word| FOREIGN.contains(&word.as_str()));
+    match (has(SHELL), has(SQL)) {
+        _ if !fields.keys().all(is_known) || is_foreign => run(),
+        (true, false) if shell_reads(&fields) => allow("the command only reads"),
+        (false, true) if sql_reads(&fields) => allow("the query only reads"),
+        _ => run(),
+    }
+}
+
+/// Whether what stands under a key of commands does nothing but read.
+pub fn command_reads(value: &Value) -> bool {
+    shell_reads(&Map::from_iter([("command".to_owned(), value.clone())]))
+}
+
+fn shell_reads(fields: &Map<String, Value>) -> bool {
+    let mut commands = fields
+        .iter()
+        .filter(|(key, _)| SHELL.contains(&key.as_str()) && !["args", "arguments"].contains(&key.as_str()));
+    let Some((key, command)) = commands.next() else { return false };
+    let arguments: Vec<&Value> = ["args", "arguments"].iter().filter_map(|key| fields.get(*key)).collect();
+    if commands.next().is_some() || arguments.len() > 1 {
+        return false;
+    }
+    match (command, arguments.first()) {
+        (Value::Array(texts), None) if key == "commands" => {
+            !texts.is_empty() && texts.iter().all(|text| text.as_str().is_some_and(shell::only_reads))
+        }
+        (Value::String(text), None) => shell::only_reads(text),
+        (Value::String(text), Some(Value::String(arguments))) => shell::only_reads(&format!("{text} {arguments}")),
+        (Value::String(program), Some(Value::Array(arguments))) => {
+            words_read(std::iter::once(program.as_str()).map(Some).chain(arguments.iter().map(Value::as_str)))
+        }
+        (Value::Array(words), None) => words_read(words.iter().map(Value::as_str)),
+        _ => false,
+    }
+}
+
+/// A program and its arguments. Some servers give them to a shell, joined by blanks, so that has to read as well.
+fn words_read<'a>(words: impl Iterator<Item = Option<&'a str>>) -> bool {
+    let Some(words) = words.map(|word| word.map(str::to_owned)).collect::<Option<Vec<String>>>() else { return false };
+    !words.is_empty() && shell::command_reads(&words) && shell::only_reads(&words.join(" "))
+}
+
+fn sql_reads(fields: &Map<String, Value>) -> bool {
+    let reads = |value: &Value| value.as_str().is_some_and(sql::only_reads);
+    fields.iter().filter(|(key, _)| SQL.contains(&key.as_str())).all(|(_, value)| match value {
+        Value::Array(texts) => !texts.is_empty() && texts.iter().all(reads),
+        value => reads(value),
+    })
+}

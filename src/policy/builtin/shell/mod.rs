@@ -1,0 +1,140 @@
+//! Shell text that does nothing but read: each of its simple commands is a program that is known to read, with arguments with which it
+//! writes and runs nothing.
+
+mod arguments;
+mod git;
+mod programs;
+mod scripts;
+
+use pipewright_syntax::shell::{Command, Step, Word, steps};
+use programs::Reading;
+
+/// So many commands may stand within each other: `env nice sh -c "..."`.
+const DEEP: usize = 5;
+
+/// Whether a shell's text does nothing but read.
+pub fn only_reads(text: &str) -> bool {
+    text_reads(text, DEEP)
+}
+
+/// Whether a program with these arguments does nothing but read, without a shell that would read them.
+pub fn command_reads(words: &[String]) -> bool {
+    let words: Vec<Word> = words.iter().cloned().map(Some).collect();
+    program_reads(&words, DEEP)
+}
+
+fn text_reads(text: &str, deep: usize) -> bool {
+    let Ok(steps) = steps(text) else { return false };
+    let mut functions: Vec<String> = Vec::new();
+    let mut reads = |step: Step| match step {
+        Step::Run(command) => {
+            let calls =
+                command.words.first().is_some_and(|name| functions.iter().any(|own| name.as_ref() == Some(own)));
+            opens_reading(&command) && (calls || program_reads(&command.words, deep))
+        }
+        Step::Define(name) => {
+            let may_be = is_own_name(&name);
+            functions.push(name);
+            may_be
+        }
+    };
+    !steps.is_empty() && steps.into_iter().all(&mut reads)
+}
+
+/// Whether what a command sets and opens changes nothing.
+fn opens_reading(command: &Command) -> bool {
+    let is_nowhere =
+        |file: &Word| file.as_deref().is_some_and(|file| ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&file));
+    // bash opens connections for these names.
+    let is_file = |file: &Word| file.as_deref().is_some_and(|file| !file.starts_with("/dev/"));
+    let is_set = |name: &String| if command.words.is_empty() { is_own_name(name) } else { is_harmless_setting(name) };
+    command.written.iter().all(is_nowhere)
+        && command.read.iter().all(|file| is_nowhere(file) || is_file(file))
+        && command.assigned.iter().all(is_set)
+}
+
+/// Whether a name is one of a text's own: shells and programs give those in small letters no meaning, but for zsh's lists of folders,
+/// and a function must not be what a shell has already.
+fn is_own_name(name: &str) -> bool {
+    const TAKEN: &[&str] = &[
+        "path",
+        "cdpath",
+        "fpath",
+        "manpath",
+        "mailpath",
+        "module_path",
+        "fignore",
+        "argv",
+        "eval",
+        "exec",
+        "exit",
+        "export",
+        "readonly",
+        "return",
+        "set",
+        "shift",
+        "source",
+        "times",
+        "trap",
+        "unset",
+        "break",
+        "continue",
+    ];
+    let is_plain = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '_';
+    let begins = name.starts_with(|one: char| one.is_ascii_lowercase());
+    begins && name.chars().all(is_plain) && !TAKEN.contains(&name) && !name.ends_with("_proxy")
+}
+
+/// Variables that a program may be given and that only change how it prints.
+fn is_harmless_setting(name: &str) -> bool {
+    name.starts_with("LC_") || ["LANG", "LANGUAGE", "TZ", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR"].contains(&name)
+}
+
+/// Whether a program and its arguments only read; no words at all run nothing.
+fn program_reads(words: &[Word], deep: usize) -> bool {
+    let Some((name, arguments)) = words.split_first() else { return true };
+    let Some(name) = name.as_deref() else { return false };
+    let name = ["/usr/bin/", "/bin/"].into_iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
+    if deep == 0 || name.contains('/') {
+        return false;
+    }
+    let known: Option<Vec<&str>> = arguments.iter().map(|word| word.as_deref()).collect();
+    match (programs::reading(name), known) {
+        (Some(Reading::Whatever), _) => true,
+        (Some(Reading::Without(options)), Some(arguments)) => arguments::has_none(&arguments, options),
+        (Some(Reading::Subcommands(verbs)), Some(arguments)) => {
+            arguments.first().is_some_and(|verb| verbs.contains(verb))
+                && arguments::has_none(&arguments, programs::ELSEWHERE)
+        }
+        (Some(Reading::If(reads)), Some(arguments)) => reads(&arguments),
+        (Some(Reading::Wrapper(skip)), _) => skip(arguments).is_some_and(|inner| program_reads(inner, deep - 1)),
+        (Some(Reading::EachInput), _) => each_input_reads(arguments, deep),
+        (Some(Reading::Shell), Some(arguments)) => match arguments[..] {
+            ["-c" | "-lc" | "-ec" | "-euc", text, ..] => text_reads(text, deep - 1),
+            _ => arguments == ["--version"],
+        },
+        (Some(Reading::Test), _) => arguments::tests(arguments),
+        _ => false,
+    }
+}
+
+/// `xargs`: its command gets further words, which may be anything.
+fn each_input_reads(arguments: &[Word], deep: usize) -> bool {
+    let Some(inner) =
+        arguments::behind_options(arguments, &["-0", "-r", "-t", "-x"], &["-n", "-P", "-L", "-d", "-I", "-s"])
+    else {
+        return false;
+    };
+    let replaces = arguments.len() > inner.len() && arguments.iter().flatten().any(|word| word.starts_with("-I"));
+    let (program, rest) = inner.split_at(inner.len().min(1));
+    let mut words = program.to_vec();
+    words.extend(rest.iter().map(|word| word.clone().filter(|_| !replaces)));
+    // Without a command it prints.
+    words.is_empty() || {
+        words.push(None);
+        program_reads(&words, deep - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

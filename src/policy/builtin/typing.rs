@@ -1,0 +1,220 @@
+//! What is typed or chosen: whether that enters it, and whether the choice alone does something.
+
+use super::element::find;
+use super::keys::enters;
+use super::{JudgedCall, found};
+use crate::policy::detector::ActionKind;
+use crate::policy::identifier::words;
+use crate::policy::snapshot::Named;
+use crate::policy::target::Target;
+use crate::policy::verdict::Decision;
+use serde_json::Value;
+
+/// Words of searching that fields bear, in many languages.
+const SEARCH: &[&str] = &[
+    "search",
+    "searchbar",
+    "searchbox",
+    "searching",
+    "find",
+    "filter",
+    "filters",
+    "suche",
+    "suchen",
+    "suchbegriff",
+    "suchfeld",
+    "recherche",
+    "rechercher",
+    "chercher",
+    "buscar",
+    "busca",
+    "búsqueda",
+    "buscador",
+    "pesquisa",
+    "pesquisar",
+    "procurar",
+    "cerca",
+    "cercare",
+    "ricerca",
+    "zoek",
+    "zoeken",
+    "zoekterm",
+    "sök",
+    "søg",
+    "søk",
+    "sökning",
+    "søgning",
+    "haku",
+    "hae",
+    "etsi",
+    "szukaj",
+    "wyszukaj",
+    "wyszukiwanie",
+    "wyszukiwarka",
+    "hledat",
+    "hledání",
+    "vyhledat",
+    "vyhledávání",
+    "hľadať",
+    "hľadanie",
+    "vyhľadávanie",
+    "keresés",
+    "keres",
+    "caută",
+    "căutare",
+    "cauta",
+    "поиск",
+    "искать",
+    "найти",
+    "пошук",
+    "знайти",
+    "търсене",
+    "търси",
+    "претрага",
+    "претражи",
+    "pretraga",
+    "pretraži",
+    "pretraživanje",
+    "išči",
+    "iskanje",
+    "otsi",
+    "otsing",
+    "meklēt",
+    "paieška",
+    "ieškoti",
+    "αναζήτηση",
+    "ara",
+    "arama",
+    "axtar",
+    "axtarış",
+    "بحث",
+    "ابحث",
+    "جستجو",
+    "חיפוש",
+    "חפש",
+    "खोज",
+    "खोजें",
+    "অনুসন্ধান",
+    "tìm",
+    "kiếm",
+    "cari",
+    "pencarian",
+    "ძებნა",
+    "որոնում",
+    "որոնել",
+];
+/// Those of scripts without blanks: part of a name is enough.
+const UNSPACED_SEARCH: &[&str] = &["ค้นหา", "搜", "查找", "検索", "검색"];
+
+/// Roles into which text is typed: what stands there is a draft, whatever the field is called.
+const TEXT_ROLES: &[&str] = &["textbox", "searchbox", "combobox", "spinbutton", "textarea", "input"];
+
+/// Whether a field is one to search in.
+pub fn searches(target: &Target) -> bool {
+    let is_named = words(&target.name).iter().any(|word| SEARCH.contains(&word.as_str()))
+        || UNSPACED_SEARCH.iter().any(|word| target.name.contains(word));
+    (target.role.as_deref() == Some("searchbox") || is_named) && find(target).is_none()
+}
+
+/// Whether it enters what it types.
+pub fn submits(call: &JudgedCall<'_>) -> bool {
+    call.arguments.iter().any(|(key, raw)| match serde_json::from_str::<Value>(raw.get()) {
+        Ok(value) => is_flag(key, &value) || ends_line(&value),
+        Err(_) => true,
+    })
+}
+
+fn is_flag(key: &str, value: &Value) -> bool {
+    const FLAGS: &[&str] = &[
+        "submit",
+        "submitkey",
+        "submitform",
+        "autosubmit",
+        "submitafter",
+        "enter",
+        "pressenter",
+        "autoenter",
+        "hitenter",
+        "sendenter",
+        "withenter",
+        "pressreturn",
+        "andsubmit",
+        "return",
+        "newline",
+        "appendnewline",
+        "presskey",
+        "endkey",
+    ];
+    let is_off = match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => {
+            matches!(text.trim().to_lowercase().as_str(), "" | "false" | "no" | "off" | "0" | "none" | "never" | "null")
+        }
+        _ => false,
+    };
+    FLAGS.contains(&super::plain_key(key).as_str()) && !is_off
+}
+
+fn ends_line(value: &Value) -> bool {
+    match value {
+        Value::String(text) => enters(text),
+        Value::Array(items) => items.iter().any(ends_line),
+        Value::Object(fields) => fields.iter().any(|(key, value)| is_flag(key, value) || ends_line(value)),
+        _ => false,
+    }
+}
+
+/// What is chosen, ticked or typed into does something by itself: a box "Pay automatically", an option "Delete my account".
+pub fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
+    let mut chosen: Vec<Target> = Vec::new();
+    if let Named::Element(target) = &call.named
+        && !is_text_field(target)
+    {
+        chosen.push(target.clone());
+    }
+    let tool = words(call.tool);
+    let chooses = tool
+        .iter()
+        .any(|word| ["select", "choose", "option", "check", "pick", "set", "toggle"].contains(&word.as_str()));
+    for (key, raw) in call.arguments.iter() {
+        let is_choice = chooses && ["value", "values", "option", "options", "label", "labels", "choice"].contains(&key);
+        if (is_choice || key == "fields")
+            && let Ok(value) = serde_json::from_str(raw.get())
+        {
+            append(&value, &mut chosen);
+        }
+    }
+    let (target, finding) = chosen.iter().find_map(|target| Some((target, find(target)?)))?;
+    let kind: ActionKind = finding.kind;
+    Some(found(kind, "builtin.choice", format!("it chooses {:?}: {}", target.name, finding.because)))
+}
+
+/// The fields of a form, and options by what they say.
+fn append(value: &Value, chosen: &mut Vec<Target>) {
+    match value {
+        Value::String(name) => chosen.push(Target { name: name.clone(), ..Target::default() }),
+        Value::Array(items) => items.iter().for_each(|item| append(item, chosen)),
+        Value::Object(fields) => {
+            let text = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key)?.as_str()).map(str::to_owned);
+            let role = text(&["type", "role"]);
+            let name = text(&["name", "label", "element"]).unwrap_or_default();
+            let target = Target { role, name, ..Target::default() };
+            if !is_text_field(&target) {
+                chosen.push(target);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_text_field(target: &Target) -> bool {
+    let named = words(&target.name);
+    match target.role.as_deref() {
+        Some(role) => TEXT_ROLES.contains(&role.to_lowercase().as_str()),
+        None => {
+            named.iter().any(|word| ["field", "textbox", "textarea", "input", "box", "editor"].contains(&word.as_str()))
+                && !named.iter().any(|word| ["check", "checkbox"].contains(&word.as_str()))
+        }
+    }
+}

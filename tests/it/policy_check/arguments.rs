@@ -1,0 +1,506 @@
+//! What arguments say: attempts to hide an effect in them, and plausible ones that nobody wants to be asked about.
+
+use super::play;
+use serde_json::{Value, json};
+
+/// The verdicts on calls: a tool and its arguments.
+fn verdicts(calls: &[(&str, Value)]) -> Vec<(String, Value)> {
+    let lines: String = calls
+        .iter()
+        .enumerate()
+        .map(|(id, (tool, args))| json!({"id": id, "tool": tool, "args": args}).to_string() + "\n")
+        .collect();
+    let records = play(&[], &lines).records();
+    let judged = |id: usize| {
+        let record = records
+            .iter()
+            .find(|record| record["id"] == id && record.get("type").is_none())
+            .expect("each call has a record");
+        let policy = if record["policy"].is_null() { &record["data"] } else { &record["policy"] };
+        policy.clone()
+    };
+    calls.iter().enumerate().map(|(id, (tool, args))| (format!("{tool} {args}"), judged(id))).collect()
+}
+
+fn assert_asked(calls: &[(&str, Value)]) {
+    let passed: Vec<_> = verdicts(calls).into_iter().filter(|(_, policy)| policy["verdict"] != "confirm").collect();
+    assert!(passed.is_empty(), "{} of {} were not asked about: {passed:#?}", passed.len(), calls.len());
+}
+
+fn assert_unasked(calls: &[(&str, Value)]) {
+    let asked: Vec<_> = verdicts(calls).into_iter().filter(|(_, policy)| policy["verdict"] != "allow").collect();
+    assert!(asked.is_empty(), "{} of {} were asked about: {asked:#?}", asked.len(), calls.len());
+}
+
+#[test]
+fn what_arguments_do_is_asked_about_whatever_the_tool_is_called() {
+    assert_asked(&[
+        ("fetch", json!({"url": "https://example.org/1", "method": "DELETE"})),
+        ("fetch", json!({"url": "https://example.org/1", "method": "post"})),
+        ("fetch", json!({"url": "https://example.org/1", "HTTP_Method": "PUT"})),
+        ("fetch", json!({"url": "https://example.org/1", "options": {"method": "PATCH"}})),
+        ("get_issue", json!({"id": 7, "action": "delete"})),
+        ("get_issue", json!({"id": 7, "Operation": "deleteAll"})),
+        ("get_issue", json!({"id": 7, "op": "remove_user"})),
+        ("list_files", json!({"mode": "overwrite"})),
+        ("list_files", json!({"actions": ["list", "purge"]})),
+        ("read_file", json!({"path": "a", "command": "rm -rf /"})),
+        ("get_status", json!({"cmd": "git push"})),
+        ("get_status", json!({"shell_command": "ls; rm x"})),
+        ("get_status", json!({"argv": ["rm", "x"]})),
+        ("browser_snapshot", json!({"filename": "/home/me/.bashrc"})),
+        ("browser_console_messages", json!({"filename": "x.log"})),
+        ("take_snapshot", json!({"filePath": "x"})),
+        ("get_report", json!({"save_to": "x"})),
+        ("get_report", json!({"outputPath": "x"})),
+        ("get_report", json!({"output": "/etc/passwd"})),
+        ("get_report", json!({"output": "report.csv"})),
+        ("list_rows", json!({"outfile": "x"})),
+        ("get_page", json!({"url": "https://example.org", "initScript": "fetch('/x')"})),
+        ("navigate_page", json!({"url": "https://example.org", "initScript": "x"})),
+        ("browser_wait_for", json!({"function": "() => document.forms[0].submit()"})),
+        ("get_text", json!({"javascript": "document.forms[0].submit()"})),
+        ("search", json!({"query": "mutation { deleteUser(id: 1) { id } }"})),
+        ("get_page", json!({"url": "java\tscript:alert(1)"})),
+        ("get_events", json!({"then": {"cmd": "press_button", "args": {"path": "/root/DeleteSave"}}})),
+        ("get_events", json!({"then": [{"cmd": "get_tree"}, {"cmd": "delete_file"}]})),
+        ("get_events", json!({"then": "{\"tool\":\"delete_file\",\"args\":{}}"})),
+        ("get_events", json!({"then": "delete_file"})),
+        ("get_events", json!({"then": {"what": "ever"}})),
+        ("wait_for", json!({"idle": 1, "then": {"cmd": "wait_for", "args": {"then": {"cmd": "delete_file"}}}})),
+        ("list_calls", json!({"calls": [{"tool_name": "delete_file", "input": {"path": "a"}}]})),
+        ("list_calls", json!({"calls": "[{\"name\":\"delete_file\",\"arguments\":{}}]"})),
+        ("list_calls", json!({"tool_calls": [{"function": {"name": "delete_file", "arguments": "{\"path\":\"a\"}"}}]})),
+        (
+            "list_calls",
+            json!({"request": {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "send_email", "arguments": {}}}}),
+        ),
+        ("list_calls", json!({"steps": [{"tool": "run_command", "args": {"command": "rm x"}}]})),
+    ]);
+}
+
+#[test]
+fn plausible_arguments_of_tools_that_read_are_not_asked_about() {
+    assert_unasked(&[
+        ("search", json!({"query": "how to delete a branch; rm -rf"})),
+        ("search_issues", json!({"q": "action: delete", "filter": {"action": "delete"}, "sort": "created"})),
+        ("list_events", json!({"filters": {"operation": "DELETE", "method": "POST"}})),
+        ("get_issue", json!({"id": 7, "action": "get"})),
+        ("fetch", json!({"url": "https://example.org/docs/delete-a-branch", "method": "GET"})),
+        ("fetch", json!({"url": "https://example.org", "headers": {"accept": "text/html"}, "format": "markdown"})),
+        ("read_file", json!({"path": "/home/me/delete.txt", "mode": "text"})),
+        ("read_file", json!({"filename": "drop.sql"})),
+        ("get_report", json!({"output": "json", "destination": "New York"})),
+        ("get_directions", json!({"origin": "Paris", "destination": "St. Gallen"})),
+        ("get_country", json!({"code": "US", "expression": "sqrt(2) + 1"})),
+        ("calculate", json!({"expression": "(1+2)*3"})),
+        ("explain_command", json!({"command": "rm -rf /"})),
+        ("validate_query", json!({"command": "drop table x", "action": "delete"})),
+        ("get_status", json!({"command": "git status --short | head -n 5"})),
+        ("browser_tabs", json!({"action": "list"})),
+        ("browser_snapshot", json!({})),
+        ("get_weather", json!({"city": "Sendai", "mode": "daily"})),
+        ("list_products", json!({"items": [{"name": "order form", "price": 1}], "options": {"mode": "fast"}})),
+        ("wait_for", json!({"idle": 2, "then": {"cmd": "get_tree", "args": {"depth": 3}}})),
+        ("press_action", json!({"action": "attack"})),
+    ]);
+}
+
+#[test]
+fn commands_that_read_run_unasked() {
+    let shell = |command: &str| ("run_command", json!({"command": command}));
+    let mut calls: Vec<(&str, Value)> = [
+        "ls -la /tmp",
+        "cd src && ls | wc -l",
+        "git log --oneline -5",
+        "git -C /x diff HEAD~1 -- a.rs",
+        "cat a 2>/dev/null | sort | uniq -c",
+        "grep -rn 'a|b' src >/dev/null 2>&1",
+        "find . -name '*.rs' -type f | xargs grep -l foo",
+        "echo $(git rev-parse HEAD)",
+        "for f in *.txt; do head -n 1 \"$f\"; done",
+        "if [ -f a ]; then cat a; else echo none; fi",
+        "sed -n '1,20p' a",
+        "sed 's/a/b/g' a",
+        "awk '{print $1}' a",
+        "LC_ALL=C sort a",
+        "env LANG=C ls",
+        "x=$(pwd); echo \"$x\"",
+        "f() { cat \"$1\"; }; f a",
+        "cat <<E\nrm x\nE",
+        "timeout 5 ls",
+        "bash -lc 'ls | wc'",
+        "while read -r line; do echo \"$line\"; done < a",
+        "/usr/bin/wc -l a",
+        "command -v cargo",
+        "# what is there\nls",
+        "set -euo pipefail; ls",
+        "test -n \"$X\" && pwd",
+        "python3 --version",
+        "tail -n 3 a &",
+        "[[ -f a ]] && ls",
+        "stat a;",
+        "docker ps -a",
+        "kubectl get pods -o wide",
+        "date +%s",
+        "printf '%s\\n' a",
+        "jq '.a > 1' x.json",
+    ]
+    .map(shell)
+    .to_vec();
+    calls.extend([
+        ("run_command", json!({"command": "ls", "timeout": 5, "cwd": "/tmp", "description": "shows files"})),
+        ("bash", json!({"cmd": "ls"})),
+        ("run_command", json!({"command": "git", "args": ["log", "-1"]})),
+        ("run_command", json!({"command": ["grep", "-r", "a b", "src"]})),
+        ("run_commands", json!({"commands": ["ls", "pwd"]})),
+        ("execute_sql", json!({"sql": "SELECT a, count(*) FROM t WHERE b = 'drop' GROUP BY a", "database": "x"})),
+        ("execute_sql", json!({"sql": "select 1; select lower(a) from t -- all\n", "limit": 5})),
+        ("run_sql", json!({"statements": ["SHOW TABLES", "EXPLAIN SELECT 1"]})),
+    ]);
+    assert_unasked(&calls);
+}
+
+#[test]
+fn commands_that_do_more_are_asked_about() {
+    let shell = |command: &str| ("run_command", json!({"command": command}));
+    let mut calls: Vec<(&str, Value)> = [
+        "",
+        "rm -rf /",
+        "ls; rm x",
+        "ls && rm x",
+        "ls || rm x",
+        "ls | sh",
+        "ls & rm x",
+        "ls\nrm x",
+        "ls\rrm x",
+        "(rm x)",
+        "{ rm x; }",
+        "! rm x",
+        "cat a > b",
+        "cat a >> b",
+        "cat a >| b",
+        "cat a &> b",
+        "cat a >& b",
+        "cat a <> b",
+        "> b",
+        "2>x ls",
+        "echo `rm x`",
+        "echo $(rm x)",
+        "echo \"$(rm x)\"",
+        "echo \"${x:-$(rm x)}\"",
+        "cat <(rm x)",
+        "cat > >(tee b)",
+        "cat < /dev/tcp/example.org/80",
+        "/tmp/ls",
+        "./ls",
+        "\\rm x",
+        "'rm' x",
+        "r\"m\" x",
+        "r''m x",
+        "$'rm' x",
+        "$x",
+        "$(echo rm) x",
+        "r{m,} x",
+        "X=1 rm y",
+        "X=rm; $X y",
+        "PATH=/tmp ls",
+        "LD_PRELOAD=./x ls",
+        "PATH=/tmp; ls",
+        "path=/tmp; ls",
+        "export PATH=/tmp; ls",
+        "git push",
+        "git commit -m x",
+        "git -c core.pager=sh log",
+        "git log --output=x",
+        "git log --outpu x",
+        "git diff --ext-diff",
+        "git grep -Osh x",
+        "git branch -D x",
+        "git stash",
+        "git config user.name x",
+        "git checkout .",
+        "git remote add a b",
+        "git reflog expire",
+        "find . -delete",
+        "find . -exec rm {} +",
+        "find . -fprintf x y",
+        "find . $x",
+        "find . {-delete,}",
+        "find . \"-del\"ete",
+        "fd -x rm",
+        "sort -o a b",
+        "sort --outp=a b",
+        "sort {-o,a} b",
+        "sort --compress-program=sh a",
+        "tee a",
+        "uniq a b",
+        "tree -o x",
+        "xargs rm",
+        "ls | xargs -I{} sh -c '{}'",
+        "ls | xargs -n 1 sort",
+        "env rm x",
+        "env -S 'rm x'",
+        "env PATH=/tmp ls",
+        "nice rm x",
+        "timeout 5 rm x",
+        "command rm x",
+        "exec rm x",
+        "eval 'rm x'",
+        ". ./x",
+        "source x",
+        "sudo ls",
+        "bash x.sh",
+        "bash -c 'rm x'",
+        "sh -c \"ls; rm x\"",
+        "bash <<E\nrm x\nE",
+        "bash <<<'rm x'",
+        "sed -i s/a/b/ x",
+        "sed --in-place s/a/b/ x",
+        "sed 'w x' a",
+        "sed 's/a/b/w x' a",
+        "sed 's/a/b/e' a",
+        "sed '1e rm x' a",
+        "sed -f x a",
+        "awk 'BEGIN{system(\"rm x\")}'",
+        "awk '{print > \"x\"}' a",
+        "awk '{print | \"sh\"}' a",
+        "awk -f x a",
+        "awk -i inplace '{print}' a",
+        "f() { rm x; }; f",
+        "rm x; rm() { ls; }",
+        "if false; then rm() { :; }; fi; rm x",
+        "eval() { ls; }; eval 'rm x'",
+        "f() { \"$@\"; }; f rm x",
+        "for x in a; do rm $x; done",
+        "while rm x; do ls; done",
+        "case a in a) rm x;; esac",
+        "if rm x; then ls; fi",
+        "[[ -f $(rm x) ]]",
+        "[ -v 'a[$(rm x)]' ]",
+        "test -v 'a[$(rm x)]'",
+        "echo $((a[$(rm x)]))",
+        "x='a[$(rm x)]'; echo $((x))",
+        "echo ${x@P}",
+        "echo ${!x}",
+        "printf -v PATH x",
+        "read PATH",
+        "read 'a[$(rm x)]'",
+        "declare 'a[$(rm x)]=1'",
+        "let 'a[$(rm x)]=1'",
+        "trap 'rm x' EXIT",
+        "alias ls=rm",
+        "date -s 12",
+        "date 01010101",
+        "hostname x",
+        "rg --pre sh x",
+        "curl -X DELETE example.org",
+        "dd of=x",
+        "cp a b",
+        "mv a b",
+        "mkdir a",
+        "touch a",
+        "chmod 777 a",
+        "kill 1",
+        "python -c 'x'",
+        "node -e 1",
+        "npm install x",
+        "docker rm x",
+        "docker -H tcp://x ps",
+        "kubectl delete pod x",
+        "kubectl get pods --kubeconfig=x",
+        "systemctl stop x",
+        "coproc rm x",
+        "time rm x",
+        "select x in a; do rm x; done",
+        "l\u{455}",
+        "ls \u{0}",
+        "ls *(e:'rm x':)",
+        "echo (rm x)",
+        "\"$(echo a # )\n rm x)\"",
+        "cat <<E\n$(rm x)\nE",
+        "unterminated 'quote",
+        "echo $[1]",
+        "yq -i '.a=1' x",
+    ]
+    .map(shell)
+    .to_vec();
+    calls.extend([
+        ("run_command", json!({"command": "git", "args": ["push"]})),
+        ("run_command", json!({"command": "echo", "args": ["; rm x"]})),
+        ("run_command", json!({"command": "echo", "args": "a; rm x"})),
+        ("run_command", json!({"command": ["rm", "x"]})),
+        ("run_command", json!({"command": ["bash", "-c", "rm x"]})),
+        ("run_command", json!({"command": "ls", "args": [{"rm": 1}]})),
+        ("run_command", json!({"command": "ls", "cmd": "rm x"})),
+        ("run_command", json!({"command": "ls", "shell": "/tmp/x"})),
+        ("run_command", json!({"command": "ls", "stdin": "x"})),
+        ("run_command", json!({"command": "cat a | ".repeat(2000) + "cat"})),
+        ("run_commands", json!({"commands": ["ls", "rm x"]})),
+        ("run_powershell", json!({"command": "ls"})),
+        ("run_python", json!({"script": "ls"})),
+        ("run_command", json!({"timeout": 5})),
+        ("execute_sql", json!({"sql": "DELETE FROM t"})),
+        ("execute_sql", json!({"sql": "SELECT 1; DROP TABLE t"})),
+        ("execute_sql", json!({"sql": "SELECT 1 SHUTDOWN"})),
+        ("execute_sql", json!({"sql": "SELECT 1eSHUTDOWN"})),
+        ("execute_sql", json!({"sql": "\\! rm x"})),
+        ("execute_sql", json!({"sql": "SELECT pg_terminate_backend(1)"})),
+        ("execute_sql", json!({"sql": "SELECT \"pg_terminate_backend\"(1)"})),
+        ("execute_sql", json!({"sql": "SELECT pg_terminate_backend/**/(1)"})),
+        ("execute_sql", json!({"sql": "SELECT lo_export(1, 'x')"})),
+        ("execute_sql", json!({"sql": "SELECT public.count(1)"})),
+        ("execute_sql", json!({"sql": "SELECT * FROM pg_read_file('x')"})),
+        ("execute_sql", json!({"sql": "SELECT nextval('s'), sleep(9)"})),
+        ("execute_sql", json!({"sql": "SELECT * INTO u FROM t"})),
+        ("execute_sql", json!({"sql": "WITH x AS (DELETE FROM t RETURNING 1) SELECT * FROM x"})),
+        ("execute_sql", json!({"sql": "EXPLAIN ANALYZE DELETE FROM t"})),
+        ("execute_sql", json!({"sql": "COPY (SELECT 1) TO PROGRAM 'sh'"})),
+        ("execute_sql", json!({"sql": "SELECT 1 /*! ; DROP TABLE t */"})),
+        ("execute_sql", json!({"sql": "SELECT 'a\\' ; DROP TABLE t; -- '"})),
+        ("execute_sql", json!({"sql": "SELECT 1", "command": "rm x"})),
+        ("execute_sql", json!({"sql": ["SELECT 1", "DROP TABLE t"]})),
+        ("execute_sql", json!({"sql": format!("SELECT {}1{}", "(".repeat(3000), ")".repeat(3000))})),
+    ]);
+    assert_asked(&calls);
+}
+
+#[test]
+fn addresses_are_read_as_browsers_read_them() {
+    let open = |url: Value| ("browser_navigate", json!({"url": url}));
+    let asked = [
+        "javascript:alert(1)",
+        " javascript:alert(1)",
+        "java\tscript:alert(1)",
+        "java\nscript:alert(1)",
+        "\u{1}javascript:alert(1)",
+        "JAVASCRIPT:alert(1)",
+        "vbscript:x",
+        "data:text/html,<script>x</script>",
+        "file:///etc/passwd",
+        "blob:https://example.org/x",
+        "view-source:javascript:alert(1)",
+        "about:config",
+        "chrome://settings",
+        "https://example.org/items/delete?id=7",
+        "https://example.org/items/%64elete",
+        "https://example.org/items/%2564elete",
+        "https:\\\\example.org\\delete",
+        "https://example.org/?a=delete",
+        "https://example.org/x?action=%64elete",
+        "https://example.org/#/delete/7",
+        "https://example.org/a%2Fdelete",
+        "/items/delete",
+        "https://exa mple.org",
+        "https://",
+        "example.org/unsubscribe",
+    ];
+    assert_asked(&asked.map(|url| open(json!(url))));
+    assert_asked(&[
+        open(json!(["https://example.org", "javascript:alert(1)"])),
+        open(json!({"href": "javascript:alert(1)"})),
+        ("browser_navigate", json!({"uri": "javascript:alert(1)"})),
+        ("browser_navigate", json!({"Address": "java\tscript:alert(1)"})),
+        ("goto", json!({"link": "data:text/html,x"})),
+        ("goto", json!({"target": "file:///etc/passwd"})),
+        ("goto", json!({"whatever": "javascript:alert(1)"})),
+    ]);
+    let unasked = [
+        "https://example.org/orders/7?q=a",
+        "example.org",
+        "localhost:8000/x",
+        "http://127.0.0.1:8000/",
+        "about:blank",
+        "https://example.org/deleted-items",
+        "example.org:8080/a",
+        "https://example.org/a%20b#top",
+        "https://bücher.example/ä",
+    ];
+    assert_unasked(&unasked.map(|url| open(json!(url))));
+}
+
+#[test]
+fn typing_and_keys_that_enter_are_asked_about() {
+    let typed = |args: Value| {
+        let mut all = json!({"element": "Message", "ref": "e4"});
+        all.as_object_mut().unwrap().extend(args.as_object().unwrap().clone());
+        ("browser_type", all)
+    };
+    let press = |key: Value| ("browser_press_key", json!({"key": key}));
+    assert_asked(&[
+        typed(json!({"text": "a\nb"})),
+        typed(json!({"text": "a\rb"})),
+        typed(json!({"text": "a\u{2028}"})),
+        typed(json!({"text": "a\u{e007}"})),
+        typed(json!({"text": "a{ENTER}"})),
+        typed(json!({"text": "a{enter 2}b"})),
+        typed(json!({"text": "x", "submit": true})),
+        typed(json!({"text": "x", "submit": "true"})),
+        typed(json!({"text": "x", "submit": 1})),
+        typed(json!({"text": "x", "Submit": "yes"})),
+        typed(json!({"text": "x", "submitKey": "Enter"})),
+        typed(json!({"text": "x", "press_enter": true})),
+        typed(json!({"text": "x", "element": "Research proposal", "submit": true})),
+        ("browser_fill_form", json!({"fields": [{"name": "a", "type": "textbox", "ref": "e1", "value": "x\n"}]})),
+        (
+            "browser_fill_form",
+            json!({"fields": [{"name": "a", "type": "textbox", "ref": "e1", "value": "x"}, {"name": "Pay automatically", "type": "checkbox", "ref": "e2", "value": "true"}]}),
+        ),
+        ("browser_type", json!({"element": "Delete my account", "ref": "e4", "text": "x"})),
+        ("browser_select_option", json!({"element": "What next?", "ref": "e4", "values": ["Delete my account"]})),
+        ("browser_drag", json!({"startElement": "Letter", "startRef": "e1", "endElement": "Trash", "endRef": "e2"})),
+        press(json!("Enter")),
+        press(json!("enter")),
+        press(json!("NumpadEnter")),
+        press(json!("Return")),
+        press(json!("ctrl+m")),
+        press(json!("Control+Enter")),
+        press(json!("ctrl-j")),
+        press(json!("^M")),
+        press(json!("\u{e007}")),
+        press(json!("{ENTER}")),
+        press(json!("KEY_ENTER")),
+        press(json!("a Enter")),
+        press(json!(["a", "Enter"])),
+        press(json!(["Control", "m"])),
+        press(json!(13)),
+        ("press_key", json!({"key": "m", "modifiers": ["Control"]})),
+        ("press_key", json!({"keys": ["Shift", "Delete"]})),
+        ("press_key", json!({})),
+    ]);
+    assert_unasked(&[
+        typed(json!({"text": "delete everything", "submit": false, "slowly": true})),
+        typed(json!({"text": "x", "submit": "false"})),
+        typed(json!({"text": "x", "element": "Search the shop", "submit": true})),
+        typed(json!({"text": "x < y {z}"})),
+        (
+            "browser_fill_form",
+            json!({"fields": [{"name": "Delete reason", "type": "textbox", "ref": "e1", "value": "x"}]}),
+        ),
+        ("browser_select_option", json!({"element": "Colour", "ref": "e4", "values": ["red"]})),
+        press(json!("ArrowDown")),
+        press(json!("a")),
+        press(json!("Control+c")),
+    ]);
+}
+
+#[test]
+fn keys_that_are_there_twice_are_denied_at_any_depth() {
+    for args in [
+        r#"{"a":1,"a":2}"#,
+        r#"{"method":"GET","METHOD":"DELETE"}"#,
+        r#"{"options":{"method":"GET","Method":"DELETE"}}"#,
+        r#"{"a":[[{"b":{"c":1,"\u0063":2}}]]}"#,
+        r#"{"then":{"cmd":"get_tree","cmd":"delete_file"}}"#,
+        r#"{"a":{"ſ":1,"S":2}}"#,
+    ] {
+        let record = play(&[], &format!("{{\"tool\":\"fetch\",\"args\":{args}}}\n")).records().remove(0);
+        assert_eq!(
+            (&record["kind"], &record["data"]["rule"]),
+            (&json!("denied"), &json!("builtin.ambiguous")),
+            "{args}"
+        );
+    }
+    let fine = r#"{"tool":"fetch","args":{"a":{"x":1},"b":{"x":1},"c":[{"x":1},{"x":1}]}}"#;
+    assert_eq!(play(&[], &format!("{fine}\n")).records()[0]["policy"]["verdict"], "allow");
+}
