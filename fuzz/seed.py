@@ -21,6 +21,11 @@ GATED = [
     '{"cmd":"wait_for","args":{"then":{"cmd":"press_button","args":{"path":"/root/DeleteSave"}}}}', '{"tool":"run_command","args":{"command":"ls -la"}}',
     '{"tool":"browser_navigate","args":{"url":"javascript:1"}}', '{"tool":"execute_sql","args":{"sql":"select 1"}}', '{"tool":"press_key","args":{"key":"Control+Enter"}}',
 ]
+COMMANDS = [
+    "cd x && ls | wc -l; git log 2>&1 >/dev/null", 'for f in $(ls) "$x" \'a b\'; do if [[ -f $f ]]; then cat <"$f"; else f() { echo `pwd`; }; fi; done', "cat <<E\nx ${y:-z}\nE\n",
+    "case $1 in a|b) (ls) ;; *) ! { pwd; } & esac", "X=1 env A=b xargs -n 1 grep -l {a,b} *.c ~ <(ls) # end",
+    "SELECT a, count(*) FROM t JOIN u ON t.a = u.b WHERE c IN (SELECT 1) -- end\nORDER BY 1", "WITH x AS (SELECT 'a' /* b */) SELECT [c d], \"e\" FROM x; SHOW TABLES",
+]
 FIELDS = ['{}', ' { } \r\n', '{"a":1.10 } \n', '{"f" : {"f":2} ,"b":3}', '{"\\u0066":null}', '{"a":12345678901234567890}']
 
 LOG = [
@@ -112,6 +117,7 @@ def main():
     seed(corpus, "field", first_lines + [b"\x00" + message for message in small])
     seed(corpus, "calls", [call.encode() for call in CALLS])
     seed(corpus, "approvals", ["\n".join(APPROVALS).encode(), "\n\n".join(APPROVALS).encode()])
+    seed(corpus, "commands", [text.encode() for text in COMMANDS])
     seed(corpus, "gates", [call.encode() for call in CALLS + GATED])
     texts = [text.encode() for text in TEXTS + CALLS] + small
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])

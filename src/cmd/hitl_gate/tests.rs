@@ -72,7 +72,7 @@ fn name(event: &GateEvent<'_>) -> &'static str {
 }
 
 fn allows(call: &Call<'_>) -> Result<Judged, String> {
-    Ok(judge(call, &Builtin::default(), None, false))
+    Ok(judge(call, &Builtin::default(), None, crate::policy::annotations::Hint::None))
 }
 
 /// Nothing can be noted of this sort.

@@ -2,7 +2,7 @@
 //! Only keys that carry actions count: a text to search for, or a filter, may say anything.
 
 use super::names::{self, Class};
-use super::nested::{called, short_call, unreadable_call};
+use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
 use super::{JudgedCall, address, found, plain_key, run};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
@@ -185,8 +185,10 @@ impl Judged<'_> {
             None if key == "then" => Some(unreadable_call()),
             called => called,
         };
-        let within = fields.iter().map(|(key, value)| self.value(&plain_key(key), value));
-        within.fold(called, stricter)
+        // The arguments of a call are judged with it, and only once: calls may nest deep.
+        let is_judged = |key: &str| called.is_some() && ARGUMENTS.contains(&key);
+        let fields = fields.iter().map(|(key, value)| (plain_key(key), value)).filter(|(key, _)| !is_judged(key));
+        fields.map(|(key, value)| self.value(&key, value)).fold(called.clone(), stricter)
     }
 
     /// What a key and its value say by themselves.

@@ -12,12 +12,16 @@ pub(super) fn unreadable_call() -> Decision {
     Decision::new(Verdict::Confirm, "builtin.unknown", "it has another call within it, which can't be read")
 }
 
+/// What holds the arguments of a call within a call.
+pub(super) const ARGUMENTS: &[&str] =
+    &["args", "arguments", "params", "parameters", "input", "toolinput", "argumentstext"];
+
 /// The tool and the arguments of an object that is a call, in one of the forms that clients and servers have for them.
 pub(super) fn called(fields: &Map<String, Value>, may_lack_arguments: bool) -> Option<(&str, String)> {
     let get =
         |keys: &[&str]| fields.iter().find(|(key, _)| keys.contains(&plain_key(key).as_str())).map(|(_, value)| value);
     let tool = get(&["tool", "toolname", "cmd"]).or_else(|| get(&["name"])).and_then(Value::as_str)?;
-    let arguments = match get(&["args", "arguments", "params", "parameters", "input", "toolinput", "argumentstext"]) {
+    let arguments = match get(ARGUMENTS) {
         Some(Value::Object(arguments)) => serde_json::to_string(arguments).ok()?,
         Some(Value::String(json)) if json.trim_start().starts_with('{') => json.clone(),
         None | Some(Value::Null) if fields.contains_key("name") && !may_lack_arguments => return None,

@@ -504,3 +504,25 @@ fn keys_that_are_there_twice_are_denied_at_any_depth() {
     let fine = r#"{"tool":"fetch","args":{"a":{"x":1},"b":{"x":1},"c":[{"x":1},{"x":1}]}}"#;
     assert_eq!(play(&[], &format!("{fine}\n")).records()[0]["policy"]["verdict"], "allow");
 }
+
+#[test]
+fn calls_that_nest_deep_take_neither_the_stack_nor_long() {
+    let nested = |open: &str, close: &str, count: usize| {
+        format!("{{\"tool\":\"wait_for\",\"args\":{}{{}}{}}}\n", open.repeat(count), close.repeat(count))
+    };
+    let before = std::time::Instant::now();
+    for (open, close) in [
+        (r#"{"then":{"cmd":"wait_for","args":"#, "}}"),
+        (r#"{"steps":[{"tool":"get","args":"#, "}]}"),
+        (r#"{"a":"#, "}"),
+        (r#"{"a":[[["#, "]]]}"),
+    ] {
+        for count in [50, 100] {
+            let records = play(&[], &nested(open, close, count)).records();
+            assert!(!records.is_empty(), "{open} {count}");
+        }
+    }
+    let long = format!("{{\"tool\":\"run_command\",\"args\":{{\"command\":\"{}\"}}}}\n", "(".repeat(1 << 20));
+    assert_eq!(play(&[], &long).records()[0]["policy"]["rule"], "builtin.run");
+    assert!(before.elapsed().as_secs() < 20, "{:?}", before.elapsed());
+}

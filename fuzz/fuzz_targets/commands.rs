@@ -1,0 +1,26 @@
+//! Shell text and SQL of any kind are read without a fault; within a group, a text runs the same commands, and a query reads nothing less
+//! for blanks around it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pipewright_syntax::shell::{Command, Step, steps};
+use pipewright_syntax::sql::functions;
+
+fuzz_target!(|text: &str| {
+    if let Ok(alone) = steps(text)
+        && let Ok(grouped) = steps(&format!("{{\n{text}\n}}"))
+    {
+        assert_eq!(run(alone), run(grouped), "a group runs other commands");
+    }
+    if let Ok(called) = functions(text) {
+        assert_eq!(functions(&format!(" {text}\n")), Ok(called), "blanks change what a query calls");
+    }
+});
+
+fn run(steps: Vec<Step>) -> Vec<Command> {
+    let command = |step| match step {
+        Step::Run(command) => Some(command).filter(|command| *command != Command::default()),
+        Step::Define(_) => None,
+    };
+    steps.into_iter().filter_map(command).collect()
+}
