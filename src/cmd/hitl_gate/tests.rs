@@ -13,7 +13,9 @@ use crate::policy::builtin::Builtin;
 use crate::record::{Call, recognise};
 use proptest::prelude::*;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const MARKED: &str = r#"{"id":1,"tool":"rm","args":{"path":"a"},"requires_approval":true}"#;
 
@@ -42,11 +44,14 @@ impl Bench {
 
     /// Says a line; gives what leaves to the near and to the far side.
     fn say(&mut self, line: &[u8]) -> [Vec<String>; 2] {
-        let line = Line::new(line, 1);
-        self.gate.on(Event::Piece(Side::Near, Piece::Line(line)), &mut self.out).unwrap();
+        self.on(Event::Piece(Side::Near, Piece::Line(Line::new(line, 1))))
+    }
+
+    fn on(&mut self, event: Event<'_>) -> [Vec<String>; 2] {
+        self.gate.on(event, &mut self.out).unwrap();
         [Side::Near, Side::Far].map(|side| {
             let said = std::mem::take(self.out.to(side));
-            String::from_utf8(said).unwrap().lines().map(str::to_owned).collect()
+            String::from_utf8(said).unwrap().lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
         })
     }
 
@@ -151,6 +156,44 @@ fn everything_is_noted_before_it_happens() {
 }
 
 proptest! {
+    /// Callers that do not wait, and repeat what they called: no approval passes two calls, and no call is answered twice.
+    #[test]
+    fn an_approval_passes_one_call_however_often_it_is_repeated(steps in prop::collection::vec((0..4_u8, 0..2_usize), 1..60)) {
+        let mut bench = Bench::new(true, Box::new(|_| Ok(())), Box::new(|_| Ok(())));
+        bench.gate.settings.hold_limit = Some(Duration::from_nanos(1));
+        let (mut question, mut ended, mut approved) = (None::<Value>, HashSet::new(), [0_i32; 2]);
+        for (id, (step, path)) in steps.into_iter().enumerate() {
+            let [near, far] = match (step, &question) {
+                (0, _) => bench.say(format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"rm","arguments":{{"path":{path}}},"_meta":{{"requires_approval":true}}}}}}"#
+                ).as_bytes()),
+                (1, _) => bench.on(Event::Due),
+                (_, Some(asked)) => {
+                    let action = if step == 2 { "approve" } else { "reject" };
+                    approved[asked["arguments"]["path"].as_u64().unwrap() as usize] += i32::from(step == 2);
+                    let (id, nonce) = (&asked["call_id"], &asked["nonce"]);
+                    bench.say(format!(r#"{{"type":"hitl_response","call_id":{id},"nonce":{nonce},"action":"{action}"}}"#).as_bytes())
+                }
+                _ => continue,
+            };
+            if step > 1 {
+                question = None;
+            }
+            for said in near.iter().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+                if let Some(id) = said["id"].as_u64() {
+                    prop_assert!(ended.insert(id), "{} is answered twice", id);
+                } else if said["nonce"].is_string() {
+                    question = Some(said);
+                }
+            }
+            for passed in far.iter().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+                let path = passed["params"]["arguments"]["path"].as_u64().unwrap() as usize;
+                approved[path] -= 1;
+                prop_assert!(ended.insert(passed["id"].as_u64().unwrap()) && approved[path] >= 0, "{}", passed);
+            }
+        }
+    }
+
     /// Whatever comes: what leaves to the other side is no call that still needs somebody, and is what came.
     #[test]
     fn nothing_passes_that_somebody_must_agree_to(
