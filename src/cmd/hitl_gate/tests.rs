@@ -8,6 +8,7 @@ use crate::cmd::rules_file::{Judged, judge};
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
+use crate::policy::annotations::Hint;
 use crate::policy::audit::sha256;
 use crate::policy::builtin::Builtin;
 use crate::record::{Call, recognise};
@@ -77,7 +78,7 @@ fn name(event: &GateEvent<'_>) -> &'static str {
 }
 
 fn allows(call: &Call<'_>) -> Result<Judged, String> {
-    Ok(judge(call, &Builtin::default(), None, crate::policy::annotations::Hint::None))
+    Ok(judge(call, &Builtin::default(), None, Hint::None))
 }
 
 /// Nothing can be noted of this sort.
@@ -159,7 +160,7 @@ proptest! {
     /// Callers that do not wait, and repeat what they called: no approval passes two calls, and no call is answered twice.
     #[test]
     fn an_approval_passes_one_call_however_often_it_is_repeated(steps in prop::collection::vec((0..4_u8, 0..2_usize), 1..60)) {
-        let mut bench = Bench::new(true, Box::new(|_| Ok(())), Box::new(|_| Ok(())));
+        let mut bench = Bench::new(true, Box::new(allows), Box::new(|_| Ok(())));
         bench.gate.settings.hold_limit = Some(Duration::from_nanos(1));
         let (mut question, mut ended, mut approved) = (None::<Value>, HashSet::new(), [0_i32; 2]);
         for (id, (step, path)) in steps.into_iter().enumerate() {
