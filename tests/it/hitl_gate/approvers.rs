@@ -279,8 +279,9 @@ fn where_the_client_is_not_there_any_more_nobody_is_asked() {
     let connection = client.accept();
     drop(connection);
     // It is looked for once more.
-    drop(client.accept());
+    let connection = client.accept();
     std::fs::remove_file(client.path()).unwrap();
+    drop(connection);
     assert_eq!(decision(&mut gate), decided("rejected", "nobody"));
     let answer = json(&gate.hear());
     assert!(answer["error"].as_str().unwrap().contains("PIPEWRIGHT_APPROVALS: "), "{answer}");
