@@ -59,6 +59,40 @@ fn a_sentence_counts_where_an_action_begins_or_ends_it() {
 }
 
 #[test]
+fn an_action_that_is_only_mentioned_is_none() {
+    for (name, locale, is_found) in [
+        // A word of `before` or `behind` next to it.
+        ("退款", "zh-Hans", true),
+        ("退款方式", "zh-Hans", false),
+        ("Ngày xác nhận", "vi", false),
+        ("Xác nhận", "vi", true),
+        // Behind the last verb, and before the first one.
+        ("Hesabı sil", "tr", true),
+        ("Sil ve kapat", "tr", true),
+        ("Gönder düğmesi", "tr", false),
+        ("削除する", "ja", true),
+        ("削除履歴", "ja", false),
+        ("Conferma", "it", true),
+        ("Sì, elimina", "it", true),
+        ("Codice di conferma", "it", false),
+        ("Vuoi davvero eliminare il file?", "it", true),
+        // A field, a statement, a password, a setting.
+        ("Antworten", "de", true),
+        ("Antworten:", "de", false),
+        ("Der Nutzer kann löschen, was er will.", "de", false),
+        ("Die Datei löschen.", "de", true),
+        ("Bestätigen Sie Ihr Passwort", "de", false),
+        ("Povolit", "cs", true),
+        ("Povolit zákazníkům upravovat své údaje", "cs", false),
+    ] {
+        assert_eq!(kind(name, Some(locale)).is_some(), is_found, "{name}");
+    }
+    // Around a button that says nothing, a statement says what it does.
+    let ok = Element { name: "OK", context: Some("The file will be deleted: delete it."), ..Element::default() };
+    assert!(classify(&ok).is_some());
+}
+
+#[test]
 fn what_weighs_most_is_told_where_there_are_several() {
     assert_eq!(english("Confirm and delete"), Some(ActionKind::Delete));
     assert_eq!(english("Accept and pay now"), Some(ActionKind::Pay));

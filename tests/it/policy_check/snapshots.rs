@@ -30,7 +30,7 @@ fn clicked(talk: &mut Talk, key: &str, reference: &str) -> Option<String> {
     let click = call("9", "browser_click", &json!({key: reference}));
     let said = talk.ask(&click);
     let refused: Value = serde_json::from_str(&said).unwrap();
-    let why = refused.pointer("/error/data/data").filter(|_| said != click)?;
+    let why = refused.pointer("/result/_meta/data").filter(|_| said != click)?;
     Some(why["kind"].as_str().or(why["rule"].as_str()).unwrap().to_owned())
 }
 
