@@ -374,6 +374,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The same, and no object within it has a key twice either. For arguments: what carries them out reads all of them.
+    #[cfg(feature = "gates")]
     pub(crate) fn read_deep(text: &'a str) -> Result<Fields<'a>, Unreadable> {
         let fields = Fields::read(text)?;
         let mut nested = fields.0.iter().map(|(_, value)| value.get()).filter(|json| json.starts_with(['{', '[']));
@@ -432,6 +433,7 @@ impl<'a> Fields<'a> {
 
 /// Whether each object within a JSON value has each key once. Each level is read by itself, so depth takes time, and is bounded as
 /// serde_json bounds it.
+#[cfg(feature = "gates")]
 fn unambiguous(json: &str) -> Result<(), Unreadable> {
     const DEEPEST: usize = 127;
     let mut level = vec![json];
