@@ -27,7 +27,7 @@ fn runs_it(text: &str, folder: &Path) -> bool {
     let mut bash = Command::new(BASH);
     bash.args(["--norc", "-c", text]).current_dir(folder).env_clear().env("PATH", "/nonexistent").stdin(Stdio::null());
     let output = bash.output().expect("bash is there");
-    String::from_utf8_lossy(&output.stderr).contains("MISSING: command not found")
+    String::from_utf8_lossy(&output.stderr).contains(": MISSING: command not found")
 }
 
 const PIECES: &[&str] = &[
