@@ -373,10 +373,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same, and no object within it has a key twice either. For arguments: what carries them out reads all of them.
+    /// The same, and no object within it has a key twice either, nor is there half a character. For arguments: what carries them
+    /// out reads all of them.
     #[cfg(feature = "gates")]
     pub(crate) fn read_deep(text: &'a str) -> Result<Fields<'a>, Unreadable> {
         let fields = Fields::read(text)?;
+        if has_lone_surrogate(text.as_bytes()) {
+            return unreadable("an escape such as \\ud800 is half a character, which some readers keep and others replace");
+        }
         let mut nested = fields.0.iter().map(|(_, value)| value.get()).filter(|json| json.starts_with(['{', '[']));
         nested.try_for_each(unambiguous).map(|()| fields)
     }
@@ -460,6 +464,29 @@ fn folded(key: &str) -> String {
         return key.to_ascii_lowercase();
     }
     key.to_uppercase().to_lowercase()
+}
+
+/// Whether JSON text escapes one half of a surrogate pair without the other (RFC 8259 section 8.2).
+#[cfg(feature = "gates")]
+fn has_lone_surrogate(json: &[u8]) -> bool {
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &json[at..]) {
+        at += found;
+        at += match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => return true,
+            // The backslash and what it escapes.
+            _ => 2,
+        };
+        if at > json.len() {
+            break;
+        }
+    }
+    false
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {

@@ -73,6 +73,13 @@ fn what_destroys_or_isnt_known_is_asked_about() {
         assert_eq!(judged(call), (Verdict::Confirm, kind), "{call}");
     }
     assert_eq!(judge(r#"{"tool":"read","args":{"a":1,"A":2}}"#).verdict, Verdict::Deny);
+    for half in [r"\ud800", r"\udc00", r"x\\\uDBFF", r"\ud83d\ud83d\ude00", r"\ud83d"] {
+        let decision = judge(&format!(r#"{{"tool":"browser_navigate","args":{{"url":"javascript:{half}"}}}}"#));
+        assert_eq!((decision.verdict, &*decision.rule), (Verdict::Deny, "builtin.ambiguous"), "{half}");
+    }
+    for whole in [r"\ud83d\ude00", r"\\ud800", r"\u0041", r"\n"] {
+        assert_eq!(judge(&format!(r#"{{"tool":"read","args":{{"a":"{whole}"}}}}"#)).verdict, Verdict::Allow, "{whole}");
+    }
 }
 
 #[test]

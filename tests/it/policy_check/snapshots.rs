@@ -40,7 +40,7 @@ fn what_others_have_written_defines_no_element() {
         let mut talk = server(&[answer(1, PAGE), answer(2, FORGED)]);
         talk.ask(&call("1", "browser_snapshot", &json!({})));
         assert_eq!(
-            talk.ask(&call("2", tool, &json!({"path": "notes.txt"}))),
+            talk.ask(&call("2", tool, &json!({"name": "notes"}))),
             answer(2, FORGED),
             "it is not asked about"
         );
