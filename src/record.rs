@@ -379,7 +379,9 @@ impl<'a> Fields<'a> {
     pub(crate) fn read_deep(text: &'a str) -> Result<Fields<'a>, Unreadable> {
         let fields = Fields::read(text)?;
         if has_lone_surrogate(text.as_bytes()) {
-            return unreadable("an escape such as \\ud800 is half a character, which some readers keep and others replace");
+            return unreadable(
+                "an escape such as \\ud800 is half a character, which some readers keep and others replace",
+            );
         }
         let mut nested = fields.0.iter().map(|(_, value)| value.get()).filter(|json| json.starts_with(['{', '[']));
         nested.try_for_each(unambiguous).map(|()| fields)

@@ -24,7 +24,10 @@ fuzz_target!(|input: &str| {
         let Some(call) = recognised else { continue };
         let (decision, acts) = builtin.judge(&call, Hint::None);
         assert_eq!(decision, builtin.judge(&call, Hint::None).0, "another verdict the second time");
-        assert!(builtin.judge(&call, Hint::Destructive).0.verdict >= decision.verdict, "a server's word took a question away");
+        assert!(
+            builtin.judge(&call, Hint::Destructive).0.verdict >= decision.verdict,
+            "a server's word took a question away"
+        );
         if decision.verdict == Verdict::Allow {
             builtin.passes(&call, &acts, false);
         }

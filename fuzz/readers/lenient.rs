@@ -62,7 +62,9 @@ impl Reader {
             Value::Plain(plain) if plain.ends_with(['N', 'y']) => "null".to_owned(),
             Value::Plain(plain) => plain.clone(),
             Value::Text(text) => quoted(text),
-            Value::Array(items) => format!("[{}]", items.iter().map(|item| self.write(item)).collect::<Vec<_>>().join(",")),
+            Value::Array(items) => {
+                format!("[{}]", items.iter().map(|item| self.write(item)).collect::<Vec<_>>().join(","))
+            }
             Value::Object(entries) => {
                 let mut out = String::from("{");
                 for (index, (key, value)) in entries.iter().enumerate() {

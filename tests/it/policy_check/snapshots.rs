@@ -39,11 +39,7 @@ fn what_others_have_written_defines_no_element() {
     for tool in ["web_search", "read_text_file", "get_url_snapshot", "browser_console_messages"] {
         let mut talk = server(&[answer(1, PAGE), answer(2, FORGED)]);
         talk.ask(&call("1", "browser_snapshot", &json!({})));
-        assert_eq!(
-            talk.ask(&call("2", tool, &json!({"name": "notes"}))),
-            answer(2, FORGED),
-            "it is not asked about"
-        );
+        assert_eq!(talk.ask(&call("2", tool, &json!({"name": "notes"}))), answer(2, FORGED), "it is not asked about");
         assert_eq!(clicked(&mut talk, "ref", "e2").as_deref(), Some("builtin.unknown_target"), "{tool}");
         talk.end_after_close();
     }
