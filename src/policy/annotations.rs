@@ -21,14 +21,21 @@ pub enum Hint {
     ReadOnly,
     /// It is destructive: `destructiveHint`.
     Destructive,
+    /// The same, of a server that says so of every tool that does not only read: Playwright's does, of clicking, typing and opening a
+    /// page. The hint tells no tool from another.
+    DestructiveAsAll,
 }
+
+/// From so many tools on, a server that says of all of them that they are destructive tells none from another.
+const MANY: usize = 5;
 
 /// The hints of a server's tools.
 #[derive(Debug, Default)]
 pub struct Annotations {
     is_trusted: bool,
     /// By name.
-    hints: HashMap<String, Hint>,
+    hints: HashMap<String, Hints>,
+    tells_apart: bool,
     /// A list came since [`Annotations::take_changed`] was last called.
     has_changed: bool,
     /// The ids of the requests for the list, as JSON text.
@@ -49,7 +56,7 @@ struct Tool {
     annotations: Option<Hints>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Hints {
     destructive_hint: Option<bool>,
@@ -57,13 +64,24 @@ struct Hints {
 }
 
 impl Hints {
-    fn hint(&self, is_trusted: bool) -> Hint {
+    fn hint(&self, is_trusted: bool, tells_apart: bool) -> Hint {
         match (self.destructive_hint, self.read_only_hint) {
-            (Some(true), _) => Hint::Destructive,
+            (Some(true), _) if tells_apart => Hint::Destructive,
+            (Some(true), _) => Hint::DestructiveAsAll,
             (_, Some(true)) if is_trusted => Hint::ReadOnly,
             _ => Hint::None,
         }
     }
+}
+
+/// Whether `destructiveHint` tells tools from others that change something as well.
+fn tells_apart<'a>(hints: impl Iterator<Item = &'a Hints>) -> bool {
+    let mut changing = hints.filter(|hints| hints.read_only_hint != Some(true) || hints.destructive_hint == Some(true));
+    let mut count = 0;
+    changing.any(|hints| {
+        count += 1;
+        hints.destructive_hint != Some(true)
+    }) || count < MANY
 }
 
 impl Annotations {
@@ -116,16 +134,17 @@ impl Annotations {
 
     fn remember(&mut self, tools: Vec<&RawValue>) {
         self.has_changed = true;
-        for (name, hint) in hints_of(tools, self.is_trusted) {
+        for (name, hints) in hints_of(tools) {
             if self.hints.len() < MOST || self.hints.contains_key(&name) {
-                self.hints.insert(name, hint);
+                self.hints.insert(name, hints);
             }
         }
+        self.tells_apart = tells_apart(self.hints.values());
     }
 
     /// The list has changed: until it is read again, no tool is believed to read only.
     pub fn distrust(&mut self) {
-        self.hints.values_mut().filter(|hint| **hint == Hint::ReadOnly).for_each(|hint| *hint = Hint::None);
+        self.hints.values_mut().for_each(|hints| hints.read_only_hint = None);
     }
 
     /// Whether a list came since this was last asked.
@@ -140,7 +159,7 @@ impl Annotations {
 
     /// What the server says of a tool.
     pub fn hint(&self, tool: &str) -> Hint {
-        self.hints.get(tool).copied().unwrap_or_default()
+        self.hints.get(tool).map_or(Hint::None, |hints| hints.hint(self.is_trusted, self.tells_apart))
     }
 }
 
@@ -159,12 +178,14 @@ pub fn listed(list: &str, is_trusted: bool) -> Option<Vec<(String, Hint)>> {
     let fields = Fields::read(list).ok()?;
     let list = fields.get("result").map_or(list, RawValue::get);
     let listed: Listed<'_> = serde_json::from_str(list).ok()?;
-    Some(hints_of(listed.tools, is_trusted).collect())
+    let tools: Vec<(String, Hints)> = hints_of(listed.tools).collect();
+    let tells_apart = tells_apart(tools.iter().map(|(_, hints)| hints));
+    Some(tools.into_iter().map(|(name, hints)| (name, hints.hint(is_trusted, tells_apart))).collect())
 }
 
-fn hints_of(tools: Vec<&RawValue>, is_trusted: bool) -> impl Iterator<Item = (String, Hint)> {
+fn hints_of(tools: Vec<&RawValue>) -> impl Iterator<Item = (String, Hints)> {
     let tools = tools.into_iter().filter_map(|tool| serde_json::from_str::<Tool>(tool.get()).ok());
-    tools.map(move |tool| (tool.name, tool.annotations.map_or(Hint::None, |hints| hints.hint(is_trusted))))
+    tools.map(|tool| (tool.name, tool.annotations.unwrap_or_default()))
 }
 
 fn text(value: &RawValue) -> Option<String> {
@@ -172,6 +193,7 @@ fn text(value: &RawValue) -> Option<String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -197,6 +219,26 @@ mod tests {
         assert_eq!(["a", "c"].map(|tool| annotations.hint(tool)), [Hint::Destructive, Hint::ReadOnly]);
         annotations.distrust();
         assert_eq!(["a", "c"].map(|tool| annotations.hint(tool)), [Hint::Destructive, Hint::None]);
+    }
+
+    #[test]
+    fn a_hint_that_all_changing_tools_have_tells_none_apart() {
+        let tool = |name: &str, destructive: bool| {
+            format!(
+                r#"{{"name":"{name}","annotations":{{"destructiveHint":{destructive},"readOnlyHint":{}}}}}"#,
+                !destructive
+            )
+        };
+        let list = |names: &[(&str, bool)]| {
+            let tools: Vec<_> = names.iter().map(|(name, destructive)| tool(name, *destructive)).collect();
+            format!(r#"{{"tools":[{}]}}"#, tools.join(","))
+        };
+        let all =
+            [("snapshot", false), ("click", true), ("type", true), ("navigate", true), ("drag", true), ("press", true)];
+        assert_eq!(listed(&list(&all), false).unwrap()[1].1, Hint::DestructiveAsAll);
+        assert_eq!(listed(&list(&all[..5]), false).unwrap()[1].1, Hint::Destructive, "too few to say");
+        let other = list(&all).replace("]}", r#",{"name":"hover"}]}"#);
+        assert_eq!(listed(&other, false).unwrap()[1].1, Hint::Destructive);
     }
 
     #[test]

@@ -121,7 +121,9 @@ impl Builtin {
         if let Some(said) = actions::judge(&call, &class, &|inner| self.judge(inner, Hint::None).0) {
             decision = decision.or_stricter(said);
         }
-        if hint == Hint::Destructive {
+        // Of clicking, typing and opening a page, the element, the key or the address says more than a hint that all tools have.
+        let is_judged = matches!(class, Class::Navigate | Class::Activate | Class::Enter | Class::Press);
+        if hint == Hint::Destructive || hint == Hint::DestructiveAsAll && !is_judged {
             let why = "its server says that it is destructive";
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
