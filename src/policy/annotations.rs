@@ -2,7 +2,8 @@
 //! server is trusted.
 
 use crate::record::{Fields, is_same_id};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -59,8 +60,22 @@ struct Tool {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Hints {
+    #[serde(default, deserialize_with = "unless_false")]
     destructive_hint: Option<bool>,
+    #[serde(default, deserialize_with = "only_true")]
     read_only_hint: Option<bool>,
+}
+
+/// A hint of another type than a truth counts as one that adds a question.
+fn unless_false<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Null => None,
+        value => Some(value != Value::Bool(false)),
+    })
+}
+
+fn only_true<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+    Ok(Some(Value::deserialize(from)? == Value::Bool(true)))
 }
 
 impl Hints {
@@ -219,6 +234,13 @@ mod tests {
         assert_eq!(["a", "c"].map(|tool| annotations.hint(tool)), [Hint::Destructive, Hint::ReadOnly]);
         annotations.distrust();
         assert_eq!(["a", "c"].map(|tool| annotations.hint(tool)), [Hint::Destructive, Hint::None]);
+    }
+
+    #[test]
+    fn a_hint_of_another_type_adds_a_question_and_takes_none_away() {
+        let list = r#"{"tools":[{"name":"a","annotations":{"destructiveHint":1}},{"name":"b","annotations":{"destructiveHint":true,"readOnlyHint":"x"}},{"name":"c","annotations":{"readOnlyHint":1}},{"name":"d","annotations":{"destructiveHint":null}}]}"#;
+        let hints: Vec<Hint> = listed(list, true).unwrap().into_iter().map(|(_, hint)| hint).collect();
+        assert_eq!(hints, [Hint::Destructive, Hint::Destructive, Hint::None, Hint::None]);
     }
 
     #[test]

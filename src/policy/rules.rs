@@ -6,7 +6,7 @@
 //! id = "own-folder"
 //! verdict = "allow"                      # allow, confirm or deny
 //! instead_of_builtin = true              # which asks about writing
-//! tool = ["read_*", "write_file"]        # globs
+//! tool = ["read_text_file", "write_file"]        # globs
 //! arguments = { ".path" = { within = "/home/me/project" } }
 //! match = ['{"tool":"write_file","args":{"path":"/home/me/project/a"}}']
 //! not_match = ['{"tool":"write_file","args":{"path":"/home/me/project/../.ssh/config"}}']

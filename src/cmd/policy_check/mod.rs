@@ -108,7 +108,7 @@ Rules (see pipewright(7) for all that they can say):
   id = \"own-folder\"
   verdict = \"allow\"
   instead_of_builtin = true
-  tool = [\"read_*\", \"write_file\"]
+  tool = [\"read_text_file\", \"write_file\"]
   arguments = { \".path\" = { within = \"/home/me/project\" } }
 
 Exit status:

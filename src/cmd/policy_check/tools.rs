@@ -16,6 +16,7 @@ use crate::policy::annotations::{Hint, listed};
 use crate::policy::builtin::Builtin;
 use crate::policy::{Decision, Verdict};
 use crate::record::recognise;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
@@ -108,10 +109,11 @@ fn table(tools: &[Judged]) -> String {
 
 fn rules(tools: &[Judged]) -> String {
     let mut rules = "# How the built-in policy judges these tools. Change a verdict to \"allow\" or \"deny\" where you know better.\n".to_owned();
+    let mut written = HashSet::new();
     for Judged { name, decision, .. } in tools.iter().filter(|tool| {
         // A name with a wildcard would be a pattern for others, and some signs can't stand in TOML.
         let is_plain = !tool.name.contains(|sign: char| sign.is_control() || "*?".contains(sign));
-        tool.is_decided_by_name && tool.decision.verdict != Verdict::Allow && is_plain
+        tool.is_decided_by_name && tool.decision.verdict != Verdict::Allow && is_plain && written.insert(&tool.name)
     }) {
         // What JSON escapes, TOML does as well.
         let quoted = |text: &str| serde_json::Value::from(text).to_string();

@@ -3,7 +3,7 @@
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
-use super::{JudgedCall, address, found, plain_key, run};
+use super::{JudgedCall, address, found, plain_key, run, sql};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
 use crate::policy::verdict::{Decision, Verdict};
@@ -113,7 +113,7 @@ pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: Inner<'_>) -> Option<D
         is_pressing: *class == Class::Press,
         shows_pages: has(SHOWING_PAGES),
     };
-    let mut decision: Option<Decision> = None;
+    let mut decision = judged.as_call(call);
     for (key, raw) in call.arguments.iter() {
         if judged.is_of_interest(key, raw.get()) {
             let own = match serde_json::from_str::<Value>(raw.get()) {
@@ -147,6 +147,18 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
+    /// The arguments may be a call as a whole: `{"name":"send_email","arguments":{...}}`.
+    fn as_call(&self, call: &JudgedCall<'_>) -> Option<Decision> {
+        let mut keys = call.arguments.iter().map(|(key, _)| plain_key(key));
+        if !keys.any(|key| ARGUMENTS.contains(&key.as_str())) {
+            return None;
+        }
+        let fields: Map<String, Value> = serde_json::from_str(call.raw).ok()?;
+        let (tool, arguments) = called(&fields, false)?;
+        let arguments = RawValue::from_string(arguments).ok()?;
+        Some((self.inner)(&short_call(tool, &arguments)))
+    }
+
     /// Most arguments are plain values under keys that carry no action: they are not read.
     fn is_of_interest(&self, key: &str, json: &str) -> bool {
         let key = plain_key(key);
@@ -155,7 +167,20 @@ impl Judged<'_> {
         json.starts_with(['{', '['])
             || lists.iter().any(|list| list.contains(&key.as_str()))
             || is_address(&key)
-            || key == "query"
+            || [
+                "body",
+                "cypher",
+                "data",
+                "form",
+                "json",
+                "queries",
+                "query",
+                "sql",
+                "sqlquery",
+                "statement",
+                "statements",
+            ]
+            .contains(&key.as_str())
     }
 
     fn value(&self, key: &str, value: &Value) -> Option<Decision> {
@@ -163,6 +188,8 @@ impl Judged<'_> {
         let within = match value {
             Value::Object(_) | Value::Array(_) if FILTERS.contains(&key) => None,
             Value::Object(fields) => self.object(key, fields),
+            // The words of one command.
+            Value::Array(items) if is_shell(key) && items.iter().all(Value::is_string) => None,
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).fold(None, stricter),
             Value::String(text) if CALLS.contains(&key) && text.trim_start().starts_with(['{', '[']) => {
                 match serde_json::from_str(text) {
@@ -215,6 +242,8 @@ impl Judged<'_> {
             written.and_then(|_| ask(ActionKind::Overwrite, format!("it writes to the file in {key:?}"))),
             text.filter(|text| is_address(key) && address::runs(text))
                 .and_then(|_| ask(ActionKind::Run, "the address is a program".to_owned())),
+            text.filter(|text| self.is_observing && is_writing_sql(key, text))
+                .and_then(|_| ask(ActionKind::Run, format!("the SQL in {key:?} may do more than read"))),
             text.filter(|text| key == "query" && is_mutation(text))
                 .and_then(|_| ask(ActionKind::Submit, "the query is a mutation".to_owned())),
         ];
@@ -253,14 +282,21 @@ fn judge_command(key: &str, value: &Value) -> Option<Decision> {
     let is_word = |text: &str| text.chars().all(|one| one.is_alphanumeric() || "_-.".contains(one));
     let may_run = match value {
         Value::String(text) => {
-            !is_word(text.trim()) && (key != "script" || looks_like_code(text)) && !run::command_reads(value)
+            let may_be_verb =
+                is_word(text.trim()) && (!is_shell(key) || !matches!(names::class(text), Class::Unknown | Class::Run));
+            !may_be_verb && (key != "script" || looks_like_code(text)) && !run::command_reads(value)
         }
         Value::Array(items) => {
-            items.iter().all(Value::is_string) && !items.is_empty() && key == "argv" && !run::command_reads(value)
+            items.iter().all(Value::is_string) && !items.is_empty() && is_shell(key) && !run::command_reads(value)
         }
         _ => false,
     };
     may_run.then(|| found(ActionKind::Run, "builtin.argument", format!("it may run the text in {key:?}")))
+}
+
+/// Whether a key holds nothing but a command to run.
+fn is_shell(key: &str) -> bool {
+    ["argv", "cmd", "command", "exec", "shell"].contains(&key)
 }
 
 fn looks_like_code(text: &str) -> bool {
@@ -277,6 +313,26 @@ fn is_path(text: &str) -> bool {
     });
     begins || has_ending && !text.contains(' ') || text.as_bytes().get(1..3) == Some(b":\\")
 }
+
+/// Whether a text is SQL that does more than read: any text under a key for SQL, and a query that begins like a statement.
+fn is_writing_sql(key: &str, text: &str) -> bool {
+    let mut words = text.split_whitespace().map(str::to_ascii_lowercase);
+    let begins = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let is_statement = match (begins.0.as_str(), begins.1.as_str()) {
+        ("delete", "from") | ("insert" | "merge" | "replace", "into") | ("explain", "analyze") => true,
+        ("alter" | "create" | "drop" | "truncate", object) => OBJECTS.contains(&object),
+        ("update", _) => words.next().is_some_and(|word| word == "set"),
+        _ => false,
+    };
+    let is_cypher = text.contains("DETACH DELETE") || text.contains("detach delete");
+    let is_sql = ["sql", "sqlquery", "statement", "statements"].contains(&key);
+    let is_query = ["cypher", "query", "queries"].contains(&key);
+    (is_sql || is_query && is_statement) && !sql::only_reads(text) || is_query && is_cypher
+}
+
+/// What SQL makes and drops.
+const OBJECTS: &[&str] =
+    &["column", "database", "index", "or", "role", "schema", "sequence", "table", "temp", "user", "view"];
 
 /// A query of GraphQL that changes something.
 fn is_mutation(text: &str) -> bool {

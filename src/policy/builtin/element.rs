@@ -40,7 +40,9 @@ pub fn judge_element(named: &Named) -> Decision {
     match named {
         Named::Element(target) => judge_target(target),
         Named::Unknown(reference) => {
-            let why = format!("no snapshot has shown what {reference:?} is: take one first");
+            let why = format!(
+                "what {reference:?} is isn't known: no snapshot shows it as it is now, or its name says nothing by itself"
+            );
             Decision::new(Verdict::Confirm, "builtin.unknown_target", why)
         }
         Named::Nothing => Decision::new(

@@ -20,7 +20,9 @@ pub(super) const ARGUMENTS: &[&str] =
 pub(super) fn called(fields: &Map<String, Value>, may_lack_arguments: bool) -> Option<(&str, String)> {
     let get =
         |keys: &[&str]| fields.iter().find(|(key, _)| keys.contains(&plain_key(key).as_str())).map(|(_, value)| value);
-    let tool = get(&["tool", "toolname", "cmd"]).or_else(|| get(&["name"])).and_then(Value::as_str)?;
+    let tool = get(&["tool", "toolname", "cmd", "function", "functionname"])
+        .or_else(|| get(&["name"]))
+        .and_then(Value::as_str)?;
     let arguments = match get(ARGUMENTS) {
         Some(Value::Object(arguments)) => serde_json::to_string(arguments).ok()?,
         Some(Value::String(json)) if json.trim_start().starts_with('{') => json.clone(),

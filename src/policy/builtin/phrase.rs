@@ -139,7 +139,8 @@ fn strictness(class: &Class) -> u8 {
 fn joined_class(clause: &[Word<'_>], follows_verb: bool) -> Option<Class> {
     match clause.first()?.sense {
         Some(Sense::Effect(..)) => Some(effect(&clause[0], clause)),
-        Some(Sense::Thing | Sense::Screen | Sense::Shown | Sense::Code) | None if !follows_verb => None,
+        Some(Sense::Thing | Sense::Screen | Sense::Shown | Sense::Code) if !follows_verb => None,
+        None if !follows_verb && clause[0].text.ends_with('s') => None,
         _ => Some(clause_class(clause)),
     }
 }
@@ -182,6 +183,14 @@ fn on_page(words: &[Word<'_>]) -> Option<Class> {
     }
 }
 
+const FILES: &[&str] = &["directory", "file", "files", "folder", "folders"];
+const PRESSED: &[&str] = &["action", "combination", "combo", "hotkey", "key", "keyboard", "keys", "shortcut"];
+/// Where text is typed, and what is typed or chosen there.
+const ENTERED: &[&str] = &[
+    "at", "by", "combobox", "dropdown", "field", "fields", "form", "in", "input", "inputs", "into", "key", "keys",
+    "multiple", "on", "option", "options", "slowly", "string", "text", "textarea", "textbox", "value", "values",
+];
+
 /// What one clause says.
 fn clause_class(clause: &[Word<'_>]) -> Class {
     let start = clause.iter().take_while(|word| word.has(&[Sense::Screen])).count();
@@ -193,7 +202,9 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
     let Some(at) = clause.iter().enumerate().position(is_verb) else { return shown(clause) };
     let (verb, after) = (&clause[at], &clause[at + 1..]);
     let is_read = after.last().is_some_and(|word| word.is(&["get", "list"]));
-    let are_nouns = |nouns: &[&str]| after.iter().all(|word| word.is_thing() || word.is(nouns));
+    // An order that is entered or a service that is reloaded is no part of a page.
+    let are_of_page = |nouns: &[&str]| after.iter().all(|word| word.has(&[Sense::Screen]) || word.is(nouns));
+    let is_bare_touch = verb.is(&["touch", "drag"]) && after.first().is_some_and(|word| word.is(FILES));
     match verb.sense {
         Some(Sense::Read) => reads(verb, after, clause),
         Some(Sense::ReadOrNoun) if is_certain_reading(clause, at) => reads(verb, after, clause),
@@ -202,11 +213,14 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
         Some(Sense::Query) if after.iter().any(Word::is_thing) && !after.iter().any(holds_sql) => Class::Observe,
         Some(Sense::Run | Sense::Query | Sense::Activate) if is_read => Class::Observe,
         Some(Sense::Run | Sense::Query) => Class::Run,
+        Some(Sense::Activate) if is_bare_touch => Class::Unknown,
         Some(Sense::Activate) => Class::Activate,
         Some(Sense::Press) if after.iter().any(|word| word.is(&["button", "link"])) => Class::Activate,
-        Some(Sense::Press) => Class::Press,
-        Some(Sense::Enter) if are_nouns(&["at", "by", "in", "input", "into"]) => Class::Enter,
-        Some(Sense::Navigate) if are_nouns(&["back", "forward", "new", "tab", "to", "url"]) => Class::Navigate,
+        Some(Sense::Press) if are_of_page(PRESSED) => Class::Press,
+        Some(Sense::Enter) if are_of_page(ENTERED) => Class::Enter,
+        Some(Sense::Navigate) if are_of_page(&["back", "forward", "link", "new", "site", "to", "url", "website"]) => {
+            Class::Navigate
+        }
         _ => Class::Unknown,
     }
 }

@@ -46,7 +46,7 @@ fn what_destroys_or_isnt_known_is_asked_about() {
             Some(ActionKind::Delete),
             r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}}}"#,
         ),
-        (None, r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"x","tool":"y"}}}"#),
+        (Some(ActionKind::Run), r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"x","tool":"y"}}}"#),
         (None, r#"{"tool":"browser_click","args":{"ref":"e4"}}"#),
         (None, r#"{"tool":"click","args":{"x":10,"y":20}}"#),
         (
@@ -125,5 +125,50 @@ fn what_a_server_says_of_its_tool_adds_a_question_and_takes_only_vague_ones_away
         (r#"{"tool":"delete_all"}"#, [Confirm, Confirm, Confirm]),
     ] {
         assert_eq!([Hint::None, Hint::ReadOnly, Hint::Destructive].map(|hint| ask(line, hint)), verdicts, "{line}");
+    }
+}
+
+#[test]
+fn what_reviewers_have_passed_by_the_gate_is_asked_about() {
+    for call in [
+        r#"{"tool":"touch_file","args":{"path":"/home/me/.ssh/authorized_keys"}}"#,
+        r#"{"tool":"drag_file","args":{"path":"/a/b","to":"/c"}}"#,
+        r#"{"tool":"get_users_and_nuke"}"#,
+        r#"{"tool":"list_files_and_shred"}"#,
+        r#"{"tool":"enter_payment","args":{"amount":100,"to":"Bob"}}"#,
+        r#"{"tool":"enter_position","args":{"symbol":"X","qty":5}}"#,
+        r#"{"tool":"fill_prescription","args":{}}"#,
+        r#"{"tool":"reload_service","args":{"name":"nginx"}}"#,
+        r#"{"tool":"go_production"}"#,
+        r#"{"tool":"press_release","args":{"text":"We are bankrupt"}}"#,
+        r#"{"tool":"press_order","args":{"key":"a"}}"#,
+        r#"{"tool":"find_tool","args":{"tool_name":"delete_file","arguments":{"path":"x"}}}"#,
+        r#"{"tool":"get_result","args":{"name":"send_email","arguments":{"to":"a"}}}"#,
+        r#"{"tool":"get_result","args":{"function":"delete_user","args":{"id":1}}}"#,
+        r#"{"tool":"get_status","args":{"command":"poweroff"}}"#,
+        r#"{"tool":"get_status","args":{"command":["python","evil.py"]}}"#,
+        r#"{"tool":"get_status","args":{"cmd":"evil.sh"}}"#,
+        r#"{"tool":"read_query","args":{"sql":"DELETE FROM t"}}"#,
+        r#"{"tool":"get_rows","args":{"statement":"update t set a = 1"}}"#,
+        r#"{"tool":"search_database","args":{"query":"DELETE FROM t WHERE 1"}}"#,
+        r#"{"tool":"read_neo4j_cypher","args":{"query":"MATCH (n) DETACH DELETE n"}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Confirm, "{call}");
+    }
+    for call in [
+        r#"{"tool":"list_users_and_teams"}"#,
+        r#"{"tool":"browser_fill_form","args":{"fields":[]}}"#,
+        r#"{"tool":"type_text","args":{"text":"hello"}}"#,
+        r#"{"tool":"press_key","args":{"key":"ArrowDown"}}"#,
+        r#"{"tool":"browser_navigate_back"}"#,
+        r#"{"tool":"reload"}"#,
+        r#"{"tool":"get_status","args":{"command":"list"}}"#,
+        r#"{"tool":"get_status","args":{"command":["git","status"]}}"#,
+        r#"{"tool":"read_query","args":{"sql":"SELECT a FROM t"}}"#,
+        r#"{"tool":"search_issues","args":{"query":"how to delete from a list"}}"#,
+        r#"{"tool":"search_docs","args":{"query":"update a record by hand"}}"#,
+        r#"{"tool":"get_item","args":{"name":"a","id":1}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");
     }
 }

@@ -141,8 +141,13 @@ impl Condition {
     /// hold of what is no [`number`]; in a rule that confirms or denies, they do.
     pub fn holds(&self, value: Option<&str>, allows: bool) -> bool {
         let text = value.map(plain);
-        let is =
-            |globs: &Globs| text.as_deref().is_some_and(|text| !(allows && climbs(text)) && globs.match_text(text));
+        // The same file has many paths: a rule that does not allow means it under each.
+        let worked_out =
+            text.as_deref().filter(|_| !allows).and_then(steps).map(|steps| format!("/{}", steps.join("/")));
+        let is = |globs: &Globs| {
+            text.as_deref().is_some_and(|text| !(allows && climbs(text)) && globs.match_text(text))
+                || worked_out.as_deref().is_some_and(|path| globs.match_text(path))
+        };
         match self {
             Condition::Globs(globs) => is(globs),
             Condition::All(asked) => {
@@ -225,6 +230,9 @@ mod tests {
         let globs = Condition::Globs(Globs::One("/home/*".to_owned()));
         assert!(globs.holds(Some("\"/home/a\""), true) && !globs.holds(Some("\"/home/../etc\""), true));
         assert!(globs.holds(Some("\"/home/../etc\""), false));
+        for path in ["//home/a", "/./home/a", "/x/../home/a", "/home//a"] {
+            assert!(globs.holds(Some(&format!("\"{path}\"")), false), "{path}");
+        }
         assert!(!globs.holds(None, false) && !globs.holds(Some("7"), false));
     }
 }
