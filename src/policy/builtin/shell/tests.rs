@@ -75,6 +75,8 @@ proptest! {
         wrappings in prop::collection::vec(prop::sample::select(WRAPPINGS), 0..4),
     ) {
         let text = wrappings.iter().fold(denied.to_owned(), |text, wrapping| wrapping.replace('%', &text));
+        // Back quotes do not nest: between two pairs of them stand plain words.
+        prop_assume!(text.matches('`').count() <= 2);
         prop_assert!(!only_reads(&text), "{text}");
     }
 
