@@ -77,6 +77,9 @@ pub struct Rule {
     /// The built-in policy has no say about what this rule means.
     #[serde(default)]
     pub instead_of_builtin: bool,
+    /// It counts for no call in which the built-in policy sees that something is paid or ordered.
+    #[serde(default)]
+    except_payments: bool,
     tool: Option<Globs>,
     agent: Option<Globs>,
     plan: Option<Globs>,
@@ -196,10 +199,12 @@ impl Rules {
 
     /// What becomes of a call that these rules mean, and that the built-in policy has judged.
     pub fn decide(&self, matching: &[(usize, Result<(), String>)], builtin: Decision) -> Decision {
+        let pays = builtin.pays;
+        let matching = matching.iter().filter(|(index, _)| !(pays && self.rules[*index].except_payments));
         let is_told = |(_, told): &&(usize, Result<(), String>)| told.is_ok();
-        let settled = matching.iter().filter(is_told).any(|(index, _)| self.rules[*index].instead_of_builtin);
+        let settled = matching.clone().filter(is_told).any(|(index, _)| self.rules[*index].instead_of_builtin);
         // What it doesn't know, a rule may know.
-        let is_known = !builtin.rule.starts_with("builtin.unknown") || matching.is_empty();
+        let is_known = !builtin.rule.starts_with("builtin.unknown") || matching.clone().next().is_none();
         // It denies what two readers could read differently: the rules have judged one reading only.
         let is_denied = builtin.verdict == Verdict::Deny;
         let mut decision = (is_denied || self.builtin && !settled && is_known).then_some(builtin);
@@ -210,7 +215,9 @@ impl Rules {
                 None => own,
             });
         }
-        decision.unwrap_or_else(|| Decision::new(self.default, "default", "no rule knows it"))
+        let mut decision = decision.unwrap_or_else(|| Decision::new(self.default, "default", "no rule knows it"));
+        decision.pays |= pays;
+        decision
     }
 }
 
@@ -220,7 +227,8 @@ impl Rule {
             Ok(()) => {
                 let reason = self.reason.clone().unwrap_or_else(|| format!("rule {}", self.id));
                 let decision = Decision::new(self.verdict, self.id.clone(), reason);
-                Decision { kind: self.kind, severity: self.kind.map(ActionKind::severity), ..decision }
+                let pays = self.kind.is_some_and(ActionKind::is_payment);
+                Decision { kind: self.kind, severity: self.kind.map(ActionKind::severity), pays, ..decision }
             }
             Err(why) => Decision::new(Verdict::Deny, self.id.clone(), format!("the rule can't be tried: {why}")),
         }

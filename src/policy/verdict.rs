@@ -42,25 +42,31 @@ pub struct Decision {
     /// How strongly that is to be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
+    /// Whether some part of the call pays or orders, whatever `kind` is.
+    #[serde(skip)]
+    pub pays: bool,
 }
 
 impl Decision {
     /// A decision about a call that destroys nothing, as far as is known.
     pub fn new(verdict: Verdict, rule: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Decision {
-        Decision { verdict, rule: rule.into(), reason: reason.into(), kind: None, severity: None }
+        Decision { verdict, rule: rule.into(), reason: reason.into(), kind: None, severity: None, pays: false }
     }
 
     /// A person is to be asked about what was found.
     pub fn confirm(rule: &'static str, found: Finding) -> Decision {
         let Finding { kind, severity, because } = found;
-        Decision { kind: Some(kind), severity: Some(severity), ..Decision::new(Verdict::Confirm, rule, because) }
+        let decision = Decision::new(Verdict::Confirm, rule, because);
+        Decision { kind: Some(kind), severity: Some(severity), pays: kind.is_payment(), ..decision }
     }
 
-    /// The stricter of two; of equals the one that knows what the call does, else this one.
+    /// The stricter of two; of equals the one that knows what the call does, else this one. It pays where either does.
     #[must_use]
     pub fn or_stricter(self, other: Decision) -> Decision {
         let weight = |decision: &Decision| (decision.verdict, decision.kind.is_some());
-        if weight(&other) > weight(&self) { other } else { self }
+        let pays = self.pays || other.pays;
+        let stricter = if weight(&other) > weight(&self) { other } else { self };
+        Decision { pays, ..stricter }
     }
 
     /// JSON text: a call's `policy`.

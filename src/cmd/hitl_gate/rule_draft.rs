@@ -11,6 +11,8 @@ const PROMPT_WITH_FILE: &str = "allow what this rule matches until the end of th
                                 back to the call [b]\n> ";
 const NOT_POSSIBLE: &str = "such calls cannot be allowed for the session: a payment needs a question each time\n";
 
+const NONE_NARROWER: &str = "no rule matches this call more closely than a: it has no target and no arguments, or they are too long or hold * or ?\n";
+
 impl Dialogue {
     /// Takes `a`, `A`, and what is said about a rule that is shown; none where the line is about the call.
     pub(super) fn receive_about_rule(&mut self, line: &str) -> Option<Next> {
@@ -22,6 +24,7 @@ impl Dialogue {
             }
             (None, "a" | "A") if self.is_cut => Some(self.again(NOT_ALL_SHOWN)),
             (None, "a") => Some(self.allow(&offers[0].clone(), false)),
+            (None, "A") if offers.len() < 2 => Some(self.again(NONE_NARROWER)),
             (None, "A") => {
                 self.rule = offers.last().cloned();
                 Some(self.show_rule(""))

@@ -6,6 +6,7 @@ use super::gate_event::GateEvent;
 use super::remember::remember;
 use crate::approvals::session_rules;
 use crate::io::stage::Out;
+use crate::policy::Decision;
 use crate::policy::audit::{By, Settlement};
 use crate::policy::detector::ActionKind;
 use crate::policy::marks::settle;
@@ -16,7 +17,7 @@ impl Gate {
     /// The rules that a person may make about a call, the widest first; none for a payment.
     pub(super) fn rule_offers(&self, call: &Call<'_>) -> Vec<String> {
         match self.check_policy(call) {
-            Ok(judged) if !is_payment(call, judged.decision.kind) => proposals(call, judged.acts.target.as_ref()),
+            Ok(judged) if !is_payment(call, &judged.decision) => proposals(call, judged.acts.target.as_ref()),
             _ => Vec::new(),
         }
     }
@@ -27,7 +28,7 @@ impl Gate {
         let held = first.call.clone();
         let call = held.call();
         let Ok(judged) = self.check_policy(&call) else { return false };
-        if is_payment(&call, judged.decision.kind) {
+        if is_payment(&call, &judged.decision) {
             return false;
         }
         let Some(rule) = self.session_rules.find(&call, judged.acts.target.as_ref()) else { return false };
@@ -89,9 +90,9 @@ impl Gate {
     }
 }
 
-/// Whether a call pays or orders, as far as this gate or the one before it can tell.
-fn is_payment(call: &Call<'_>, kind: Option<ActionKind>) -> bool {
+/// Whether some part of a call pays or orders, as far as this gate or the one before it can tell.
+fn is_payment(call: &Call<'_>, decision: &Decision) -> bool {
     let fields = call.policy.and_then(|policy| Fields::read(policy.get()).ok());
-    let marked = fields.and_then(|fields| serde_json::from_str(fields.get("kind")?.get()).ok());
-    [kind, marked].iter().any(|kind| matches!(kind, Some(ActionKind::Pay | ActionKind::Order)))
+    let marked = fields.and_then(|fields| serde_json::from_str::<ActionKind>(fields.get("kind")?.get()).ok());
+    decision.pays || marked.is_some_and(ActionKind::is_payment)
 }

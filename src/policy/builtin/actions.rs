@@ -104,11 +104,10 @@ pub type Inner<'a> = &'a dyn Fn(&Call<'_>) -> Decision;
 pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: Inner<'_>) -> Option<Decision> {
     let tool = words(call.tool);
     let has = |list: &[&str]| tool.iter().any(|word| list.contains(&word.as_str()));
-    // These are asked about already, or judged by what they run; a call within them may still be denied.
-    let is_settled = matches!(class, Class::Destroy(..) | Class::Run);
+    // `Run` is judged by what it runs; a call within it may still be denied.
     let judged = Judged {
         inner,
-        is_only_nested: is_settled || *class == Class::Observe && has(DESCRIBING),
+        is_only_nested: *class == Class::Run || *class == Class::Observe && has(DESCRIBING),
         is_observing: *class == Class::Observe,
         is_pressing: *class == Class::Press,
         shows_pages: has(SHOWING_PAGES),
@@ -268,13 +267,16 @@ fn judge_method(key: &str, method: &str) -> Option<Decision> {
 /// A verb as a value says what the same word in a tool's name says.
 fn judge_verb(key: &str, verb: &str) -> Option<Decision> {
     let is_name = verb.len() <= 40 && words(verb).len() <= 4 && !verb.contains('\n');
-    match names::class(verb) {
-        Class::Destroy(kind, word) if is_name => ask(kind, format!("its {key} says {word:?}")),
+    let class = names::class(verb);
+    let mut decision = match &class {
+        Class::Destroy(kind, word) if is_name => ask(*kind, format!("its {key} says {word:?}"))?,
         Class::Change(word) if is_name => {
-            Some(Decision::new(Verdict::Confirm, "builtin.argument", format!("its {key} says {word:?}")))
+            Decision::new(Verdict::Confirm, "builtin.argument", format!("its {key} says {word:?}"))
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    decision.pays |= names::pays(verb, &class);
+    Some(decision)
 }
 
 /// A command that isn't known to read; a single word may be a verb, which is judged as one.

@@ -59,6 +59,23 @@ pub(super) fn look_up(word: &str) -> Option<(&'static str, Sense)> {
     WORDS.get_key_value(word).map(|(word, sense)| (*word, *sense))
 }
 
+/// Whether a word is about money or an order. Nouns that are joined with another word count, too: `createpayment`.
+pub(super) fn is_about_payment(word: &str) -> bool {
+    let is_listed = |word: &str| {
+        word == "order"
+            || matches!(
+                look_up(word),
+                Some((
+                    _,
+                    Sense::Effect(Some(ActionKind::Pay), _) | Sense::Effect(Some(ActionKind::Order), Noun::Never)
+                ))
+            )
+    };
+    ["payment", "invoice", "purchase", "checkout"].iter().any(|noun| word.contains(noun))
+        || is_listed(word)
+        || word.strip_suffix('s').is_some_and(is_listed)
+}
+
 /// The second words of verbs of two: `roll back`, `log out`.
 pub(super) const PARTICLES: &[&str] = &["back", "down", "in", "off", "on", "out", "over", "up"];
 

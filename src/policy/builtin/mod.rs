@@ -127,6 +127,7 @@ impl Builtin {
             let why = "its server says that it is destructive";
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
+        decision.pays |= names::pays(call.tool, &class);
         let target = match call.named {
             Named::Element(target) => Some(target),
             _ => None,

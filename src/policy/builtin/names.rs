@@ -1,6 +1,7 @@
 //! What a tool does, told from the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
 //! A whitelist: what isn't known here is asked about.
 
+use super::lexicon::is_about_payment;
 use super::phrase::{self, certain_effect, class_of, is_one_noun};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
@@ -54,6 +55,12 @@ pub fn class_of_server(tool: &str, prefix: &str) -> Class {
         (Class::Unknown, class) => class,
         (class, _) => class,
     }
+}
+
+/// Whether a name of this class has an effect, and says in any of its words that it pays or orders: `create_payment`, `delete_and_pay`.
+pub fn pays(tool: &str, class: &Class) -> bool {
+    matches!(class, Class::Destroy(..) | Class::Change(_) | Class::Run | Class::Unknown)
+        && own_parts(tool).flat_map(words).any(|word| is_about_payment(&word))
 }
 
 /// The first word that most of these tools share, with the mark after it: `box_` of `box_logs`, `box_exec` and `box_runs`; else empty.

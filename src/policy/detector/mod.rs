@@ -79,6 +79,11 @@ pub struct Finding {
 }
 
 impl ActionKind {
+    /// Whether it costs money, now or later.
+    pub fn is_payment(self) -> bool {
+        matches!(self, ActionKind::Pay | ActionKind::Order)
+    }
+
     /// All of them, as the lists have them.
     pub const ALL: [ActionKind; 14] = [
         ActionKind::Delete,

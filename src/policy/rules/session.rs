@@ -8,6 +8,7 @@
 //! ```
 
 use super::{Facts, Rules};
+use crate::io::lines::plain_text;
 use crate::json::quoted;
 use crate::policy::arguments::rows;
 use crate::policy::target::Target;
@@ -102,14 +103,18 @@ impl SessionRule {
     }
 }
 
-/// A rule as a table of a rules file.
+/// A rule as a table of a rules file. It allows no payments: those need a question each time.
 pub fn table(id: &str, text: &str) -> String {
     let id = quoted(id);
-    format!("[[rule]]\nid = {id}\nverdict = \"allow\"\ninstead_of_builtin = true\n{}\n", text.trim())
+    format!(
+        "[[rule]]\nid = {id}\nverdict = \"allow\"\ninstead_of_builtin = true\nexcept_payments = true\n{}\n",
+        text.trim()
+    )
 }
 
 /// Rules that a person may want to make about a call, the widest first: every call of the tool; and only those with the same target, or
-/// where that is not known, with the same arguments. Other arguments than those of the call may be anything.
+/// where that is not known, with the same arguments. Other arguments than those of the call may be anything. There is no narrower rule where
+/// a value has `*` or `?`: in a rule they match other values.
 pub fn proposals(call: &Call<'_>, target: Option<&Target>) -> Vec<String> {
     let is_pattern = |text: &str| text.contains(['*', '?']);
     if is_pattern(&call.tool) {
@@ -118,24 +123,21 @@ pub fn proposals(call: &Call<'_>, target: Option<&Target>) -> Vec<String> {
     let tool = format!("tool = {}", quoted(&call.tool));
     let narrower = match target.filter(|target| !target.name.is_empty()) {
         Some(Target { role, name, .. }) => {
-            let role = role.as_ref().map_or_else(String::new, |role| format!("role = {}, ", pattern(role)));
-            Some(format!("{tool}\ntarget = {{ {role}name = {} }}", pattern(name)))
+            let is_exact = !is_pattern(name) && !role.as_deref().is_some_and(is_pattern);
+            let role = role.as_ref().map_or_else(String::new, |role| format!("role = {}, ", quoted(role)));
+            is_exact.then(|| format!("{tool}\ntarget = {{ {role}name = {} }}", quoted(name)))
         }
         None => {
             let rows = rows(call.arguments_text());
-            let value = |json: &str| pattern(&crate::io::lines::plain_text(json));
-            let conditions = rows.iter().map(|row| format!("{} = {}", quoted(&row.path), value(&row.value)));
+            let values = rows.iter().map(|row| (&row.path, plain_text(&row.value)));
+            let is_exact = !rows.is_empty() && !values.clone().any(|(_, value)| is_pattern(&value));
+            let conditions = values.map(|(path, value)| format!("{} = {}", quoted(path), quoted(&value)));
             let conditions = conditions.collect::<Vec<_>>().join(", ");
-            (!rows.is_empty()).then(|| format!("{tool}\narguments = {{ {conditions} }}"))
+            is_exact.then(|| format!("{tool}\narguments = {{ {conditions} }}"))
         }
     };
     let is_sound = |text: &String| text.len() <= LONGEST && SessionRules::check(text, call, target).is_ok();
     [tool].into_iter().chain(narrower).filter(is_sound).collect()
-}
-
-/// A text as a glob, in quotes. A glob cannot say `*`: `?` comes nearest.
-fn pattern(text: &str) -> String {
-    quoted(&text.replace('*', "?"))
 }
 
 #[cfg(test)]

@@ -69,6 +69,20 @@ fn a_rule_is_shown_and_edited_before_it_counts() {
 }
 
 #[test]
+fn a_value_with_a_sign_of_patterns_makes_no_narrower_rule() {
+    let mut desk = Desk::lay("", "", "");
+    for (id, path) in [(1, "*"), (2, "/tmp/?")] {
+        desk.hold(&call(id, "rm", path));
+        desk.types("A");
+        let said = desk.question();
+        assert!(said.contains("no rule matches this call more closely") && !said.contains("the rule:"), "{said}");
+        desk.types("n");
+        assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+        desk.hear();
+    }
+}
+
+#[test]
 fn no_payment_is_allowed_for_the_session() {
     let client = Client::listen();
     let mut gate = client.gate(&[]);
@@ -102,6 +116,48 @@ fn no_payment_is_allowed_for_the_session() {
     assert_eq!(decision(&mut gate), decided("approved", "approver"));
     gate.hear();
     hold(&mut gate, pay);
+}
+
+#[test]
+fn a_call_with_a_payment_in_any_part_passes_by_no_rule() {
+    let client = Client::listen();
+    let mut gate = client.gate(&[]);
+    let held = |id: u32, tool: &str, arguments: &str| {
+        format!(r#"{{"id":{id},"tool":"{tool}","args":{arguments},"requires_approval":true}}"#)
+    };
+    hold(&mut gate, &held(1, "batch", r#"{"calls":[{"tool":"delete_x"}]}"#));
+    let (mut from, mut to) = client.accept();
+    let mut asked = read(&mut from);
+    assert_eq!(asked["rule_offers"][0], "tool = \"batch\"");
+    for (id, tool, arguments) in [
+        (2, "batch", r#"{"calls":[{"tool":"delete_x"},{"tool":"pay_invoice","args":{"amount":9000}}]}"#),
+        (3, "batch", r#"{"calls":[{"tool":"create_payment"}]}"#),
+        (4, "delete_x", r#"{"action":"transfer"}"#),
+        (5, "delete_x", r#"{"action":"create_payment"}"#),
+        (6, "send_payment", "{}"),
+        (7, "confirm_payment", "{}"),
+        (8, "submit_order", "{}"),
+        (9, "delete_and_pay", "{}"),
+        (10, "mcp__shop__createInvoices", "{}"),
+    ] {
+        let answer = format!(
+            "{{\"type\":\"hitl_response\",\"call_id\":{},\"nonce\":{},\"action\":\"approve\"{}}}\n",
+            id - 1,
+            asked["nonce"],
+            if id == 2 { r#","scope":"session""# } else { "" }
+        );
+        to.write_all(answer.as_bytes()).unwrap();
+        assert_eq!(decision(&mut gate), decided("approved", "approver"), "{id}");
+        gate.hear();
+        hold(&mut gate, &held(id, tool, arguments));
+        asked = loop {
+            let record = read(&mut from);
+            if record["call_id"] == id && record["status"] == "waiting_human" {
+                break record;
+            }
+        };
+        assert_eq!(asked["rule_offers"], serde_json::Value::Null, "{tool} {arguments}");
+    }
 }
 
 #[test]
@@ -162,4 +218,10 @@ fn a_rule_is_written_to_the_rules_file_only_where_that_is_said() {
     let judged =
         pipe(check.args(["--rules", rules.to_str().unwrap()]), b"{\"tool\":\"rm\",\"args\":{\"path\":\"a\"}}\n");
     assert_eq!(json(text(&judged.stdout).trim_end())["policy"]["rule"], "remembered-2", "{}", text(&judged.stderr));
+    // It lets no payment pass in a later run either.
+    let mut check = command("policy-check");
+    let paying = b"{\"tool\":\"rm\",\"args\":{\"path\":\"a\",\"then\":{\"tool\":\"pay\"}}}\n";
+    let judged = pipe(check.args(["--rules", rules.to_str().unwrap()]), paying);
+    let policy = &json(text(&judged.stdout).lines().next().unwrap())["policy"];
+    assert_eq!((&policy["verdict"], &policy["kind"]), (&"confirm".into(), &"delete".into()), "{policy}");
 }
