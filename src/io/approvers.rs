@@ -5,12 +5,14 @@
 //! and one that writes, so that an approver that reads nothing holds nobody up. What they send comes out of one pipe, line by line.
 
 use super::ancestry::Family;
-use super::lock;
 use super::report::Report;
 use super::session::folders_of;
-use std::collections::{BTreeMap, BTreeSet};
+use super::{lock, peer};
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::net::Shutdown;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -58,9 +60,25 @@ struct State {
     /// What an approver is sent when it connects. While it is empty, none is looked for.
     standing: Vec<String>,
     connected: BTreeMap<PathBuf, SyncSender<String>>,
-    /// Those that may not approve; reported once.
-    refused: BTreeSet<PathBuf>,
+    /// The sockets at which one listened that may not approve; reported once, and not connected to again.
+    refused: BTreeMap<PathBuf, SocketFile>,
     lost: Option<String>,
+}
+
+/// Which file a socket is: another one, made at the same path, differs in this.
+#[derive(PartialEq, Eq)]
+struct SocketFile {
+    device: u64,
+    inode: u64,
+    /// When it was changed last, in seconds and nanoseconds: the number of a file that was removed may be used again.
+    changed: (i64, i64),
+}
+
+impl SocketFile {
+    fn at(path: &Path) -> io::Result<SocketFile> {
+        let file = fs::metadata(path)?;
+        Ok(SocketFile { device: file.dev(), inode: file.ino(), changed: (file.ctime(), file.ctime_nsec()) })
+    }
 }
 
 impl Approvers {
@@ -145,19 +163,21 @@ impl Shared {
         }
     }
 
-    /// Connects, unless that is done already.
+    /// Connects, unless that is done already, or would have to wait: that is tried again at the next look.
     fn connect(self: &Arc<Shared>, path: &Path) -> io::Result<()> {
-        let state = lock(&self.state);
-        if state.connected.contains_key(path) {
+        if lock(&self.state).connected.contains_key(path) {
             return Ok(());
         }
-        if state.refused.contains(path) {
+        let file = SocketFile::at(path)?;
+        if lock(&self.state).refused.get(path) == Some(&file) {
             return Err(io::Error::new(ErrorKind::PermissionDenied, "it may not approve"));
         }
-        drop(state);
-        let stream = UnixStream::connect(path)?;
+        let stream = match peer::connect(path) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            connected => connected?,
+        };
         if let Err(error) = self.family.check(&stream) {
-            lock(&self.state).refused.insert(path.to_owned());
+            lock(&self.state).refused.insert(path.to_owned(), file);
             self.report.note_again(format_args!("{}: it may not approve: {error}", path.display()));
             return Err(error);
         }

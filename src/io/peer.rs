@@ -3,7 +3,10 @@
 use nix::sys::socket::{Backlog, listen};
 use nix::unistd::{Uid, getuid};
 use std::io;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
 
 /// Makes this process the one that clients find behind a listening socket that another process has made: it is the one that has called
 /// listen(2) last (unix(7), `SO_PEERCRED`).
@@ -13,6 +16,30 @@ use std::os::unix::net::{UnixListener, UnixStream};
 pub fn accept_as_this_process(listener: &UnixListener) -> io::Result<()> {
     // As many as std has waiting for accept(2).
     Ok(listen(listener, Backlog::MAXALLOWABLE)?)
+}
+
+/// Connects to a socket, at once or not at all.
+///
+/// # Errors
+/// `WouldBlock` where so many connections wait there to be accepted that connect(2) would wait, too; else what the system says.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn connect(path: &Path) -> io::Result<UnixStream> {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// Connects to a socket. Only Linux waits where many connections wait to be accepted.
+///
+/// # Errors
+/// What the system says.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub fn connect(path: &Path) -> io::Result<UnixStream> {
+    UnixStream::connect(path)
 }
 
 /// Checks that the peer is a process of this user.

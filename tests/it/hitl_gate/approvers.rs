@@ -3,6 +3,7 @@
 use super::{MARKED, PROMPT, SETTLED, json, marked};
 use crate::process::{Talk, binary};
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::socket::{Backlog, listen};
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -287,6 +288,19 @@ fn where_the_client_is_not_there_any_more_nobody_is_asked() {
     assert!(answer["error"].as_str().unwrap().contains("PIPEWRIGHT_APPROVALS: "), "{answer}");
     hold(&mut gate, &marked(2));
     assert_eq!(decision(&mut gate), decided("rejected", "nobody"), "at once, not after the timeout");
+}
+
+#[test]
+fn a_client_that_accepts_no_connection_holds_up_nobody() {
+    let client = Client::listen();
+    listen(&client.listener, Backlog::new(0).unwrap()).unwrap();
+    let _waiting = UnixStream::connect(client.path()).unwrap();
+    let mut gate = client.gate(&["--approver"]);
+    let mut person = client.place.attach();
+    hold(&mut gate, MARKED);
+    person.exp_string(PROMPT).unwrap();
+    person.send_line("y").unwrap();
+    assert_eq!(decision(&mut gate), decided("approved", "approver"));
 }
 
 #[test]

@@ -122,6 +122,22 @@ fn the_world_cannot_approve_in_the_clients_place() {
 }
 
 #[test]
+fn who_listens_where_one_was_refused_may_approve() {
+    let field = Field::new();
+    let mut gate = field.gate("", "", "./approver approvals &");
+    field.wait_for("approvals");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    gate.say(MARKED);
+    assert_eq!(json(&answer_of(&mut gate))["kind"], "rejected");
+    std::fs::remove_file(field.path("approvals")).unwrap();
+    let _approver = field.approver("approvals");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    gate.say(&MARKED.replacen('1', "2", 1));
+    let passed = SETTLED.replacen('1', "2", 1);
+    assert!(std::iter::repeat_with(|| gate.hear()).take(8).any(|line| line == passed));
+}
+
+#[test]
 fn the_world_cannot_approve_as_if_it_were_a_person_who_attached() {
     let field = Field::new();
     let socket = "pipewright/approver-$$-00000000/socket";
