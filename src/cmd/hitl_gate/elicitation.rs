@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 /// A user is asked only about what can be shown whole: so many bytes of arguments, target and policy.
 const LONGEST: usize = 4000;
 
-/// So many of our requests that were withdrawn may be answered late.
-const WITHDRAWN: usize = 64;
+/// So many of our requests that are settled may be answered late, or again.
+const SETTLED: usize = 64;
 
 /// The form that the user fills in.
 const SCHEMA: &str = r#"{"type":"object","properties":{"decision":{"type":"string","title":"May this call pass?","enum":["approve","reject"]},"feedback":{"type":"string","title":"Feedback","description":"For the model, if you reject the call"}},"required":["decision"]}"#;
@@ -29,8 +29,8 @@ pub(super) struct Elicitation {
     is_supported: bool,
     /// The id of our request that is not answered.
     open: Option<String>,
-    /// The ids of those that were withdrawn.
-    withdrawn: VecDeque<String>,
+    /// The ids of those that were answered or withdrawn.
+    settled: VecDeque<String>,
 }
 
 impl Elicitation {
@@ -82,9 +82,13 @@ impl Elicitation {
         let Some(id) = self.open.take() else { return };
         let params = Object::default().text("requestId", &id).text("reason", "the question is settled").end();
         out.add_line(Side::Near, notification("notifications/cancelled", Some(&params)).trim_end());
-        self.withdrawn.push_back(id);
-        if self.withdrawn.len() > WITHDRAWN {
-            self.withdrawn.pop_front();
+        self.settle(id);
+    }
+
+    fn settle(&mut self, id: String) {
+        self.settled.push_back(id);
+        if self.settled.len() > SETTLED {
+            self.settled.pop_front();
         }
     }
 
@@ -92,11 +96,10 @@ impl Elicitation {
     fn take(&mut self, id: &RawValue) -> Option<bool> {
         let id = serde_json::from_str::<String>(id.get()).ok()?;
         if self.open.take_if(|open| *open == id).is_some() {
+            self.settle(id);
             return Some(true);
         }
-        let at = self.withdrawn.iter().position(|withdrawn| *withdrawn == id)?;
-        self.withdrawn.remove(at);
-        Some(false)
+        self.settled.contains(&id).then_some(false)
     }
 }
 
