@@ -272,7 +272,7 @@ impl Worker {
                         match self.next() {
                             Some(Order::Refuse(why)) => break dialogue.refused(&why),
                             Some(Order::Note(text)) => _ = terminal.show(&text),
-                            order => return close(&mut terminal, order),
+                            order => return self.close(&mut terminal, order),
                         }
                     };
                     continue;
@@ -292,20 +292,21 @@ impl Worker {
                     // Of an answer that was given elsewhere.
                     Some(Order::Refuse(_)) => Next::Say(String::new()),
                     Some(Order::Note(text)) => Next::Say(text + dialogue.prompt()),
-                    order => return close(&mut terminal, order),
+                    order => return self.close(&mut terminal, order),
                 },
             };
         }
     }
-}
-
-/// Says how it ended, and that we are done with the terminal.
-fn close(terminal: &mut Asking, order: Option<Order>) -> Ended {
-    let (note, ended) = match order {
-        Some(Order::Withdraw(note)) => (note, Ended::Settled),
-        _ => ("this question is withdrawn: hitl-gate ends".to_owned(), Ended::Over),
-    };
-    // Who doesn't see it isn't there any more.
-    let _ = terminal.show(&format!("\r{}\n", printable(&note)));
-    ended
+    /// Says how it ended, and that we are done with the terminal.
+    fn close(&self, terminal: &mut Asking, order: Option<Order>) -> Ended {
+        let (note, ended) = match order {
+            Some(Order::Withdraw(note)) => (note, Ended::Settled),
+            // It is a gate's, which asks the next person who attaches.
+            _ if self.is_for_stage.is_some() => ("hitl-gate ends; this question still waits".to_owned(), Ended::Over),
+            _ => ("this question is withdrawn: hitl-gate ends".to_owned(), Ended::Over),
+        };
+        // Who doesn't see it isn't there any more.
+        let _ = terminal.show(&format!("\r{}\n", printable(&note)));
+        ended
+    }
 }

@@ -144,6 +144,8 @@ fn who_leaves_lets_the_gates_wait_for_the_next() {
     hold(&mut gate, MARKED);
     person.exp_string(PROMPT).unwrap();
     person.send_control('c').unwrap();
+    let said = person.exp_string("this question still waits").unwrap();
+    assert!(!said.contains("withdrawn"), "{said}");
     // The shell dies of it as well.
     person.exp_eof().unwrap();
     let left: Vec<_> = std::fs::read_dir(place.folder.path().join("pipewright")).unwrap().collect();
