@@ -17,6 +17,9 @@ use crate::record::{Form, Kind, OwnedCall};
 use jiff::Timestamp;
 use std::time::Instant;
 
+/// Why a call is rejected at once.
+const NOBODY: &str = "a person's approval is needed, and nobody can be asked here";
+
 /// How a question ended.
 pub(super) struct Decision<'a> {
     pub(super) verdict: Settlement,
@@ -67,7 +70,7 @@ impl Gate {
         let call = held_call.call();
         let asks_client = self.elicitation.as_ref().is_some_and(|elicitation| elicitation.can_ask(&call));
         if !self.has_person() && !asks_client && !self.may_be_answered() {
-            return self.reject_first(By::Nobody, &self.nobody(), out);
+            return self.reject_unasked(out);
         }
         let nonces = [(); 3].map(|()| token());
         let sha256 = sha256(call.arguments_text().as_bytes());
@@ -132,19 +135,23 @@ impl Gate {
         self.has_channel || self.settings.near_answers || is_client_asked
     }
 
-    fn nobody(&self) -> String {
-        let client = if self.elicitation.is_some() { "; the client does not ask its user either" } else { "" };
-        format!(
-            "it needs a person's approval, and there is nobody to ask: {}{client}; or have somebody answer: in `hitl-gate attach` \
-             (--approver), or on --answers FIFO",
-            self.no_terminal
-        )
+    /// Rejects the first call, about which nobody can be asked. What can be done about it is for who runs the gate, not for the model.
+    fn reject_unasked(&mut self, out: &mut Out) {
+        if let Some(first) = self.calls.first() {
+            let client = if self.elicitation.is_some() { "; the client does not ask its user either" } else { "" };
+            let place = format!("stdin:{}", first.line().number());
+            self.report.fault(place, format_args!("{NOBODY}: {}{client}", self.no_terminal));
+        }
+        if let Some(advice) = self.how_to_be_asked.take() {
+            self.report.note(advice);
+        }
+        self.close_first(Settlement::Rejected, By::Nobody, None, None, NOBODY, out);
     }
 
     /// The client did not ask its user: the question that is open is rejected, where nobody else can answer it.
     pub(super) fn client_failed(&mut self, out: &mut Out) {
         if self.pending.is_some() && !self.has_person() && !self.may_be_answered() {
-            self.reject_first(By::Nobody, &self.nobody(), out);
+            self.reject_unasked(out);
         }
     }
 
@@ -294,7 +301,7 @@ impl Gate {
         };
         self.no_terminal = why;
         if !is_left && !self.may_be_answered() {
-            self.reject_first(By::Nobody, &self.nobody(), out);
+            self.reject_unasked(out);
         }
     }
 
@@ -304,7 +311,7 @@ impl Gate {
         self.no_terminal += if self.no_terminal.is_empty() { "" } else { ", and " };
         self.no_terminal += "--answers has ended";
         if self.pending.is_some() && !self.has_person() && !self.may_be_answered() {
-            self.reject_first(By::Nobody, &self.nobody(), out);
+            self.reject_unasked(out);
         }
     }
 }

@@ -28,6 +28,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+const HOW_TO_BE_ASKED: &str =
+    "to have somebody answer, give --approver and run `hitl-gate attach` in another terminal, or give --answers FIFO";
+
 /// Which calls wait while a person is asked about one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Hold {
@@ -92,6 +95,8 @@ pub struct Gate {
     pub(super) caller: Option<String>,
     /// What is reported when a call is held for the first time.
     pub(super) how_to_approve: Option<&'static str>,
+    /// What is reported when a call is rejected for the first time because nobody can be asked.
+    pub(super) how_to_be_asked: Option<&'static str>,
     /// Why there is no terminal to ask at.
     pub(super) no_terminal: String,
     /// Whether somebody may still answer on a channel of their own.
@@ -144,6 +149,7 @@ impl Gate {
             notifier: None,
             caller: None,
             how_to_approve: None,
+            how_to_be_asked: Some(HOW_TO_BE_ASKED),
             no_terminal,
             has_channel,
             events,

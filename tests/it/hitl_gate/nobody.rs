@@ -10,11 +10,15 @@ fn a_held_call_is_rejected_at_once_with_what_to_do() {
     let said: Vec<_> = lines.iter().map(|line| json(line)).collect();
     assert_eq!((&said[0]["status"], &said[1]["by"]), (&"rejected".into(), &"nobody".into()));
     assert_eq!((&said[2]["kind"], &said[2]["id"]), (&"rejected".into(), &1.into()));
-    for part in ["nobody to ask", "/dev/tty", "--tty", "--answers"] {
-        assert!(said[2]["error"].as_str().unwrap().contains(part), "{}", said[2]);
-    }
+    assert_eq!(said[2]["error"], "a person's approval is needed, and nobody can be asked here");
     assert_eq!((lines.len(), lines[3].as_str()), (4, r#"{"tool":"look"}"#));
-    assert!(stderr.starts_with("hitl-gate: stdin:1: it needs a person's approval"), "{stderr}");
+    assert!(stderr.starts_with("hitl-gate: stdin:1: a person's approval is needed"), "{stderr}");
+    for part in ["/dev/tty", "--tty", "--answers"] {
+        assert!(stderr.contains(part), "{part}: {stderr}");
+    }
+    let (_, _, stderr) = ran(&mut gate(&[]), &format!("{MARKED}\n{MARKED}\n"));
+    let count = |text: &str| stderr.matches(text).count();
+    assert_eq!((count("nobody can be asked here"), count("run `hitl-gate attach`")), (2, 1), "{stderr}");
 }
 
 #[test]

@@ -252,9 +252,10 @@ fn in_the_background_nobody_is_asked_and_nothing_is_stopped() {
     desk.call(MARKED);
     assert_eq!(desk.hear_json()["status"], "waiting_human");
     assert_eq!(desk.hear_decision(), ("rejected".into(), "nobody".into()));
-    assert!(desk.hear().contains("in the background of this terminal"));
+    assert!(desk.hear().contains("nobody can be asked here"));
     desk.calls = None;
     desk.person.exp_string("status 1").unwrap();
+    assert!(desk.stderr().contains("in the background of this terminal"), "{}", desk.stderr());
 }
 
 #[test]
