@@ -193,6 +193,9 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     if near_answers && events.is_none() {
         return Err(usage("--answers stdin: the questions go nowhere; give --events, or leave out --records errors"));
     }
+    if let Some(path) = &arguments.remember {
+        remember::read(path).map_err(|why| usage(format_args!("--remember: {why}")))?;
+    }
     let mut answers = Vec::new();
     if let (Some(path), false) = (&arguments.answers, near_answers) {
         let opened = channel::open(path);

@@ -6,17 +6,30 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+/// Reads the file: its text, and the rules in it. One that is not there has none.
+///
+/// # Errors
+/// Where it can't be read, or is no rules file.
+pub fn read(path: &Path) -> Result<(String, Rules), String> {
+    let wrong = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+    let text = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(wrong(&error)),
+        // Others may have no end.
+        Ok(file) if !file.is_file() => return Err(wrong(&"it is no regular file")),
+        Ok(_) => fs::read_to_string(path).map_err(|error| wrong(&error))?,
+    };
+    let rules = Rules::read(&text).map_err(|why| wrong(&why))?;
+    Ok((text, rules))
+}
+
 /// Adds a rule to the file, which it makes where it isn't there.
 ///
 /// # Errors
 /// Where the file can't be read or written, or would be no rules file then.
 pub fn remember(path: &Path, rule: &str) -> Result<(), String> {
     let failed = |why: &dyn std::fmt::Display| format!("the rule is not written to {}: {why}", path.display());
-    let before = match fs::read_to_string(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        read => read.map_err(|error| failed(&error))?,
-    };
-    let known = Rules::read(&before).map_err(|why| failed(&why))?;
+    let (before, known) = read(path).map_err(|why| format!("the rule is not written: {why}"))?;
     let id =
         (1..).map(|number| format!("remembered-{number}")).find(|id| known.rules.iter().all(|rule| rule.id != *id));
     let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };

@@ -225,3 +225,18 @@ fn a_rule_is_written_to_the_rules_file_only_where_that_is_said() {
     let policy = &json(text(&judged.stdout).lines().next().unwrap())["policy"];
     assert_eq!((&policy["verdict"], &policy["kind"]), (&"confirm".into(), &"delete".into()), "{policy}");
 }
+
+#[test]
+fn the_rules_file_to_write_to_is_checked_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("rules.toml");
+    std::fs::write(&rules, "[[rule]]\nid = 7\n").unwrap();
+    for path in [rules.to_str().unwrap(), "/dev/zero", folder.path().to_str().unwrap()] {
+        let output = pipe(command("hitl-gate").args(["--remember", path]), b"");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("--remember") && stderr.contains(path), "{stderr}");
+    }
+    let output = pipe(command("hitl-gate").arg("--remember").arg(folder.path().join("none-yet")), b"");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
