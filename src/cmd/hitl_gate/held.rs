@@ -3,8 +3,9 @@
 use super::progress::Progress;
 use crate::cmd::world::queue::Queued;
 use crate::io::lines::{Line, text};
-use crate::record::{Call, Form, OwnedCall};
+use crate::record::{Call, Fields, Form, OwnedCall};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 pub struct Held {
@@ -57,15 +58,47 @@ impl Held {
         self.earlier.iter().map(|call| (call, false)).chain([(&self.call, !self.is_answered)])
     }
 
-    /// Whether a person who was asked about the one has been asked about the other: the same tool and arguments, and the same target
-    /// and verdict of the gate before this one, since what a reference means may have changed.
-    pub fn is_same_action(&self, other: &Held) -> bool {
-        let (one, other) = (self.call.call(), other.call.call());
+    /// Whether a person who was asked about the one has been asked about the other: the same tool and arguments, the same beside them, and
+    /// the same target and verdict of the gate before this one, since what a reference means may have changed.
+    pub fn is_same_action(&self, other_held: &Held) -> bool {
+        let (one, other) = (self.call.call(), other_held.call.call());
         let marks = |call: &Call<'_>| [call.target, call.policy].map(|mark| mark.map(|json| json.get().to_owned()));
         one.form == other.form
             && one.tool == other.tool
             && one.arguments_text() == other.arguments_text()
             && marks(&one) == marks(&other)
+            && self.beside_arguments() == other_held.beside_arguments()
+    }
+
+    /// What a JSON-RPC call says outside its arguments, each as JSON text by its path; but for its id and its progress token, which a
+    /// repetition has anew, and the marks of gates. None where that cannot be read.
+    fn beside_arguments(&self) -> Option<BTreeMap<String, String>> {
+        const ASIDE: [&str; 8] = [
+            "/id",
+            "/params",
+            "/params/_meta",
+            "/params/arguments",
+            "/params/_meta/policy",
+            "/params/_meta/progressToken",
+            "/params/_meta/requires_approval",
+            "/params/_meta/target",
+        ];
+        let line = self.text();
+        let (mut found, mut next) = (BTreeMap::new(), Some(&*line));
+        for object in ["", "/params", "/params/_meta"] {
+            let Some(json) = next.take() else { break };
+            let fields = Fields::read(json).ok()?;
+            for (key, value) in fields.iter() {
+                let path = format!("{object}/{key}");
+                if path == "/params" || path == "/params/_meta" {
+                    next = Some(value.get());
+                }
+                if !ASIDE.contains(&path.as_str()) {
+                    found.insert(path, value.get().to_owned());
+                }
+            }
+        }
+        Some(found)
     }
 
     /// Takes the place of `before`, whose caller repeats the call.

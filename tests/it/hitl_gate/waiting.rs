@@ -90,6 +90,28 @@ fn a_call_that_is_held_too_long_is_answered_and_the_approval_counts_for_its_repe
 }
 
 #[test]
+fn a_call_that_says_something_else_beside_its_arguments_is_no_repetition() {
+    let mut gate = Wrapped::start(&["--hold-limit", "300ms"]);
+    gate.desk.talk.say(&rpc(1, "a"));
+    let question = gate.question();
+    assert_eq!(gate.desk.hear()["id"], 1);
+    gate.desk.answer_to(&question, r#""action":"approve""#);
+    eventually("it is settled", || gate.events().len() == 3);
+    let others =
+        [("_meta\":{", "_meta\":{\"force\":true,"), ("params\":{", "params\":{\"extra\":1,"), ("{\"", "{\"top\":1,\"")];
+    for (id, (before, after)) in (2..).zip(others) {
+        gate.desk.talk.say(&rpc(id, "a").replacen(before, after, 1));
+        let other = gate.question();
+        assert_eq!(other["call_id"], id, "{after}");
+        gate.desk.answer_to(&other, r#""action":"reject""#);
+        assert_eq!(gate.desk.hear()["id"], id);
+    }
+    // The progress token is another one each time.
+    let again = rpc(9, "a").replacen("_meta\":{", "_meta\":{\"progressToken\":9,", 1);
+    assert_eq!(json(&gate.desk.talk.ask(&again))["id"], 9);
+}
+
+#[test]
 fn a_rejection_and_an_edit_count_for_the_repetition_too_and_a_repetition_may_wait() {
     let mut gate = Wrapped::start(&["--hold-limit", "300ms"]);
     let hold = |gate: &mut Wrapped, id: u32| {
