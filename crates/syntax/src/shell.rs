@@ -15,9 +15,26 @@ use brush_parser::ast::{
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 use conditions::arithmetic;
 
-/// A word as the command gets it; `None` where an expansion decides what it is, or how many words it becomes. Patterns (`*.c`)
-/// are as they are written.
-pub type Word = Option<String>;
+/// A word as the command gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// This text. Patterns (`*.c`) are as they are written.
+    Text(String),
+    /// Exactly one word, whose text a quoted expansion decides.
+    One,
+    /// Any number of words, zero included: an unquoted expansion is split where it has blanks.
+    Any,
+}
+
+impl Word {
+    /// Its text, if that is known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::One | Self::Any => None,
+        }
+    }
+}
 
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -49,12 +66,12 @@ const DEEP: usize = 4;
 /// What a text does.
 ///
 /// ```
-/// use pipewright_syntax::shell::{Step, steps};
-/// let steps = steps("cd src && grep -c 'x y' $FILES >out").expect("it is readable");
+/// use pipewright_syntax::shell::{Step, Word, steps};
+/// let steps = steps("cd src && grep -c 'x y' \"$A\" $B >out").expect("it is readable");
 /// let [Step::Run(cd), Step::Run(grep)] = &steps[..] else { panic!("two commands") };
-/// assert_eq!(cd.words, [Some("cd".to_owned()), Some("src".to_owned())]);
-/// assert_eq!(grep.words[2..], [Some("x y".to_owned()), None]);
-/// assert_eq!(grep.written, [Some("out".to_owned())]);
+/// assert_eq!(cd.words, [Word::Text("cd".to_owned()), Word::Text("src".to_owned())]);
+/// assert_eq!(grep.words[2..], [Word::Text("x y".to_owned()), Word::One, Word::Any]);
+/// assert_eq!(grep.written, [Word::Text("out".to_owned())]);
 /// ```
 ///
 /// # Errors
@@ -204,7 +221,7 @@ impl Walk {
             Item::AssignmentWord(_, word) => command.words.push(self.word(&word.value)?),
             Item::ProcessSubstitution(_, subshell) => {
                 self.list(&subshell.list, false)?;
-                command.words.push(None);
+                command.words.push(Word::Any);
             }
         }
         Ok(())
@@ -227,7 +244,7 @@ impl Walk {
                     IoFileRedirectTarget::Fd(_) => return Ok(()),
                     IoFileRedirectTarget::Filename(word) => self.word(&word.value)?,
                     IoFileRedirectTarget::Duplicate(word) => match self.word(&word.value)? {
-                        Some(descriptor) if is_descriptor(&descriptor) => return Ok(()),
+                        Word::Text(descriptor) if is_descriptor(&descriptor) => return Ok(()),
                         file => file,
                     },
                     IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {

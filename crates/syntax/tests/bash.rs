@@ -17,7 +17,7 @@ fn is_found(steps: &[Step]) -> bool {
     steps.iter().any(|step| match step {
         Step::Run(command) => {
             let name = command.words.first();
-            name.is_some_and(|name| name.as_deref().is_none_or(|name| name.contains(MISSING)))
+            name.is_some_and(|name| name.text().is_none_or(|name| name.contains(MISSING)))
         }
         Step::Define(_) => false,
     })

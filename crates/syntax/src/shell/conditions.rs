@@ -37,8 +37,7 @@ impl Walk {
                         | Binary::ArithmeticGreaterThan
                         | Binary::ArithmeticGreaterThanOrEqualTo
                 );
-                let is_number =
-                    |word: &Word| word.as_ref().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()));
+                let is_number = |word: &Word| word.text().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()));
                 match calculates && !words.iter().all(is_number) {
                     true => Err(Unreadable("it calculates with variables")),
                     false => Ok(()),

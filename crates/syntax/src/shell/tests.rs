@@ -2,17 +2,17 @@ use super::{Command, Step, Word, steps};
 use proptest::prelude::*;
 
 fn word(text: &str) -> Word {
-    Some(text.to_owned())
+    Word::Text(text.to_owned())
 }
 
 /// Every command that is run, its words joined by blanks; `?` stands for those that are not known, `=a` for variables, `>a` for files.
 fn run(text: &str) -> Vec<String> {
     let shown = |words: Vec<Word>, mark: &str| {
-        words.into_iter().map(|word| mark.to_owned() + &word.unwrap_or("?".to_owned())).collect::<Vec<_>>()
+        words.into_iter().map(|word| mark.to_owned() + word.text().unwrap_or("?")).collect::<Vec<_>>()
     };
     let steps = steps(text).unwrap_or_else(|why| panic!("{text}: {why}"));
     let command = |Command { assigned, words, written, read }: Command| {
-        let set = assigned.into_iter().map(Some).collect();
+        let set = assigned.into_iter().map(Word::Text).collect();
         [shown(set, "="), shown(words, ""), shown(written, ">"), shown(read, "<")].concat().join(" ")
     };
     let step = |step| match step {
@@ -57,6 +57,24 @@ fn every_command_is_found_wherever_it_stands() {
 }
 
 #[test]
+fn only_a_quoted_expansion_is_certainly_one_word() {
+    for (text, expected) in [
+        ("a \"$x\"", Word::One),
+        ("a \"x$(b)\"y", Word::One),
+        ("a \"${x%.c}\"", Word::One),
+        ("a \"$x\"$y", Word::Any),
+        ("a $x", Word::Any),
+        ("a \"$@\"", Word::Any),
+        ("a \"${@:-b}\"", Word::Any),
+        ("a x\"$*\"", Word::Any),
+        ("a $(b)", Word::Any),
+    ] {
+        let found = steps(text).unwrap().pop();
+        assert!(matches!(&found, Some(Step::Run(command)) if command.words[1] == expected), "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn what_shells_read_differently_or_evaluate_is_refused() {
     for text in [
         "a 'b",
@@ -82,6 +100,7 @@ fn what_shells_read_differently_or_evaluate_is_refused() {
         "[[ $x -eq 1 ]]",
         "[[ x =~ $(a) ]]",
         "a[$(b)]=1",
+        "{ ls } always { rm x; }",
         "ls *(e:'rm x':)",
         "echo (a)",
         "cat =(a)",

@@ -7,14 +7,18 @@ use brush_parser::word::{Parameter, ParameterExpr, WordPiece, WordPieceWithSourc
 
 impl Walk {
     pub(super) fn word(&mut self, text: &str) -> Result<Word, Unreadable> {
+        // zsh ends a group at a brace among the words of a command.
+        if matches!(text, "{" | "}") {
+            return Err(Unreadable("it has a brace as a word"));
+        }
         let pieces = parse(text, &options()).map_err(|_| Unreadable("a word cannot be read"))?;
-        let mut word = Some(String::new());
+        let mut word = Word::Text(String::new());
         let mut has_brace = false;
         for WordPieceWithSource { piece, .. } in &pieces {
             let known = match piece {
                 WordPiece::Text(text) => {
                     has_brace |= text.contains('{');
-                    Some(unquoted(text)?.to_owned())
+                    Word::Text(unquoted(text)?.to_owned())
                 }
                 piece => self.piece(piece)?,
             };
@@ -22,28 +26,34 @@ impl Walk {
         }
         // {a,b} and {1..9} become several words.
         let is_several = has_brace && (text.contains(',') || text.contains(".."));
-        Ok(word.filter(|_| !is_several))
+        Ok(if is_several { Word::Any } else { word })
     }
 
     /// A piece that is quoted, or expanded.
     fn piece(&mut self, piece: &WordPiece) -> Result<Word, Unreadable> {
         match piece {
-            WordPiece::SingleQuotedText(text) => Ok(Some(text.clone())),
+            WordPiece::SingleQuotedText(text) => Ok(Word::Text(text.clone())),
             WordPiece::Text(text) if text.contains("\\\n") => Err(Unreadable("a line is continued in quotes")),
-            WordPiece::Text(text) => Ok(Some(text.clone())),
-            WordPiece::EscapeSequence(text) => Ok(Some(text.chars().skip(1).filter(|one| *one != '\n').collect())),
+            WordPiece::Text(text) => Ok(Word::Text(text.clone())),
+            WordPiece::EscapeSequence(text) => {
+                Ok(Word::Text(text.chars().skip(1).filter(|one| *one != '\n').collect()))
+            }
             WordPiece::DoubleQuotedSequence(pieces) => {
-                let mut word = Some(String::new());
+                let mut word = Word::Text(String::new());
                 for WordPieceWithSource { piece, .. } in pieces {
-                    word = joined(word, self.piece(piece)?);
+                    let known = match self.piece(piece)? {
+                        Word::Any if !is_list(piece) => Word::One,
+                        known => known,
+                    };
+                    word = joined(word, known);
                 }
                 Ok(word)
             }
             WordPiece::CommandSubstitution(text) | WordPiece::BackquotedCommandSubstitution(text) => {
-                self.substitution(text).map(|()| None)
+                self.substitution(text).map(|()| Word::Any)
             }
-            WordPiece::ParameterExpansion(expression) => self.parameter(expression).map(|()| None),
-            WordPiece::ArithmeticExpression(expression) => arithmetic(expression).map(|()| None),
+            WordPiece::ParameterExpansion(expression) => self.parameter(expression).map(|()| Word::Any),
+            WordPiece::ArithmeticExpression(expression) => arithmetic(expression).map(|()| Word::Any),
             _ => Err(Unreadable("it is quoted or expanded as not all shells do")),
         }
     }
@@ -76,7 +86,30 @@ impl Walk {
 }
 
 fn joined(word: Word, piece: Word) -> Word {
-    Some(word? + &piece?)
+    match (word, piece) {
+        (Word::Text(word), Word::Text(piece)) => Word::Text(word + &piece),
+        (Word::Any, _) | (_, Word::Any) => Word::Any,
+        _ => Word::One,
+    }
+}
+
+/// Whether an expansion becomes several words even in quotes, or none: `"$@"`.
+fn is_list(piece: &WordPiece) -> bool {
+    use ParameterExpr as Expr;
+    match piece {
+        WordPiece::ParameterExpansion(Expr::ParameterLength { .. }) => false,
+        WordPiece::ParameterExpansion(
+            Expr::Parameter { parameter, .. }
+            | Expr::UseDefaultValues { parameter, .. }
+            | Expr::UseAlternativeValue { parameter, .. }
+            | Expr::RemoveSmallestSuffixPattern { parameter, .. }
+            | Expr::RemoveLargestSuffixPattern { parameter, .. }
+            | Expr::RemoveSmallestPrefixPattern { parameter, .. }
+            | Expr::RemoveLargestPrefixPattern { parameter, .. },
+        ) => !matches!(parameter, Parameter::Named(_) | Parameter::Positional(_)),
+        WordPiece::ParameterExpansion(_) => true,
+        _ => false,
+    }
 }
 
 /// Text without quotes: what it still holds of a shell's own characters was read differently by the parser's two parts.

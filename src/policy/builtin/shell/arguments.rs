@@ -23,7 +23,7 @@ pub(super) fn has_none(arguments: &[&str], options: &[&str]) -> bool {
 pub(super) fn behind_options<'a>(words: &'a [Word], alone: &[&str], valued: &[&str]) -> Option<&'a [Word]> {
     let mut rest = words;
     while let Some((word, behind)) = rest.split_first() {
-        let word = word.as_deref()?;
+        let word = word.text()?;
         rest = match word {
             _ if !word.starts_with('-') => return Some(rest),
             "--" => return Some(behind),
@@ -40,35 +40,77 @@ pub(super) fn behind_options<'a>(words: &'a [Word], alone: &[&str], valued: &[&s
 pub(super) fn assignments_then(words: &[Word]) -> Option<&[Word]> {
     let mut rest = words;
     while let Some((word, behind)) = rest.split_first() {
-        match word.as_deref()?.split_once('=') {
+        match word.text()?.split_once('=') {
             Some((name, _)) if is_harmless_setting(name) => rest = behind,
             Some(_) => return None,
-            None => return (!word.as_deref()?.starts_with('-')).then_some(rest),
+            None => return (!word.text()?.starts_with('-')).then_some(rest),
         }
     }
     Some(rest)
 }
 
-/// Whether a test looks at files and texts: with `-v` and `-R` it evaluates the name of a variable, which may run a command.
-pub(super) fn tests(words: &[Word]) -> bool {
+/// Whether a test looks at files and texts: with `-v` and `-R` it evaluates the name of a variable, which may run a command, and
+/// zsh calculates the operands of `-eq`.
+pub(super) fn test_reads(words: &[Word]) -> bool {
+    const OF_ONE: &[&str] = &["-d", "-e", "-f", "-h", "-L", "-n", "-r", "-s", "-w", "-x", "-z", "-b", "-c", "-p", "-S"];
+    let is = |word: &Word, known: &[&str]| word.text().is_some_and(|word| known.contains(&word));
     let words = match words.split_last() {
-        Some((last, before)) if last.as_deref() == Some("]") => before,
+        Some((last, before)) if is(last, &["]"]) => before,
         _ => words,
     };
-    let is = |word: &Word, known: &[&str]| word.as_deref().is_some_and(|word| known.contains(&word));
     let words = match words {
         [not, rest @ ..] if is(not, &["!"]) => rest,
         words => words,
     };
-    match words {
-        [operator, _] => {
-            is(operator, &["-d", "-e", "-f", "-h", "-L", "-n", "-r", "-s", "-w", "-x", "-z", "-b", "-c", "-p", "-S"])
-        }
-        [_, operator, _] => {
-            is(operator, &["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"])
-        }
-        words => words
-            .iter()
-            .all(|word| word.as_deref().is_some_and(|word| !word.starts_with("-v") && !word.starts_with("-R"))),
+    // Behind an expansion that is not one word, operators stand where none is expected.
+    if words.contains(&Word::Any) {
+        return false;
     }
+    match words {
+        [] | [_] => true,
+        [operator, _] => is(operator, OF_ONE),
+        [left, operator, right] => {
+            is(operator, &["=", "==", "!=", "-nt", "-ot", "-ef"])
+                || is(operator, &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]) && is_number(left) && is_number(right)
+        }
+        words => words.iter().all(|word| {
+            is(word, OF_ONE) || is(word, &["-a", "-o"]) || word.text().is_some_and(|word| !word.starts_with('-'))
+        }),
+    }
+}
+
+/// Whether a word is a number as it stands: zsh calculates where it expects one, and bash in an index.
+fn is_number(word: &Word) -> bool {
+    word.text().is_some_and(is_digits)
+}
+
+pub(super) fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `exit`, `shift` and others with a number.
+pub(super) fn are_numbers(words: &[Word]) -> bool {
+    words.iter().all(is_number)
+}
+
+/// `printf`, whose `-v NAME` and `%n` assign, and whose numbers zsh calculates.
+pub(super) fn printf_reads(words: &[Word]) -> bool {
+    let Some((format, operands)) = words.split_first() else { return false };
+    let Some(format) = format.text().filter(|format| !format.starts_with('-')) else { return false };
+    // zsh decodes escapes before it looks for conversions.
+    let has_plain_escapes = format
+        .replace("\\\\", "")
+        .split('\\')
+        .skip(1)
+        .all(|behind| behind.starts_with(['n', 't', 'r', 'a', 'b', 'e', 'f', 'v']));
+    let format = format.replace("%%", "");
+    let mut conversions = format.split('%').skip(1).map(|behind| {
+        behind.trim_start_matches(|one: char| one.is_ascii_digit() || "-+ #.".contains(one)).chars().next()
+    });
+    has_plain_escapes
+        && conversions.all(|conversion| match conversion {
+            Some('s' | 'b' | 'q' | 'c') => true,
+            Some('d' | 'i' | 'u' | 'x' | 'X' | 'o' | 'f' | 'e' | 'g') => are_numbers(operands),
+            _ => false,
+        })
 }

@@ -19,7 +19,7 @@ pub fn only_reads(text: &str) -> bool {
 
 /// Whether a program with these arguments does nothing but read, without a shell that would read them.
 pub fn command_reads(words: &[String]) -> bool {
-    let words: Vec<Word> = words.iter().cloned().map(Some).collect();
+    let words: Vec<Word> = words.iter().cloned().map(Word::Text).collect();
     program_reads(&words, DEEP)
 }
 
@@ -28,8 +28,7 @@ fn text_reads(text: &str, deep: usize) -> bool {
     let mut functions: Vec<String> = Vec::new();
     let mut reads = |step: Step| match step {
         Step::Run(command) => {
-            let calls =
-                command.words.first().is_some_and(|name| functions.iter().any(|own| name.as_ref() == Some(own)));
+            let calls = command.words.first().is_some_and(|name| functions.iter().any(|own| name.text() == Some(own)));
             opens_reading(&command) && (calls || program_reads(&command.words, deep))
         }
         Step::Define(name) => {
@@ -44,16 +43,21 @@ fn text_reads(text: &str, deep: usize) -> bool {
 /// Whether what a command sets and opens changes nothing.
 fn opens_reading(command: &Command) -> bool {
     let is_nowhere =
-        |file: &Word| file.as_deref().is_some_and(|file| ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&file));
+        |file: &Word| file.text().is_some_and(|file| ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&file));
     // bash opens connections for these names.
-    let is_file = |file: &Word| file.as_deref().is_some_and(|file| !file.starts_with("/dev/"));
-    let is_set = |name: &String| if command.words.is_empty() { is_own_name(name) } else { is_harmless_setting(name) };
+    let is_file = |file: &Word| file.text().is_some_and(|file| !file.starts_with("/dev/"));
+    let is_set = |name: &String| match command.words.first() {
+        None => is_own_name(name),
+        // How it splits its line.
+        Some(program) if program.text() == Some("read") && name == "IFS" => true,
+        Some(_) => is_harmless_setting(name),
+    };
     command.written.iter().all(is_nowhere)
         && command.read.iter().all(|file| is_nowhere(file) || is_file(file))
         && command.assigned.iter().all(is_set)
 }
 
-/// Whether a name is one of a text's own: shells and programs give those in small letters no meaning, but for zsh's lists of folders,
+/// Whether a name is one of a text's own: shells and programs give those in small letters no meaning, but for zsh's tables and lists of folders,
 /// and a function must not be what a shell has already.
 fn is_own_name(name: &str) -> bool {
     const TAKEN: &[&str] = &[
@@ -65,6 +69,17 @@ fn is_own_name(name: &str) -> bool {
         "module_path",
         "fignore",
         "argv",
+        "aliases",
+        "commands",
+        "dis_aliases",
+        "dis_functions",
+        "dis_galiases",
+        "dis_saliases",
+        "functions",
+        "galiases",
+        "options",
+        "prompt",
+        "saliases",
         "eval",
         "exec",
         "exit",
@@ -93,18 +108,20 @@ fn is_harmless_setting(name: &str) -> bool {
 /// Whether a program and its arguments only read; no words at all run nothing.
 fn program_reads(words: &[Word], deep: usize) -> bool {
     let Some((name, arguments)) = words.split_first() else { return true };
-    let Some(name) = name.as_deref() else { return false };
+    let Some(name) = name.text() else { return false };
     let name = ["/usr/bin/", "/bin/"].into_iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
     if deep == 0 || name.contains('/') {
         return false;
     }
-    let known: Option<Vec<&str>> = arguments.iter().map(|word| word.as_deref()).collect();
+    let known: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
     match (programs::reading(name), known) {
         (Some(Reading::Whatever), _) => true,
         (Some(Reading::Without(options)), Some(arguments)) => arguments::has_none(&arguments, options),
-        (Some(Reading::Subcommands(verbs)), Some(arguments)) => {
-            arguments.first().is_some_and(|verb| verbs.contains(verb))
-                && arguments::has_none(&arguments, programs::ELSEWHERE)
+        (Some(Reading::Subcommands(verbs, options)), Some(arguments)) => {
+            let is_known = |argument: &&str| {
+                !argument.starts_with('-') || argument.split('=').next().is_some_and(|name| options.contains(&name))
+            };
+            arguments.split_first().is_some_and(|(verb, rest)| verbs.contains(verb) && rest.iter().all(is_known))
         }
         (Some(Reading::If(reads)), Some(arguments)) => reads(&arguments),
         (Some(Reading::Wrapper(skip)), _) => skip(arguments).is_some_and(|inner| program_reads(inner, deep - 1)),
@@ -113,7 +130,7 @@ fn program_reads(words: &[Word], deep: usize) -> bool {
             ["-c" | "-lc" | "-ec" | "-euc", text, ..] => text_reads(text, deep - 1),
             _ => arguments == ["--version"],
         },
-        (Some(Reading::Test), _) => arguments::tests(arguments),
+        (Some(Reading::IfWords(reads)), _) => reads(arguments),
         _ => false,
     }
 }
@@ -125,13 +142,14 @@ fn each_input_reads(arguments: &[Word], deep: usize) -> bool {
     else {
         return false;
     };
-    let replaces = arguments.len() > inner.len() && arguments.iter().flatten().any(|word| word.starts_with("-I"));
+    let replaces =
+        arguments.len() > inner.len() && arguments.iter().filter_map(Word::text).any(|word| word.starts_with("-I"));
     let (program, rest) = inner.split_at(inner.len().min(1));
     let mut words = program.to_vec();
-    words.extend(rest.iter().map(|word| word.clone().filter(|_| !replaces)));
+    words.extend(rest.iter().map(|word| if replaces { Word::Any } else { word.clone() }));
     // Without a command it prints.
     words.is_empty() || {
-        words.push(None);
+        words.push(Word::Any);
         program_reads(&words, deep - 1)
     }
 }

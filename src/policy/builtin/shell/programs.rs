@@ -1,6 +1,6 @@
 //! Programs that read, and with which arguments.
 
-use super::arguments::{assignments_then, behind_options};
+use super::arguments::{are_numbers, assignments_then, behind_options, is_digits, printf_reads, test_reads};
 use super::{git, scripts};
 use pipewright_syntax::shell::Word;
 
@@ -10,8 +10,8 @@ pub(super) enum Reading {
     Whatever,
     /// Without these options: `-o` also among other letters, `--output` also shortened.
     Without(&'static [&'static str]),
-    /// With one of these as its first argument.
-    Subcommands(&'static [&'static str]),
+    /// With one of the first as its first argument, and of the options only the second, alone or with `=VALUE`.
+    Subcommands(&'static [&'static str], &'static [&'static str]),
     /// If this is true of its arguments.
     If(fn(&[&str]) -> bool),
     /// If the command in its arguments does.
@@ -20,12 +20,9 @@ pub(super) enum Reading {
     EachInput,
     /// If the text behind `-c` does.
     Shell,
-    /// `test` and `[`, which evaluate names of variables.
-    Test,
+    /// If this is true of its arguments, some of which may be expansions.
+    IfWords(fn(&[Word]) -> bool),
 }
-
-/// Options that make programs with subcommands read programs or settings from elsewhere.
-pub(super) const ELSEWHERE: &[&str] = &["--kubeconfig", "--config", "--host", "-H", "--script-shell", "--python"];
 
 /// Sorted, to be looked up.
 pub(super) const WHATEVER: &[&str] = &[
@@ -35,7 +32,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "base32",
     "base64",
     "basename",
-    "break",
     "cal",
     "cat",
     "cd",
@@ -43,7 +39,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "cmp",
     "column",
     "comm",
-    "continue",
     "cut",
     "df",
     "diff",
@@ -51,7 +46,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "du",
     "echo",
     "egrep",
-    "exit",
     "expand",
     "expr",
     "factor",
@@ -92,7 +86,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "pwd",
     "readlink",
     "realpath",
-    "return",
     "rev",
     "seq",
     "sha1sum",
@@ -100,7 +93,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "sha256sum",
     "sha384sum",
     "sha512sum",
-    "shift",
     "sleep",
     "stat",
     "strings",
@@ -117,7 +109,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "users",
     "vmstat",
     "w",
-    "wait",
     "wc",
     "whereis",
     "which",
@@ -143,29 +134,133 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
             Reading::If(|arguments| arguments.iter().all(|argument| ["-f", "-i", "-I", "-s", "-d"].contains(argument)))
         }
         "netstat" | "ss" => Reading::Without(&["-K", "--kill", "-D", "--diag"]),
-        // -v NAME assigns, and evaluates an index of it.
-        "printf" => Reading::If(|arguments| arguments.first().is_some_and(|first| !first.starts_with('-'))),
+        "break" | "continue" | "exit" | "return" | "shift" => Reading::IfWords(are_numbers),
+        "printf" => Reading::IfWords(printf_reads),
+        // -p NAME assigns.
+        "wait" => Reading::If(|arguments| {
+            let is_job = |job: &str| is_digits(job.strip_prefix('%').unwrap_or(job));
+            arguments.iter().all(|argument| *argument == "-n" || is_job(argument))
+        }),
         "read" => Reading::If(scripts::read_reads),
         "rg" => Reading::Without(&["--pre", "--hostname-bin", "--search-zip", "-z"]),
         "set" => Reading::If(scripts::set_reads),
         "sort" => Reading::Without(&["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
         "tree" => Reading::Without(&["-o", "-R"]),
-        // The second file is written to.
-        "uniq" => Reading::If(|arguments| arguments.iter().filter(|argument| !argument.starts_with('-')).count() <= 1),
+        // The second file is written to, and what follows the first one is a file for some.
+        "uniq" => Reading::If(|arguments| {
+            let is_option = |argument: &&str| argument.starts_with('-') && !["-", "--"].contains(argument);
+            arguments.split_last().is_none_or(|(_, before)| before.iter().all(is_option))
+        }),
         "yq" => Reading::Without(&["-i", "--inplace", "-s", "--split-exp"]),
         "awk" | "gawk" | "mawk" => Reading::If(scripts::awk_reads),
         "sed" => Reading::If(scripts::sed_reads),
         "git" => Reading::If(git::reads),
-        "docker" | "podman" => Reading::Subcommands(&["ps", "images", "logs", "inspect", "version", "info"]),
-        "kubectl" => Reading::Subcommands(&["get", "describe", "logs", "version", "explain"]),
-        "npm" | "pnpm" => Reading::Subcommands(&["ls", "list", "outdated", "view", "--version", "-v"]),
-        "pip" | "pip3" => Reading::Subcommands(&["list", "show", "freeze", "check", "--version", "-V"]),
-        "systemctl" => Reading::Subcommands(&["status", "is-active", "is-enabled", "list-units", "show", "cat"]),
+        "docker" | "podman" => Reading::Subcommands(
+            &["ps", "images", "logs", "inspect", "version", "info"],
+            &[
+                "-a",
+                "--all",
+                "-q",
+                "--quiet",
+                "--no-trunc",
+                "--format",
+                "--filter",
+                "-f",
+                "--follow",
+                "-n",
+                "--tail",
+                "--last",
+                "-l",
+                "--latest",
+                "-s",
+                "--size",
+                "--since",
+                "--until",
+                "-t",
+                "--timestamps",
+                "--type",
+            ],
+        ),
+        "kubectl" => Reading::Subcommands(
+            &["get", "describe", "logs", "version", "explain"],
+            &[
+                "-A",
+                "--all-namespaces",
+                "-n",
+                "--namespace",
+                "-o",
+                "--output",
+                "-l",
+                "--selector",
+                "-c",
+                "--container",
+                "-p",
+                "--previous",
+                "--tail",
+                "--since",
+                "--timestamps",
+                "--show-labels",
+                "--field-selector",
+                "--sort-by",
+                "--no-headers",
+                "--all-containers",
+                "--client",
+            ],
+        ),
+        "npm" | "pnpm" => Reading::Subcommands(
+            &["ls", "list", "outdated", "view", "--version", "-v"],
+            &["-g", "--global", "-a", "--all", "--depth", "--json", "-l", "--long", "--parseable", "--prod", "--dev"],
+        ),
+        "pip" | "pip3" => Reading::Subcommands(
+            &["list", "show", "freeze", "check", "--version", "-V"],
+            &[
+                "-o",
+                "--outdated",
+                "-u",
+                "--uptodate",
+                "-l",
+                "--local",
+                "--user",
+                "--not-required",
+                "--format",
+                "-f",
+                "--files",
+                "-v",
+                "--verbose",
+                "-q",
+                "--quiet",
+                "--all",
+            ],
+        ),
+        "systemctl" => Reading::Subcommands(
+            &["status", "is-active", "is-enabled", "list-units", "show", "cat"],
+            &[
+                "--user",
+                "--no-pager",
+                "-l",
+                "--full",
+                "-a",
+                "--all",
+                "-n",
+                "--lines",
+                "-o",
+                "--output",
+                "-p",
+                "--property",
+                "--value",
+                "-t",
+                "--type",
+                "--state",
+                "--failed",
+                "-q",
+                "--quiet",
+            ],
+        ),
         "node" | "python" | "python3" | "ruby" | "java" | "go" | "cargo" | "rustc" | "gcc" | "make" | "cmake" => {
             Reading::If(|arguments| matches!(arguments, ["--version" | "-V" | "-v" | "version"]))
         }
         "bash" | "dash" | "sh" => Reading::Shell,
-        "[" | "test" => Reading::Test,
+        "[" | "test" => Reading::IfWords(test_reads),
         "xargs" => Reading::EachInput,
         "command" => {
             Reading::Wrapper(|words| behind_options(words, &["-p"], &[]).or_else(|| is_lookup(words).then_some(&[])))
@@ -181,5 +276,5 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
 
 /// `command -v NAME` tells where a program is.
 fn is_lookup(words: &[Word]) -> bool {
-    matches!(words.first(), Some(Some(option)) if option == "-v" || option == "-V")
+    matches!(words.first().and_then(Word::text), Some("-v" | "-V"))
 }

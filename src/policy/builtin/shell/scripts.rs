@@ -1,5 +1,6 @@
 //! Arguments that are small programs: those of sed and awk, and of builtins that set something.
 
+use super::arguments::is_digits;
 use super::is_own_name;
 
 /// sed's scripts that print, delete and replace lines of what passes. `w`, `e` and `-i` write and run.
@@ -75,7 +76,9 @@ pub(super) fn read_reads(arguments: &[&str]) -> bool {
     let mut rest = arguments;
     loop {
         rest = match rest {
-            ["-r" | "-s", rest @ ..] | ["-d" | "-n" | "-t" | "-p" | "-u", _, rest @ ..] => rest,
+            ["-r" | "-s", rest @ ..] | ["-d", _, rest @ ..] => rest,
+            // zsh calculates these, and takes what follows -p for a name.
+            ["-n" | "-t" | "-u", number, rest @ ..] if is_digits(number) => rest,
             _ => break,
         };
     }
