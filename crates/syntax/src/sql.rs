@@ -141,13 +141,16 @@ pub fn functions(text: &str) -> Result<Vec<String>, Unreadable> {
 
 /// Refuses what databases may split differently.
 fn check(text: &str) -> Result<(), Unreadable> {
-    let is_odd =
-        |one: char| one.is_control() && !matches!(one, '\n' | '\t') || !one.is_ascii() && !one.is_alphanumeric();
-    if text.chars().any(is_odd) {
+    let is_odd = |one: char| !one.is_ascii() && !one.is_alphanumeric();
+    let is_control = |one: char| one.is_control() && !matches!(one, '\n' | '\t');
+    let outside = outside_strings(text);
+    if text.chars().any(is_control) || outside.chars().any(is_odd) {
         return Err(Unreadable("it has characters that not all databases take for the same"));
     }
     // Escapes, MySQL's comments, strings of other databases.
-    if ["\\", "#", "'''", "\"\"\"", "/*!", "/*M!", "{", "}", ":="].into_iter().any(|part| text.contains(part)) {
+    if ["\\", "#", "'''", "\"\"\"", "/*!", "/*M!", ":="].into_iter().any(|part| text.contains(part))
+        || outside.contains(['{', '}'])
+    {
         return Err(Unreadable("it has a comment or a string that not all databases take for one"));
     }
     let before_and_behind =
@@ -168,11 +171,21 @@ fn check(text: &str) -> Result<(), Unreadable> {
     if comments.any(|comment| !comment.contains("*/")) {
         return Err(Unreadable("it has a comment within a comment"));
     }
-    let mut brackets = text.split('[').skip(1).map(|behind| behind.split(']').next().unwrap_or_default());
+    let mut brackets = outside.split('[').skip(1).map(|behind| behind.split(']').next().unwrap_or_default());
     if brackets.any(|inner| inner.contains(['\'', '"', '`', '-', '/', ';'])) {
         return Err(Unreadable("it has brackets that quote for SQL Server alone"));
     }
     Ok(())
+}
+
+/// A text without what stands in its strings, where these are certain: nothing else that quotes stands outside them. Otherwise all
+/// of it.
+fn outside_strings(text: &str) -> String {
+    let outside: Vec<&str> = text.split('\'').step_by(2).collect();
+    let is_certain = text.matches('\'').count().is_multiple_of(2)
+        && !text.contains('\\')
+        && !outside.iter().any(|part| ["\"", "`", "[", "--", "/*", "#", "$"].iter().any(|quote| part.contains(quote)));
+    if is_certain { outside.join("''") } else { text.to_owned() }
 }
 
 fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadable> {
@@ -183,11 +196,20 @@ fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadab
     if tokens.windows(2).any(is_joined) {
         return Err(Unreadable("it has a number that ends in letters"));
     }
-    let tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    let mut tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
     if tokens.len() > TOKENS {
         return Err(Unreadable("it is longer than any that is read"));
     }
     let functions = called(&tokens)?;
+    // The parser takes a pragma's argument only as a string or a number.
+    for at in 4..tokens.len() {
+        if let [Token::Word(pragma), Token::Word(_), Token::LParen, Token::Word(name), Token::RParen] =
+            &tokens[at - 4..=at]
+            && pragma.value.eq_ignore_ascii_case("pragma")
+        {
+            tokens[at - 1] = Token::SingleQuotedString(name.value.clone());
+        }
+    }
     let parser = Parser::new(dialect).with_recursion_limit(DEEP).with_tokens(tokens);
     let statements = { parser }.parse_statements().map_err(|_| unreadable)?;
     match !statements.is_empty() && statements.iter().all(reads) {
@@ -203,8 +225,20 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
         let Token::Word(word) = token else { continue };
         let is_quoted = word.quote_style.is_some();
         let name = if is_quoted { word.value.clone() } else { word.value.to_lowercase() };
-        if !is_quoted && EFFECTS.contains(&name.as_str()) {
+        let begins = |at: usize| at == 0 || tokens[at - 1] == Token::SemiColon;
+        let is_behind = |keyword: &str| {
+            at.checked_sub(1).is_some_and(|before| matches!(&tokens[before], Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(keyword)))
+        };
+        let shows = name == "create" && is_behind("show") && begins(at - 1);
+        let locks = is_behind("for") && ["share", "key", "no"].contains(&name.as_str());
+        // Oracle's pseudocolumn may be quoted.
+        let counts = name.eq_ignore_ascii_case("nextval") && at > 0 && tokens[at - 1] == Token::Period;
+        if !is_quoted && EFFECTS.contains(&name.as_str()) && !shows || locks || counts {
             return Err(Unreadable("it does more than read"));
+        }
+        // Options of EXPLAIN, and the name of a pragma, which is looked up when the statement is parsed.
+        if name == "explain" && !is_quoted && begins(at) || is_behind("pragma") && begins(at - 1) {
+            continue;
         }
         let is_called = tokens.get(at + 1) == Some(&Token::LParen);
         if is_called && (is_quoted || !NO_FUNCTIONS.contains(&name.as_str())) {

@@ -6,6 +6,7 @@ use super::arguments::has_none;
 const READING: &[&str] = &[
     "blame",
     "cat-file",
+    "check-ignore",
     "cherry",
     "count-objects",
     "describe",
@@ -56,14 +57,21 @@ pub(super) fn reads(arguments: &[&str]) -> bool {
     let Some((&subcommand, arguments)) = rest.split_first() else { return false };
     let only = |known: &[&str]| arguments.iter().all(|argument| known.contains(argument));
     match subcommand {
+        "branch" if arguments.first() == Some(&"--list") => has_operands_only(&arguments[1..]),
         "branch" => only(&["-a", "-r", "-v", "-vv", "--all", "--remotes", "--list", "--show-current", "--verbose"]),
+        "tag" if matches!(arguments, ["-l" | "--list", ..]) => has_operands_only(&arguments[1..]),
         "tag" => only(&["-l", "--list", "-n"]),
         "remote" => matches!(arguments, [] | ["-v" | "--verbose"] | ["get-url", _]),
         "stash" => matches!(arguments, ["list" | "show", ..]) && has_none(arguments, WRITING),
+        "config" if arguments.len() == 1 && arguments[0].contains('.') => has_operands_only(arguments),
         "config" => matches!(arguments, ["--list" | "-l"] | ["--get" | "--get-all" | "--get-regexp", ..]),
         "worktree" => matches!(arguments, ["list", ..]),
-        "reflog" => matches!(arguments, [] | ["show", ..]) && has_none(arguments, WRITING),
+        "reflog" => matches!(arguments, [] | ["-n", _] | ["show", ..]) && has_none(arguments, WRITING),
         "--version" => arguments.is_empty(),
         _ => READING.contains(&subcommand) && has_none(arguments, WRITING),
     }
+}
+
+fn has_operands_only(arguments: &[&str]) -> bool {
+    !arguments.iter().any(|argument| argument.starts_with('-'))
 }

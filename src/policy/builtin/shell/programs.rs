@@ -123,9 +123,7 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
         return Some(Reading::Whatever);
     }
     Some(match program {
-        "date" => Reading::If(|arguments| {
-            arguments.iter().all(|argument| argument.starts_with('+') || ["-u", "-R", "-I", "--utc"].contains(argument))
-        }),
+        "date" => Reading::If(scripts::date_reads),
         "env" => Reading::Wrapper(assignments_then),
         "fd" | "fdfind" => Reading::Without(&["-x", "-X", "--exec", "--exec-batch"]),
         "file" => Reading::Without(&["-C", "--compile"]),
@@ -145,6 +143,9 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
         "rg" => Reading::Without(&["--pre", "--hostname-bin", "--search-zip", "-z"]),
         "set" => Reading::If(scripts::set_reads),
         "sort" => Reading::Without(&["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
+        "tar" => Reading::If(scripts::tar_reads),
+        "tee" => Reading::If(|arguments| arguments == ["/dev/null"]),
+        "unzip" => Reading::If(|arguments| matches!(arguments, ["-l", archive] if !archive.starts_with('-'))),
         "tree" => Reading::Without(&["-o", "-R"]),
         // The second file is written to, and what follows the first one is a file for some.
         "uniq" => Reading::If(|arguments| {

@@ -5,11 +5,26 @@ use super::is_own_name;
 
 /// sed's scripts that print, delete and replace lines of what passes. `w`, `e` and `-i` write and run.
 pub(super) fn sed_reads(arguments: &[&str]) -> bool {
-    let (options, rest): (Vec<&str>, Vec<&str>) =
-        arguments.iter().copied().partition(|argument| argument.starts_with('-'));
     let is_harmless =
         |option: &str| ["-n", "-E", "-r", "-s", "-u", "-z", "-nE", "-En", "-nr", "--quiet"].contains(&option);
-    options.into_iter().all(is_harmless) && rest.first().is_some_and(|script| script.split(';').all(sed_command_reads))
+    let (mut scripts, mut operands, mut rest) = (Vec::new(), Vec::new(), arguments);
+    while let Some((&argument, behind)) = rest.split_first() {
+        rest = behind;
+        match (argument, behind) {
+            // Behind an operand, BSD's sed takes it for a file, and the operand for the script.
+            ("-e" | "-ne", [script, behind @ ..]) if operands.is_empty() => {
+                scripts.push(*script);
+                rest = behind;
+            }
+            _ if !argument.starts_with('-') => operands.push(argument),
+            _ if is_harmless(argument) => {}
+            _ => return false,
+        }
+    }
+    if scripts.is_empty() {
+        scripts.extend(operands.first());
+    }
+    !scripts.is_empty() && scripts.iter().all(|script| script.split(';').all(sed_command_reads))
 }
 
 fn sed_command_reads(command: &str) -> bool {
@@ -17,18 +32,19 @@ fn sed_command_reads(command: &str) -> bool {
     if command.contains('\n') {
         return false;
     }
-    let behind_address = command.trim_start_matches(|one: char| one.is_ascii_digit() || "$,~+ ".contains(one));
+    let mut behind_address = command;
+    loop {
+        behind_address = behind_address.trim_start_matches(|one: char| one.is_ascii_digit() || "$,~+ ".contains(one));
+        let Some(matched) = behind_address.strip_prefix('/') else { break };
+        // No escaped or bracketed delimiter: where the pattern ends is then certain.
+        match matched.split_once('/') {
+            Some((pattern, behind)) if !pattern.contains(['\\', '[']) => behind_address = behind,
+            _ => return false,
+        }
+    }
     match behind_address {
         "p" | "d" | "q" | "=" | "!d" | "!p" | "P" | "D" | "n" | "N" | "" => true,
-        replaced if replaced.starts_with('s') => sed_replacement_reads(&replaced[1..]),
-        matched if matched.starts_with('/') => {
-            // No escaped or bracketed delimiter: where the pattern ends is then certain.
-            let mut parts = matched[1..].split('/');
-            let pattern = parts.next().unwrap_or_default();
-            let is_plain = !pattern.contains(['\\', '[']);
-            is_plain && matches!(parts.next(), Some("p" | "d" | "!p" | "!d" | "=" | "q")) && parts.next().is_none()
-        }
-        _ => false,
+        _ => behind_address.strip_prefix('s').is_some_and(sed_replacement_reads),
     }
 }
 
@@ -65,8 +81,11 @@ pub(super) fn awk_reads(arguments: &[&str]) -> bool {
         };
     }
     let Some((program, files)) = rest.split_first() else { return false };
-    let may = ["system", "getline", "|", ">", "@", "close", "fflush", "ARGV", "ENVIRON", "SYMTAB", "FUNCTAB"];
+    let may = ["system", "getline", "|", "@", "close", "fflush", "ARGV", "ENVIRON", "SYMTAB", "FUNCTAB"];
+    // Before the first action it compares; behind print it opens a file.
+    let actions = program.split_once('{').map_or("", |(_, actions)| actions);
     !program.starts_with('-')
+        && !actions.replace(">=", " ").contains('>')
         && !may.iter().any(|word| program.contains(word))
         && files.iter().all(|file| !file.starts_with('-'))
 }
@@ -90,4 +109,25 @@ pub(super) fn set_reads(arguments: &[&str]) -> bool {
     let is_flag =
         |word: &str| word.strip_prefix(['-', '+']).is_some_and(|flags| flags.chars().all(|flag| "euxo".contains(flag)));
     !arguments.is_empty() && arguments.iter().all(|word| *word == "pipefail" || is_flag(word))
+}
+
+/// `date` that shows the time, or another one.
+pub(super) fn date_reads(arguments: &[&str]) -> bool {
+    let mut rest = arguments;
+    loop {
+        rest = match rest {
+            ["-d", _, rest @ ..] => rest,
+            ["-u" | "-R" | "-I" | "-Iseconds" | "--utc", rest @ ..] => rest,
+            [format, rest @ ..] if format.starts_with('+') => rest,
+            _ => return rest.is_empty(),
+        };
+    }
+}
+
+/// `tar` that lists an archive. One with a colon is on another machine.
+pub(super) fn tar_reads(arguments: &[&str]) -> bool {
+    let [flags, archive, members @ ..] = arguments else { return false };
+    ["tf", "-tf", "tvf", "-tvf", "tzf", "-tzf", "tzvf", "-tzvf"].contains(flags)
+        && !archive.contains(':')
+        && ![archive].into_iter().chain(members).any(|word| word.starts_with('-'))
 }
