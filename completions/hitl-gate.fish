@@ -28,7 +28,7 @@ complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l tty -d 'The person\
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l ask -d 'Who is asked. `client` also has the MCP client ask its own user (elicitation), and believes what the client answers' -r -f -a "person\t'Whoever is at the terminal, or answers on --answers'
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l ask -d 'Who is asked. `client` also has the MCP client ask its own user (elicitation), and believes what the client answers' -r -f -a "person\t'The person at the terminal or in `hitl-gate attach`, or a program on --answers'
 client\t'The user of the MCP client as well, where the client supports that'"
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l remember -d 'Offer to write a rule that allows calls for the session to this rules file as well' -r -F
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l notify -d 'Run this program when a call begins to wait, unless it still runs; it is split into words as by a shell, and has no input' -r
@@ -43,7 +43,7 @@ complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l audit -d 'Write eve
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l refuse-as -d 'How a JSON-RPC call that does not pass is answered' -r -f -a "result\t'A result with `isError`, whose text a model reads'
 error\t'A JSON-RPC error, which most clients raise as an exception'"
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l events -d 'Where records about calls are written: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l records -d 'What is written to stdout in a pipe, beside what passes' -r -f -a "all\t'All records about calls'
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l records -d 'Which records the gate itself writes to stdout in a pipe' -r -f -a "all\t'All records about calls'
 errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r

@@ -34,7 +34,7 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -l audit -d 'Wri
 complete -c policy-check -n "__fish_policy_check_needs_command" -l refuse-as -d 'How a JSON-RPC call that does not pass is answered' -r -f -a "result\t'A result with `isError`, whose text a model reads'
 error\t'A JSON-RPC error, which most clients raise as an exception'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Where records about calls are written: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'What is written to stdout in a pipe, beside what passes' -r -f -a "all\t'All records about calls'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'Which records the gate itself writes to stdout in a pipe' -r -f -a "all\t'All records about calls'
 errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r

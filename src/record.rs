@@ -13,15 +13,13 @@
 //!
 //! Gates and worlds all see calls through [`recognise`], so that none passes what another would carry out.
 
-use crate::json::why_none;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
 
 mod answer;
 mod approval;
 mod cancel;
+mod fields;
 mod input;
 mod owned;
 mod result;
@@ -31,6 +29,7 @@ mod unreadable;
 pub use answer::{Outcome, failed_kind, looks_like_json_rpc};
 pub use approval::{Action, HitlResponse, Scope, is_decision};
 pub use cancel::{cancelled_id, is_same_id};
+pub(crate) use fields::Fields;
 pub use input::{InputRequest, InputResponse};
 pub use owned::OwnedCall;
 pub use result::{ToolError, ToolResult};
@@ -306,7 +305,7 @@ fn json_rpc<'a>(fields: &Fields<'a>) -> Result<Call<'a>, Unreadable> {
     };
     let meta = match object("_meta", params.get("_meta"))? {
         Some(meta) => Fields::read(meta.get())?,
-        None => Fields(Vec::new()),
+        None => Fields::default(),
     };
     meta.spelled_as(&MARKS)?;
     Ok(Call {
@@ -350,164 +349,6 @@ pub(crate) fn flag(key: &str, value: Option<&RawValue>) -> Result<bool, Unreadab
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
         Some(_) => unreadable(format_args!("{key:?} is neither true nor false")),
-    }
-}
-
-/// An object's fields, unread: each key once, whichever way it is escaped or cased.
-#[derive(Debug)]
-pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'a> Fields<'a> {
-    /// As strict as [`recognise`].
-    pub(crate) fn read(text: &'a str) -> Result<Fields<'a>, Unreadable> {
-        if text.trim_start().starts_with('[') {
-            return unreadable("it is an array: send one record a line");
-        }
-        let fields: Fields = match serde_json::from_str(text) {
-            Ok(fields) => fields,
-            Err(error) => return unreadable(format_args!("it is no JSON object: {}", why_none(&error))),
-        };
-        match fields.twice() {
-            Some(twice) => unreadable(format_args!("{twice:?} is there twice, or in two spellings")),
-            None => Ok(fields),
-        }
-    }
-
-    /// The same, and no object within it has a key twice either, nor is there half a character. For arguments: what carries them
-    /// out reads all of them.
-    #[cfg(feature = "gates")]
-    pub(crate) fn read_deep(text: &'a str) -> Result<Fields<'a>, Unreadable> {
-        let fields = Fields::read(text)?;
-        if has_lone_surrogate(text.as_bytes()) {
-            return unreadable(
-                "an escape such as \\ud800 is half a character, which some readers keep and others replace",
-            );
-        }
-        let mut nested = fields.0.iter().map(|(_, value)| value.get()).filter(|json| json.starts_with(['{', '[']));
-        nested.try_for_each(unambiguous).map(|()| fields)
-    }
-
-    /// A key that is there twice, whichever way it is cased.
-    fn twice(&self) -> Option<String> {
-        // Most objects have a few plain keys; they are compared as they stand.
-        const FEW: usize = 16;
-        let keys = || self.0.iter().map(|(key, _)| &**key);
-        if self.0.len() <= FEW && keys().all(str::is_ascii) {
-            let is_again =
-                |(index, key): &(usize, &str)| keys().take(*index).any(|other| other.eq_ignore_ascii_case(key));
-            return keys().enumerate().find(is_again).map(|(_, key)| folded(key));
-        }
-        let mut keys: Vec<String> = keys().map(folded).collect();
-        keys.sort_unstable();
-        keys.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
-    }
-
-    /// A key that readers who ignore case take for one of these, and that one; `names` are in lower case.
-    fn in_another_case<'name>(&self, names: &[&'name str]) -> Option<(&str, &'name str)> {
-        let is_same = |key: &str, name: &str| {
-            key != name && if key.is_ascii() { key.eq_ignore_ascii_case(name) } else { folded(key) == name }
-        };
-        let keys = self.0.iter().map(|(key, _)| &**key);
-        keys.filter_map(|key| Some((key, *names.iter().find(|name| is_same(key, name))?))).next()
-    }
-
-    /// All of them are said as they are meant, or not at all.
-    pub(crate) fn spelled_as(&self, names: &[&str]) -> Result<(), Unreadable> {
-        match self.in_another_case(names) {
-            Some((key, name)) => {
-                unreadable(format_args!("{key:?} is {name:?} for readers that ignore case: write {name:?}"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// In the order in which they stand.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        self.0.iter().map(|(key, value)| (&**key, *value))
-    }
-
-    pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
-    }
-
-    /// The value that a reader who ignores case finds under the key.
-    pub(crate) fn get_ignoring_case(&self, key: &str) -> Option<&'a RawValue> {
-        let key = folded(key);
-        self.0.iter().find(|(name, _)| folded(name) == key).map(|&(_, value)| value)
-    }
-}
-
-/// Whether each object within a JSON value has each key once. Each level is read by itself, so depth takes time, and is bounded as
-/// serde_json bounds it.
-#[cfg(feature = "gates")]
-fn unambiguous(json: &str) -> Result<(), Unreadable> {
-    const DEEPEST: usize = 127;
-    let mut level = vec![json];
-    for _ in 0..DEEPEST {
-        let mut next = Vec::new();
-        for json in level {
-            let values: Vec<&RawValue> = match json.starts_with('{') {
-                true => Fields::read(json)?.0.into_iter().map(|(_, value)| value).collect(),
-                false => serde_json::from_str(json).or_else(|_| unreadable("an array in it cannot be read"))?,
-            };
-            next.extend(values.into_iter().map(RawValue::get).filter(|json| json.starts_with(['{', '['])));
-        }
-        if next.is_empty() {
-            return Ok(());
-        }
-        level = next;
-    }
-    unreadable("it nests too deep to be read for certain")
-}
-
-/// A key as readers that ignore case see it; upper case first, for the letters (a long s) that have no way back.
-fn folded(key: &str) -> String {
-    if key.is_ascii() {
-        return key.to_ascii_lowercase();
-    }
-    key.to_uppercase().to_lowercase()
-}
-
-/// Whether JSON text escapes one half of a surrogate pair without the other (RFC 8259 section 8.2).
-#[cfg(feature = "gates")]
-fn has_lone_surrogate(json: &[u8]) -> bool {
-    let unit = |at: usize| {
-        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &json[at..]) {
-        at += found;
-        at += match (unit(at), unit(at + 6)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => return true,
-            // The backslash and what it escapes.
-            _ => 2,
-        };
-        if at > json.len() {
-            break;
-        }
-    }
-    false
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fields<'a>, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((Text(key), value)) = map.next_entry()? {
-                    fields.push((key, value));
-                }
-                Ok(fields)
-            }
-        }
-        from.deserialize_map(Collect).map(Fields)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whatever a caller says: it is judged without a fault, always alike; what is marked is held by every reader of calls, what is
-//! settled is not, and neither changes what the call is. What passes is the same call, and harmless, to the JSON readers of other
-//! languages. The input is lines of calls.
+//! settled is not, and neither changes what the call is. For a line that passes, the JSON readers of other languages read the same
+//! call, and what they read is allowed as well. The input is lines of calls.
 #![no_main]
 
 #[path = "../readers/lenient.rs"]

@@ -18,7 +18,7 @@ pub struct CallerOptions {
     /// Where records about calls are written: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]
     #[arg(long, value_name = "FILE|stderr|-")]
     events: Option<String>,
-    /// What is written to stdout in a pipe, beside what passes
+    /// Which records the gate itself writes to stdout in a pipe
     #[arg(long, value_enum, default_value_t = Records::All)]
     records: Records,
 }

@@ -126,7 +126,7 @@ pub struct Arguments {
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Ask {
-    /// Whoever is at the terminal, or answers on --answers
+    /// The person at the terminal or in `hitl-gate attach`, or a program on --answers
     Person,
     /// The user of the MCP client as well, where the client supports that
     Client,

@@ -39,8 +39,8 @@ use summary::Summary;
 /// hitl-gate behind this; what the rules deny, or can't be read for certain, is answered with an error and doesn't pass. Other
 /// records pass byte for byte.
 ///
-/// With -- CMD ARGS it stands between whoever calls and CMD, which may be any MCP server. Then it sees the answers too, and knows
-/// what element a number or a reference in a call means. SIGHUP reads the rules again.
+/// With -- CMD ARGS it stands between the caller and CMD, which may be any MCP server. Then it sees the answers as well, and can tell
+/// which element a number or a reference in a call means. SIGHUP reads the rules again.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -69,7 +69,7 @@ pub struct Arguments {
     caller: CallerOptions,
     #[command(flatten)]
     limits: LimitOptions,
-    /// Stand between whoever calls and this program
+    /// Stand between the caller and this program
     #[arg(last = true, value_name = "CMD ARGS")]
     command: Vec<OsString>,
 }

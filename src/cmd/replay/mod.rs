@@ -46,8 +46,8 @@ use step::Stepper;
 /// (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in their own
 /// form. `list_tools` is answered at any time, from the recording.
 ///
-/// With `--as world --any-order LOG`, the recorded world answers what is asked, in any order. A call is found by its tool and arguments,
-/// in whichever form of pipewright(7) it was recorded, and is answered in its own form, with its own id; a request to a recorded MCP
+/// `--as world --any-order LOG` answers calls in any order. A recorded call is found by its tool and arguments, whichever form of
+/// pipewright(7) it was recorded in; the answer has the form and the id of the new call; a request to a recorded MCP
 /// server (or another that speaks JSON-RPC, a message a line) is found by method and parameters. If a call or request was recorded several
 /// times, the answers come in order, and then the last one again. One that was not recorded gets an error that names the nearest.
 /// At the end, the recorded ones that were not made are named; they don't change the exit status. An MCP client is given

@@ -93,6 +93,10 @@ const CALLS: &[&str] = &[
     "tasks",
     "next",
 ];
+/// Nothing but SQL.
+const SQL: &[&str] = &["sql", "sqlquery", "statement", "statements"];
+/// A query in any language, or words to search for.
+const QUERIES: &[&str] = &["cypher", "queries", "query"];
 /// What is only looked for.
 const FILTERS: &[&str] =
     &["filter", "filters", "where", "query", "search", "criteria", "match", "facets", "example", "examples"];
@@ -166,20 +170,8 @@ impl Judged<'_> {
         json.starts_with(['{', '['])
             || lists.iter().any(|list| list.contains(&key.as_str()))
             || is_address(&key)
-            || [
-                "body",
-                "cypher",
-                "data",
-                "form",
-                "json",
-                "queries",
-                "query",
-                "sql",
-                "sqlquery",
-                "statement",
-                "statements",
-            ]
-            .contains(&key.as_str())
+            || SQL.contains(&key.as_str())
+            || QUERIES.contains(&key.as_str())
     }
 
     fn value(&self, key: &str, value: &Value) -> Option<Decision> {
@@ -327,8 +319,7 @@ fn is_writing_sql(key: &str, text: &str) -> bool {
         _ => false,
     };
     let is_cypher = text.contains("DETACH DELETE") || text.contains("detach delete");
-    let is_sql = ["sql", "sqlquery", "statement", "statements"].contains(&key);
-    let is_query = ["cypher", "query", "queries"].contains(&key);
+    let (is_sql, is_query) = (SQL.contains(&key), QUERIES.contains(&key));
     (is_sql || is_query && is_statement) && !sql::only_reads(text) || is_query && is_cypher
 }
 
