@@ -1,29 +1,29 @@
 //! The words of an identifier: split at marks, and where small letters turn into capitals.
 
 /// The words of `deleteAccount`, `delete-account`, `DELETE_ACCOUNT` or `HTTPServer`, as they are written.
-pub fn split(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
+pub fn split(name: &str) -> Vec<&str> {
     let mut before = ' ';
-    let mut letters = name.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let is_letter = letter.is_alphanumeric();
+    let mut begun = 0;
+    let mut letters = name.char_indices().peekable();
+    let mut pieces = Vec::with_capacity(8);
+    while let Some((at, letter)) = letters.next() {
         let begins = letter.is_uppercase()
             && (before.is_lowercase()
                 || before.is_numeric()
-                || before.is_uppercase() && letters.peek().is_some_and(|next| next.is_lowercase()));
-        if !is_letter || begins {
-            words.push(String::new());
-        }
-        if let (true, Some(word)) = (is_letter, words.last_mut()) {
-            word.push(letter);
+                || before.is_uppercase() && letters.peek().is_some_and(|(_, next)| next.is_lowercase()));
+        let is_mark = !letter.is_alphanumeric();
+        if is_mark || begins {
+            pieces.push(&name[begun..at]);
+            begun = if is_mark { at + letter.len_utf8() } else { at };
         }
         before = letter;
     }
-    words.retain(|word| !word.is_empty());
-    words
+    pieces.push(&name[begun..]);
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
 }
 
 /// The same words in lower case.
 pub fn words(name: &str) -> Vec<String> {
-    split(name).into_iter().map(|word| word.to_lowercase()).collect()
+    split(name).into_iter().map(str::to_lowercase).collect()
 }

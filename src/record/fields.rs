@@ -58,11 +58,15 @@ impl<'a> Fields<'a> {
 
     /// A key that readers who ignore case take for one of these, and that one; `names` are in lower case.
     pub(super) fn in_another_case<'name>(&self, names: &[&'name str]) -> Option<(&str, &'name str)> {
-        let is_same = |key: &str, name: &str| {
-            key != name && if key.is_ascii() { key.eq_ignore_ascii_case(name) } else { folded(key) == name }
-        };
-        let keys = self.0.iter().map(|(key, _)| &**key);
-        keys.filter_map(|key| Some((key, *names.iter().find(|name| is_same(key, name))?))).next()
+        let keys = self.0.iter().map(|(key, _)| (&**key, key.is_ascii()));
+        keys.filter_map(|(key, is_ascii)| {
+            let is_same = |name: &&&str| match is_ascii {
+                true => key.eq_ignore_ascii_case(name) && key != **name,
+                false => folded(key) == **name,
+            };
+            Some((key, *names.iter().find(is_same)?))
+        })
+        .next()
     }
 
     /// All of them are said as they are meant, or not at all.

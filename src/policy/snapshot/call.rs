@@ -206,6 +206,12 @@ const REFERENCES: [&str; 6] = ["ref", "target", "startRef", "startTarget", "star
 const SELECTORS: [&str; 4] = ["selector", "css", "xpath", "locator"];
 const TEXTS: [&str; 3] = ["text", "label", "name"];
 
+/// Whether an argument with this key can name an element.
+fn may_name(key: &str) -> bool {
+    matches!(key, "fields" | "elements" | "path" | "from_uid")
+        || [&REFERENCES[..], &SELECTORS, &NUMBERS].iter().any(|keys| keys.contains(&key))
+}
+
 /// What a call's arguments name.
 pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
     if arguments.trim().is_empty() {
@@ -223,7 +229,7 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
         return Named::Nothing;
     }
     let mut found: Vec<Named> = Vec::new();
-    for (key, raw) in fields.iter() {
+    for (key, raw) in fields.iter().filter(|(key, _)| may_name(key)) {
         let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return Named::Unknown(short(raw.get())) };
         let text = value.as_str();
         let is_number = NUMBERS.contains(&key);
@@ -296,6 +302,9 @@ fn select(text: &str, snapshot: &Snapshot) -> Named {
 
 /// By the number of a list; lists and calls may have different words for it, where the list has only one.
 fn numbered(argument: &str, number: &str, snapshot: &Snapshot) -> Named {
+    if snapshot.elements.is_empty() {
+        return Named::Unknown(short(number));
+    }
     let own = snapshot.known(&format!("{argument}={number}"));
     let named = || {
         let is_there = |name: &&&str| snapshot.elements.contains_key(&format!("{name}={number}"));

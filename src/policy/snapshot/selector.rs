@@ -25,9 +25,9 @@ pub(super) fn read(selector: &str) -> Option<Target> {
 }
 
 /// The words in quotes, and those outside where they say something.
-fn quoted(part: &str, is_outside: bool, role: &mut Option<String>, said: &mut Vec<String>) {
+fn quoted<'a>(part: &'a str, is_outside: bool, role: &mut Option<String>, said: &mut Vec<&'a str>) {
     let mut rest = part;
-    let outside = |text: &str, role: &mut Option<String>, said: &mut Vec<String>| {
+    let outside = |text: &'a str, role: &mut Option<String>, said: &mut Vec<&'a str>| {
         *role = role.take().or_else(|| self::role(text));
         if is_outside {
             self::outside(text, said);
@@ -49,7 +49,7 @@ fn quoted(part: &str, is_outside: bool, role: &mut Option<String>, said: &mut Ve
 }
 
 /// The words outside of quotes: ids, classes, values, and what stands behind an engine's name (`text=Delete`).
-fn outside(part: &str, said: &mut Vec<String>) {
+fn outside<'a>(part: &'a str, said: &mut Vec<&'a str>) {
     for piece in part.split([' ', '>', '(', ')', ',', '+', '~']) {
         let (kind, piece) = match piece.split_once('=') {
             // In brackets it is an attribute's name.
