@@ -11,6 +11,7 @@
 //! - [`approvals`]: what gates ask people about calls, and what the clients of those people keep of it; pure.
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
+//! - [`llm`]: what is sent to each model provider, and how its answer becomes a turn; pure.
 //! - [`record`]: the vocabulary of records, and the one recogniser of calls.
 //! - [`rpc`]: JSON-RPC lines of either side.
 //! - `json`, [`glob`]: JSON text written piece by piece; names matched by a pattern.
@@ -23,6 +24,7 @@ pub mod godot;
 pub mod io;
 pub mod journal;
 mod json;
+pub mod llm;
 pub mod mcp;
 pub mod policy;
 pub mod record;

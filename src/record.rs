@@ -21,6 +21,7 @@ mod approval;
 mod cancel;
 mod fields;
 mod input;
+mod model;
 mod owned;
 mod result;
 mod tools;
@@ -31,6 +32,10 @@ pub use approval::{Action, HitlResponse, Scope, is_decision};
 pub use cancel::{cancelled_id, is_same_id};
 pub(crate) use fields::Fields;
 pub use input::{InputRequest, InputResponse};
+pub use model::{
+    Arguments, Attempts, Image, ImageSource, Message, ModelCall, ModelRequest, ModelTurn, OwnTurn, Part, Stop,
+    ToolChoice, TurnFailure, Usage,
+};
 pub use owned::OwnedCall;
 pub use result::{ToolError, ToolResult};
 pub use tools::{ListTools, OwnedTool, Tool, ToolList};
@@ -55,11 +60,17 @@ pub enum Kind {
     StartFailed,
     TooLarge,
     Protocol,
+    BadRequest,
+    Auth,
+    Quota,
+    RateLimited,
+    Overflow,
+    Unavailable,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 20] = [
         Kind::BadInput,
         Kind::UnknownTool,
         Kind::InvalidArgs,
@@ -74,6 +85,12 @@ impl Kind {
         Kind::StartFailed,
         Kind::TooLarge,
         Kind::Protocol,
+        Kind::BadRequest,
+        Kind::Auth,
+        Kind::Quota,
+        Kind::RateLimited,
+        Kind::Overflow,
+        Kind::Unavailable,
     ];
 
     /// The kind that is written so.
@@ -98,6 +115,12 @@ impl Kind {
             Kind::StartFailed => "start_failed",
             Kind::TooLarge => "too_large",
             Kind::Protocol => "protocol",
+            Kind::BadRequest => "bad_request",
+            Kind::Auth => "auth",
+            Kind::Quota => "quota",
+            Kind::RateLimited => "rate_limited",
+            Kind::Overflow => "overflow",
+            Kind::Unavailable => "unavailable",
         }
     }
 }

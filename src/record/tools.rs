@@ -96,29 +96,38 @@ impl<'a> ToolList<'a> {
         if fields.get("type").is_none_or(|value| value.get() != "\"tool_list\"") {
             return Ok(None);
         }
-        let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
         let list = fields.get("tools").and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
         let Some(list) = list else {
             return unreadable("a tool_list whose \"tools\" is not a list");
         };
-        let mut tools = Vec::new();
-        for tool in list {
-            let tool = Fields::read(tool.get())?;
-            let Some(name) = tool.get("name").and_then(text) else {
-                return unreadable("a tool_list with a tool that has no name");
-            };
-            let object =
-                |key| tool.get(key).map(RawValue::get).filter(|value| value.starts_with('{')).map(str::to_owned);
-            tools.push(OwnedTool {
-                name,
-                description: tool.get("description").and_then(text).unwrap_or_default(),
-                input_schema: object("input_schema").unwrap_or_else(|| r#"{"type":"object"}"#.to_owned()),
-                annotations: object("annotations"),
-            });
-        }
+        let tools = list.into_iter().map(OwnedTool::read).collect::<Result<_, _>>()?;
         let world = fields.get("world").and_then(text).unwrap_or_default();
         Ok(Some(ToolList { request_id: fields.get("request_id"), world, tools }))
     }
+}
+
+impl OwnedTool {
+    /// Reads `{"name","description"?,"input_schema"?,"annotations"?}`.
+    ///
+    /// # Errors
+    /// Text that is not a JSON object, or one without a name.
+    pub(crate) fn read(json: &RawValue) -> Result<OwnedTool, Unreadable> {
+        let tool = Fields::read(json.get())?;
+        let Some(name) = tool.get("name").and_then(text) else {
+            return unreadable("a tool has no \"name\"");
+        };
+        let object = |key| tool.get(key).map(RawValue::get).filter(|value| value.starts_with('{')).map(str::to_owned);
+        Ok(OwnedTool {
+            name,
+            description: tool.get("description").and_then(text).unwrap_or_default(),
+            input_schema: object("input_schema").unwrap_or_else(|| r#"{"type":"object"}"#.to_owned()),
+            annotations: object("annotations"),
+        })
+    }
+}
+
+fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
 }
 
 #[cfg(test)]

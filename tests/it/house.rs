@@ -14,18 +14,19 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("spire", &["io"]),
     ("godot", &["record", "io"]),
     ("journal", &["io"]),
+    ("llm", &["record"]),
     ("approvals", &["record", "io"]),
     ("mcp", &["rpc", "glob"]),
     ("policy", &["record", "glob", "io"]),
     ("replay", &["rpc", "io"]),
-    ("cmd", &["spire", "godot", "journal", "mcp", "policy", "approvals", "replay"]),
+    ("cmd", &["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm"]),
     ("bin", &["cmd"]),
 ];
 
 /// Of `io`, what the rooms of knowledge may use: it touches no stream.
 const PURE_IO: [&str; 2] = ["lines", "tail"];
 
-const ROOMS: [&str; 7] = ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay"];
+const ROOMS: [&str; 8] = ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm"];
 
 /// Files of Rust below a folder.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {

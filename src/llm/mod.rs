@@ -1,0 +1,79 @@
+//! Model providers: what is sent to each, and how its streamed answer becomes a turn. Nothing here touches a stream, a clock or a key.
+//!
+//! A [`Provider`] encodes a [`ModelRequest`] as the body of one POST, and gives a [`TurnReader`] for the events of its answer, or tells
+//! from an answer that is no stream why there is no turn. The same request always gives the same bytes, and a conversation that
+//! goes on gives a body that begins with the same messages: so providers' caches work, and signatures over what stands before stay valid.
+
+mod failure;
+
+pub use failure::{Failure, Headers, Retry};
+
+use crate::record::{ModelRequest, ModelTurn, Usage};
+
+/// One POST, without the server's address and the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    /// Below the base URL, with a query where there is one: `/chat/completions`.
+    pub path: String,
+    /// Beside the content type and the key.
+    pub headers: Vec<(&'static str, String)>,
+    /// JSON text.
+    pub body: Vec<u8>,
+}
+
+/// Part of a turn, as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Token {
+    /// Of its text.
+    Text(String),
+    /// Of the reasoning that the provider shows.
+    Reasoning(String),
+}
+
+/// A way to ask models for turns: one API of one kind of server.
+pub trait Provider: Sync {
+    /// As in `--model NAME/MODEL`, and in `provider` of a turn.
+    fn name(&self) -> &'static str;
+
+    /// The base URL of the provider's own servers, without a slash at its end.
+    fn base_url(&self) -> &'static str;
+
+    /// The environment variables of its key, the usual one first; none where no key is needed.
+    fn key_variables(&self) -> &'static [&'static str];
+
+    /// The header that carries the key, and its value.
+    fn key_header(&self, key: &str) -> (&'static str, String);
+
+    /// What asks `model` for the next turn. Every image of the request has its bytes.
+    ///
+    /// # Errors
+    /// What the provider cannot be asked, in words for people.
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String>;
+
+    /// A reader of the answer to a request for a turn of `model`.
+    fn reader(&self, model: &str) -> Box<dyn TurnReader>;
+
+    /// Why an answer is no stream of events: its status (200 to 599), headers and body (JSON, if the server is what we take it for).
+    fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure;
+}
+
+/// Reads one streamed answer.
+pub trait TurnReader: Send {
+    /// Takes the next server-sent event, and appends what it adds to the text.
+    ///
+    /// # Errors
+    /// The provider reports a failure, or what comes is not its protocol. Nothing more is taken after that.
+    fn take(&mut self, name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure>;
+
+    /// Whether the turn is complete, so that nothing more has to be waited for.
+    fn is_complete(&self) -> bool;
+
+    /// What has been counted so far, also of a turn that fails.
+    fn usage(&self) -> Usage;
+
+    /// The turn, once the stream has ended.
+    ///
+    /// # Errors
+    /// The stream was cut before the turn was complete, or the provider reports no usable turn.
+    fn finish(self: Box<Self>) -> Result<ModelTurn, Failure>;
+}

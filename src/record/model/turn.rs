@@ -1,0 +1,176 @@
+//! `model_turn`: what a model answered, or why it did not.
+
+use crate::json::{Object, quoted};
+use crate::record::Kind;
+use serde_json::value::RawValue;
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The model calls at least one tool and waits for the results.
+    Call,
+    /// The model has said what it wanted to say.
+    End,
+    /// The limit of output tokens, or the context window, ended it.
+    Length,
+    /// The model, or a filter of the provider's, refused to answer.
+    Refusal,
+}
+
+impl Stop {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stop::Call => "call",
+            Stop::End => "end",
+            Stop::Length => "length",
+            Stop::Refusal => "refusal",
+        }
+    }
+}
+
+/// Tokens that were counted, as the provider counts them. `None` is not reported, which is not 0.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// All tokens that were read, cached ones included.
+    pub input: Option<u64>,
+    /// All tokens that were written, reasoning included.
+    pub output: Option<u64>,
+    /// Those of the input that came from the provider's cache.
+    pub cached: Option<u64>,
+    /// Those of the output that are reasoning.
+    pub reasoning: Option<u64>,
+}
+
+impl Usage {
+    /// The sum of two attempts.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+        Usage {
+            input: sum(self.input, other.input),
+            output: sum(self.output, other.output),
+            cached: sum(self.cached, other.cached),
+            reasoning: sum(self.reasoning, other.reasoning),
+        }
+    }
+
+    /// `{"input"?,"output"?,"cached"?,"reasoning"?}`.
+    pub fn json(&self) -> String {
+        let object = Object::default().put_some("input", self.input).put_some("output", self.output);
+        object.put_some("cached", self.cached).put_some("reasoning", self.reasoning).end()
+    }
+}
+
+/// What a tool is called with.
+#[derive(Debug, Clone)]
+pub enum Arguments {
+    /// JSON text: an object.
+    Object(Box<RawValue>),
+    /// What the model wrote where an object should be.
+    Text(String),
+}
+
+/// A call that a turn makes.
+#[derive(Debug, Clone)]
+pub struct ModelCall {
+    /// The provider's id, or one that was made where it gave none; unique in the turn.
+    pub call_id: String,
+    /// The tool's name as the model wrote it.
+    pub tool_name: String,
+    /// Its arguments.
+    pub arguments: Arguments,
+}
+
+impl ModelCall {
+    /// `{"call_id","tool_name","arguments"|"arguments_text"}`.
+    pub fn json(&self) -> String {
+        let object = Object::default().text("call_id", &self.call_id).text("tool_name", &self.tool_name);
+        match &self.arguments {
+            Arguments::Object(arguments) => object.put("arguments", arguments.get()),
+            Arguments::Text(text) => object.text("arguments_text", text),
+        }
+        .end()
+    }
+}
+
+/// A turn that came whole.
+#[derive(Debug, Clone)]
+pub struct ModelTurn {
+    /// How it ended.
+    pub stop: Stop,
+    /// All of its text.
+    pub text: String,
+    /// What the provider shows of the model's reasoning; empty is none.
+    pub reasoning: String,
+    /// In the order in which they were made.
+    pub calls: Vec<ModelCall>,
+    /// What it cost.
+    pub usage: Usage,
+    /// The provider's name, as in `--model PROVIDER/NAME`.
+    pub provider: &'static str,
+    /// The model as it was asked for.
+    pub model: String,
+    /// The turn as the provider would have sent it unstreamed: JSON text that goes back unchanged.
+    pub raw: Box<RawValue>,
+}
+
+/// Why there is no turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnFailure {
+    /// One of the common list.
+    pub kind: Kind,
+    /// For people.
+    pub message: String,
+    /// The provider's own code.
+    pub code: Option<String>,
+}
+
+/// What a record says of the whole request, however it ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Attempts {
+    /// From the first attempt to the end, in milliseconds.
+    pub latency_ms: u64,
+    /// Attempts after the first.
+    pub retries: u32,
+}
+
+impl ModelTurn {
+    /// The record, JSON text without a line feed. `request_id` is JSON text.
+    pub fn record(&self, request_id: Option<&RawValue>, attempts: Attempts) -> String {
+        let calls: Vec<String> = self.calls.iter().map(ModelCall::json).collect();
+        let object = begin(request_id, "ok").text("stop", self.stop.name()).text("text", &self.text);
+        let reasoning = Some(&self.reasoning).filter(|reasoning| !reasoning.is_empty()).map(|text| quoted(text));
+        object
+            .put_some("reasoning", reasoning)
+            .put("calls", format_args!("[{}]", calls.join(",")))
+            .put("usage", self.usage.json())
+            .text("provider", self.provider)
+            .text("model", &self.model)
+            .put("raw", self.raw.get())
+            .put("latency_ms", attempts.latency_ms)
+            .put("retries", attempts.retries)
+            .end()
+    }
+}
+
+impl TurnFailure {
+    /// The record, JSON text without a line feed. `request_id` is JSON text.
+    pub fn record(&self, request_id: Option<&RawValue>, usage: Usage, attempts: Attempts) -> String {
+        begin(request_id, "error")
+            .text("kind", self.kind.name())
+            .text("error", &self.message)
+            .text_some("code", self.code.as_deref())
+            .put("usage", usage.json())
+            .put("latency_ms", attempts.latency_ms)
+            .put("retries", attempts.retries)
+            .end()
+    }
+}
+
+fn begin(request_id: Option<&RawValue>, status: &str) -> Object {
+    Object::default().text("type", "model_turn").put_some("request_id", request_id).text("status", status)
+}
