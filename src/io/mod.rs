@@ -31,6 +31,7 @@ mod sink;
 pub mod stage;
 pub mod tail;
 pub mod terminal;
+mod terminal_lock;
 mod terminal_mode;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

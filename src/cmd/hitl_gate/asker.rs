@@ -204,7 +204,10 @@ impl Worker {
 
     /// Shows `text`, and takes what is typed until there is another order, which is given; none where nobody gives one any more.
     fn wait_idle(&self, text: &str) -> Result<Option<Order>, String> {
-        let mut terminal = Terminal::open(&self.tty).and_then(Asking::begin).map_err(|failure| failure.to_string())?;
+        let mut terminal = match self.take_terminal()? {
+            Ok(terminal) => terminal,
+            Err(order) => return Ok(order),
+        };
         let gone = |error: io::Error| format!("the terminal has gone: {error}");
         terminal.show(text).map_err(gone)?;
         loop {
@@ -221,6 +224,22 @@ impl Worker {
         }
     }
 
+    /// The terminal, once no other process asks there; or the order that came before, none where nobody gives one any more.
+    fn take_terminal(&self) -> Result<Result<Asking, Option<Order>>, String> {
+        let mut order = None;
+        let begun = Terminal::open(&self.tty).and_then(|terminal| {
+            Asking::begin(terminal, |time| {
+                let is_ordered = wait_readable(&self.woken, time);
+                if is_ordered {
+                    order = self.next();
+                }
+                !is_ordered
+            })
+        });
+        let begun = begun.map_err(|failure| failure.to_string())?;
+        Ok(begun.ok_or(order))
+    }
+
     fn give_to_stage(&self, line: &str) {
         lock(&self.desk.state).typed.push(line.trim().to_owned());
         // The stage has ended where it fails.
@@ -234,10 +253,14 @@ impl Worker {
     }
 
     fn ask(&mut self, question: Question, heading: &str) -> Ended {
-        let terminal = Terminal::open(&self.tty).and_then(Asking::begin);
-        let mut terminal = match terminal {
-            Ok(terminal) => terminal,
-            Err(failure) => return Ended::Gone(failure.to_string()),
+        let mut terminal = loop {
+            match self.take_terminal() {
+                Ok(Ok(terminal)) => break terminal,
+                Ok(Err(Some(Order::Note(_) | Order::Refuse(_)))) => {}
+                Ok(Err(Some(Order::Withdraw(_)))) => return Ended::Settled,
+                Ok(Err(_)) => return Ended::Over,
+                Err(why) => return Ended::Gone(why),
+            }
         };
         let mut dialogue = Dialogue::new(question, self.color, terminal.width(), self.limits);
         let gone = |error: io::Error| Ended::Gone(format!("the terminal has gone: {error}"));

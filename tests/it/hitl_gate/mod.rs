@@ -9,6 +9,7 @@ mod elicitation;
 mod ends;
 mod hostile;
 mod nobody;
+mod one_terminal;
 mod person;
 mod pipe;
 mod session;
