@@ -18,6 +18,7 @@ use std::borrow::Cow;
 
 mod answer;
 mod approval;
+mod beside;
 mod cancel;
 mod fields;
 mod input;

@@ -15,6 +15,8 @@ pub struct Question {
     pub sha256: String,
     /// The call that is held.
     pub call: OwnedCall,
+    /// What it says beside its arguments, in fields that nothing here reads: a JSON object ([`Call::beside_arguments`]).
+    pub beside_arguments: Option<String>,
     /// Who makes the calls, where that is known; for people.
     pub caller: Option<String>,
     /// Since when it is asked.
@@ -37,6 +39,7 @@ impl Question {
             .text("nonce", &self.nonce)
             .text("tool_name", &call.tool)
             .put("arguments", call.arguments_text())
+            .put_some("beside_arguments", self.beside_arguments.as_ref())
             .put_some("target", call.target)
             .put_some("policy", call.policy)
             .text("arguments_sha256", &self.sha256)
@@ -73,6 +76,7 @@ impl Question {
             nonce: needed("nonce")?,
             sha256: needed("arguments_sha256")?,
             call: (&call).into(),
+            beside_arguments: fields.get("beside_arguments").map(|json| json.get().to_owned()),
             rules_file: text("rules_file"),
             caller: text("caller"),
             asked_at: time("asked_at"),

@@ -9,6 +9,7 @@ fn question(nonce: &str, line: &str) -> Question {
         nonce: nonce.to_owned(),
         sha256: "00".to_owned(),
         call: (&call).into(),
+        beside_arguments: Some(r#"{"n":1.10}"#.to_owned()),
         caller: Some("a \"shell\"".to_owned()),
         asked_at: "2026-11-22T01:00:00.5Z".parse().ok(),
         expires_at: None,

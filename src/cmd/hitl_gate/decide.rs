@@ -66,9 +66,12 @@ impl Gate {
     /// Asks about the first call that waits; where that can't be, it doesn't wait any more.
     fn ask(&mut self, out: &mut Out) {
         let Some(held) = self.calls.first() else { return };
-        let held_call = held.call.clone();
+        let (held_call, beside_arguments) = (held.call.clone(), held.beside_arguments.clone());
         let call = held_call.call();
-        let asks_client = self.elicitation.as_ref().is_some_and(|elicitation| elicitation.can_ask(&call));
+        let asks_client = self
+            .elicitation
+            .as_ref()
+            .is_some_and(|elicitation| elicitation.can_ask(&call, beside_arguments.as_deref()));
         if !self.has_person() && !asks_client && !self.may_be_answered() {
             return self.reject_unasked(out);
         }
@@ -89,6 +92,7 @@ impl Gate {
             nonce: nonce.clone(),
             sha256: sha256.clone(),
             call: held_call.clone(),
+            beside_arguments,
             caller: self.caller.clone(),
             asked_at: Some(asked_at),
             expires_at: self.settings.timeout.and_then(|timeout| asked_at.checked_add(timeout).ok()),
@@ -101,7 +105,7 @@ impl Gate {
             asker.ask(Question { nonce: terminal_nonce.clone(), ..question.clone() }, String::new());
         }
         if let Some(elicitation) = self.elicitation.as_mut().filter(|_| asks_client) {
-            elicitation.ask(&call, out);
+            elicitation.ask(&question, out);
         }
         let until = self.settings.timeout.map(|timeout| Instant::now() + timeout);
         let question = Question { nonce: approver_nonce, ..question };

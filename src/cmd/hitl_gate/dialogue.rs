@@ -77,7 +77,7 @@ impl Dialogue {
     }
 
     pub fn begin(&mut self) -> Next {
-        let screen = self.screen.question(&self.question.call.call());
+        let screen = self.screen.question(&self.question);
         self.is_cut = screen.is_cut;
         let mut shown = screen.text;
         if let Some(expires_at) = self.question.expires_at {
@@ -113,7 +113,7 @@ impl Dialogue {
             },
             "v" if rest.is_empty() => {
                 self.is_cut = false;
-                Next::AskAnew(self.screen.everything(&self.question.call.call(), self.edited.as_deref()))
+                Next::AskAnew(self.screen.everything(&self.question, self.edited.as_deref()))
             }
             "?" | "h" | "help" => self.again(HELP),
             "" => self.again(""),

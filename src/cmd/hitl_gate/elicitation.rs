@@ -1,10 +1,11 @@
 //! Asking the user of the MCP client that makes the calls, through the client: `elicitation/create` in its form mode (MCP 2025-11-25,
 //! elicitation). What the client answers is believed, so this is for clients that are trusted with it.
 
+use super::excerpt::visible;
 use super::gate::Gate;
+use crate::approvals::Question;
 use crate::io::session::token;
 use crate::io::stage::{Out, Side};
-use crate::io::terminal::printable;
 use crate::json::Object;
 use crate::policy::audit::By;
 use crate::record::{Action, Call, Fields, Form, HitlResponse, Scope};
@@ -13,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 
-/// A user is asked only about what can be shown whole: so many bytes of arguments, target and policy.
+/// A user is asked only about what can be shown whole: so many bytes of arguments, what stands beside them, target and policy.
 const LONGEST: usize = 4000;
 
 /// So many of our requests that are settled may be answered late, or again.
@@ -57,9 +58,10 @@ impl Elicitation {
     }
 
     /// Whether the client can ask its user about a call.
-    pub(super) fn can_ask(&self, call: &Call<'_>) -> bool {
+    pub(super) fn can_ask(&self, call: &Call<'_>, beside_arguments: Option<&str>) -> bool {
         let length = |json: Option<&RawValue>| json.map_or(0, |json| json.get().len());
-        let shown = length(call.arguments) + length(call.target) + length(call.policy);
+        let beside = beside_arguments.map_or(0, str::len);
+        let shown = length(call.arguments) + length(call.target) + length(call.policy) + beside;
         self.is_supported && call.form == Form::JsonRpc && shown <= LONGEST
     }
 
@@ -68,10 +70,10 @@ impl Elicitation {
     }
 
     /// Has the client ask. The id is random, so that it is none of the server's own.
-    pub(super) fn ask(&mut self, call: &Call<'_>, out: &mut Out) {
+    pub(super) fn ask(&mut self, asked: &Question, out: &mut Out) {
         let Ok(id) = token() else { return };
         let id = format!("pipewright-{id}");
-        let params = Object::default().text("message", &question(call)).put("requestedSchema", SCHEMA).end();
+        let params = Object::default().text("message", &message(asked)).put("requestedSchema", SCHEMA).end();
         let request = Object::default().text("jsonrpc", "2.0").text("id", &id).text("method", "elicitation/create");
         out.add_line(Side::Near, &request.put("params", params).end());
         self.open = Some(id);
@@ -168,11 +170,18 @@ fn read(result: &str) -> Result<HitlResponse<'static>, String> {
 }
 
 /// What the user is shown: everything that the approval counts for.
-fn question(call: &Call<'_>) -> String {
-    let mut lines = vec![format!("May this call of {} pass?", printable(&call.tool))];
+fn message(asked: &Question) -> String {
+    let call = asked.call.call();
+    let mut lines = vec![format!("May this call of {} pass?", visible(&call.tool))];
     let reason = call.policy.and_then(|policy| Fields::read(policy.get()).ok()?.get("reason"));
-    let parts = [("reason", reason), ("target", call.target), ("arguments", call.arguments)];
-    lines.extend(parts.iter().filter_map(|(name, json)| Some(format!("{name}: {}", printable(json.as_ref()?.get())))));
+    let text = |json: Option<&RawValue>| json.map(|json| json.get().to_owned());
+    let parts = [
+        ("reason", text(reason)),
+        ("target", text(call.target)),
+        ("arguments", text(call.arguments)),
+        ("beside the arguments", asked.beside_arguments.clone()),
+    ];
+    lines.extend(parts.into_iter().filter_map(|(name, json)| Some(format!("{name}: {}", visible(&json?)))));
     lines.join("\n")
 }
 

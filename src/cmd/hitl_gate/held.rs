@@ -3,15 +3,16 @@
 use super::progress::Progress;
 use crate::cmd::world::queue::Queued;
 use crate::io::lines::{Line, text};
-use crate::record::{Call, Fields, Form, OwnedCall};
+use crate::record::{Call, Form, OwnedCall};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 pub struct Held {
     raw: Vec<u8>,
     number: u64,
     pub call: OwnedCall,
+    /// What it says beside its arguments, as a JSON object.
+    pub beside_arguments: Option<String>,
     /// Whether a person is to be asked about it.
     pub marked: bool,
     /// Its caller was answered that the call is to be repeated: a person's answer counts for the repetition.
@@ -28,7 +29,9 @@ impl Held {
     pub fn new(line: &Line<'_>, call: &Call<'_>, limit: Option<Duration>) -> Held {
         let (number, marked) = (line.number(), call.requires_approval);
         let waits = call.form == Form::JsonRpc && call.wants_answer();
+        let body = text(line.body());
         Held {
+            beside_arguments: call.beside_arguments(&body),
             raw: line.raw().to_vec(),
             number,
             call: call.into(),
@@ -36,7 +39,7 @@ impl Held {
             is_answered: false,
             earlier: Vec::new(),
             answer_by: limit.filter(|_| waits).map(|limit| Instant::now() + limit),
-            progress: waits.then(|| Progress::wanted_by(&text(line.body()))).flatten(),
+            progress: waits.then(|| Progress::wanted_by(&body)).flatten(),
         }
     }
 
@@ -67,38 +70,7 @@ impl Held {
             && one.tool == other.tool
             && one.arguments_text() == other.arguments_text()
             && marks(&one) == marks(&other)
-            && self.beside_arguments() == other_held.beside_arguments()
-    }
-
-    /// What a JSON-RPC call says outside its arguments, each as JSON text by its path; but for its id and its progress token, which a
-    /// repetition has anew, and the marks of gates. None where that cannot be read.
-    fn beside_arguments(&self) -> Option<BTreeMap<String, String>> {
-        const ASIDE: [&str; 8] = [
-            "/id",
-            "/params",
-            "/params/_meta",
-            "/params/arguments",
-            "/params/_meta/policy",
-            "/params/_meta/progressToken",
-            "/params/_meta/requires_approval",
-            "/params/_meta/target",
-        ];
-        let line = self.text();
-        let (mut found, mut next) = (BTreeMap::new(), Some(&*line));
-        for object in ["", "/params", "/params/_meta"] {
-            let Some(json) = next.take() else { break };
-            let fields = Fields::read(json).ok()?;
-            for (key, value) in fields.iter() {
-                let path = format!("{object}/{key}");
-                if path == "/params" || path == "/params/_meta" {
-                    next = Some(value.get());
-                }
-                if !ASIDE.contains(&path.as_str()) {
-                    found.insert(path, value.get().to_owned());
-                }
-            }
-        }
-        Some(found)
+            && self.beside_arguments == other_held.beside_arguments
     }
 
     /// Takes the place of `before`, whose caller repeats the call.
@@ -114,6 +86,7 @@ impl Queued for Held {
     }
 
     fn size(&self) -> usize {
-        self.raw.len() + self.calls().map(|(call, _)| call.size()).sum::<usize>()
+        let beside = self.beside_arguments.as_ref().map_or(0, String::len);
+        self.raw.len() + beside + self.calls().map(|(call, _)| call.size()).sum::<usize>()
     }
 }

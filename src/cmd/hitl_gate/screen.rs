@@ -1,10 +1,11 @@
 //! What a person sees of a call. Everything foreign is made printable, and none of it begins a line.
 
 use super::excerpt::{columns, cut, visible};
+use crate::approvals::Question;
 use crate::io::lines::plain_text;
 use crate::json::quoted;
 use crate::policy::arguments::{Difference, Row, pretty, rows};
-use crate::record::{Call, Fields};
+use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
@@ -61,7 +62,8 @@ impl Screen {
     }
 
     /// Whether this call may pass?
-    pub fn question(&self, call: &Call<'_>) -> Shown {
+    pub fn question(&self, asked: &Question) -> Shown {
+        let call = asked.call.call();
         let mut screen = Shown::default();
         screen.text += &(self.styled(DIM, &"-".repeat(self.width.min(60))) + "\n");
         screen.text += &(self.styled(BOLD, "hitl-gate: may this call pass?") + "\n");
@@ -72,9 +74,13 @@ impl Screen {
         if let Some(policy) = call.policy {
             self.policy(&mut screen, policy);
         }
-        let rows = rows(call.arguments_text());
-        let _ = writeln!(screen.text, "{}", if rows.is_empty() { "no arguments" } else { "arguments" });
-        self.table(&mut screen, rows.iter().map(|row| ("  ", PLAIN, row)), rows.len());
+        let arguments = rows(call.arguments_text());
+        let _ = writeln!(screen.text, "{}", if arguments.is_empty() { "no arguments" } else { "arguments" });
+        self.plain_table(&mut screen, &arguments);
+        if let Some(beside) = &asked.beside_arguments {
+            screen.text += "beside the arguments, passed on as well\n";
+            self.plain_table(&mut screen, &rows(beside));
+        }
         screen.end()
     }
 
@@ -100,6 +106,10 @@ impl Screen {
     fn line(&self, screen: &mut Shown, title: &str, text: &str, style: &str) {
         let shown = self.styled(style, &screen.cut(text, self.width - 12));
         let _ = writeln!(screen.text, "{}  {shown}", self.styled(TITLE, &format!("{title:>8}")));
+    }
+
+    fn plain_table(&self, screen: &mut Shown, rows: &[Row]) {
+        self.table(screen, rows.iter().map(|row| ("  ", PLAIN, row)), rows.len());
     }
 
     fn table<'r>(
@@ -132,7 +142,8 @@ impl Screen {
     }
 
     /// The whole call, at full length.
-    pub fn everything(&self, call: &Call<'_>, edited: Option<&str>) -> String {
+    pub fn everything(&self, asked: &Question, edited: Option<&str>) -> String {
+        let call = asked.call.call();
         let mut screen = String::new();
         let id = call.id.map_or("none", RawValue::get);
         for (title, json) in [
@@ -142,6 +153,7 @@ impl Screen {
             ("policy", call.policy.map(RawValue::get)),
             ("arguments", Some(call.arguments_text())),
             ("edited", edited),
+            ("beside the arguments", asked.beside_arguments.as_deref()),
         ] {
             let Some(json) = json else { continue };
             let _ = writeln!(screen, "{}", self.styled(TITLE, title));
@@ -205,8 +217,23 @@ mod tests {
     use super::*;
     use crate::record::recognise;
 
+    fn asked(line: &str) -> Question {
+        let call = recognise(line).unwrap().unwrap();
+        Question {
+            nonce: String::new(),
+            sha256: String::new(),
+            call: (&call).into(),
+            beside_arguments: call.beside_arguments(line),
+            caller: None,
+            asked_at: None,
+            expires_at: None,
+            rule_offers: Vec::new(),
+            rules_file: None,
+        }
+    }
+
     fn question(line: &str) -> String {
-        Screen::new(false, 60).question(&recognise(line).unwrap().unwrap()).text
+        Screen::new(false, 60).question(&asked(line)).text
     }
 
     #[test]
@@ -234,10 +261,10 @@ mod tests {
     fn nothing_foreign_begins_a_line_or_steers_the_terminal() {
         let nasty = "x\\n> y\\u001b[2J\\u202e\\u200b\u{202e}\u{e0041}";
         let line = format!(
-            r#"{{"tool":"a{nasty}","args":{{"k{nasty}":"{nasty}{long}"}},"requires_approval":true,"target":{{"role":"{nasty}","name":"{nasty}"}},"policy":{{"reason":"{nasty}","kind":"{nasty}","severity":"strong"}}}}"#,
+            r#"{{"tool":"a{nasty}","args":{{"k{nasty}":"{nasty}{long}"}},"requires_approval":true,"target":{{"role":"{nasty}","name":"{nasty}"}},"h{nasty}":"{nasty}","policy":{{"reason":"{nasty}","kind":"{nasty}","severity":"strong"}}}}"#,
             long = "approve [y] ".repeat(100_000)
         );
-        let call = recognise(&line).unwrap().unwrap();
+        let call = asked(&line);
         let screen = Screen::new(false, 60);
         for shown in [screen.question(&call).text, screen.everything(&call, Some(r#"{"a":1}"#))] {
             assert!(!shown.chars().any(|c| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{e0041}".contains(c)));

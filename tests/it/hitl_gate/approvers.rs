@@ -22,12 +22,12 @@ impl Place {
         Place { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// `hitl-gate OPTIONS`, started by a shell without a terminal, which so is the one that makes the calls.
+    /// `hitl-gate OPTIONS`, started by a program without a terminal, which so is the one that makes the calls.
     pub fn gate(&self, options: &[&str]) -> Command {
-        let mut shell = Command::new("setsid");
-        shell.args(["sh", "-c", "\"$0\" \"$@\"; exit $?"]).arg(binary("hitl-gate")).args(options);
-        self.around(&mut shell);
-        shell
+        let mut caller = Command::new("setsid");
+        caller.args(["timeout", "600"]).arg(binary("hitl-gate")).args(options);
+        self.around(&mut caller);
+        caller
     }
 
     pub fn around(&self, command: &mut Command) {
@@ -73,9 +73,13 @@ fn a_held_call_waits_for_a_person_who_attaches_later() {
     hold(&mut gate, MARKED);
     let mut person = place.attach();
     let shown = person.exp_string(PROMPT).unwrap();
-    for part in
-        ["question 1 of 1: id 1, waiting ", "called by sh (process ", "tool  rm", ".path: \"a.txt\"", "rejected in "]
-    {
+    for part in [
+        "question 1 of 1: id 1, waiting ",
+        "called by timeout (process ",
+        "tool  rm",
+        ".path: \"a.txt\"",
+        "rejected in ",
+    ] {
         assert!(shown.contains(part), "{part} is missing from\n{shown}");
     }
     person.send_line("y").unwrap();
@@ -93,6 +97,29 @@ fn a_held_call_waits_for_a_person_who_attaches_later() {
     let ended = gate.end();
     assert_eq!(ended.status.code(), Some(1));
     assert_eq!(ended.stderr.matches("run `hitl-gate attach`").count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn what_stands_beside_the_arguments_is_shown() {
+    let place = Place::new();
+    let mut person = place.attach();
+    let mut gate = Talk::start(&mut place.gate(&["--approver"]));
+    hold(&mut gate, &MARKED.replace("\"args\"", "\"force\":true,\"args\""));
+    let shown = person.exp_string(PROMPT).unwrap();
+    assert!(shown.contains("beside the arguments") && shown.contains("  .force: true"), "{shown}");
+}
+
+#[test]
+fn who_started_both_windows_is_no_caller() {
+    let place = Place::new();
+    let mut person = place.attach();
+    let runtime = format!("XDG_RUNTIME_DIR={}", place.folder.path().display());
+    let mut desk = super::Desk::lay(&runtime, "--approver", "");
+    desk.call(MARKED);
+    desk.hear();
+    person.exp_string(PROMPT).unwrap();
+    person.send_line("y").unwrap();
+    assert_eq!(desk.hear_decision(), ("approved".into(), "approver".into()));
 }
 
 #[test]
@@ -127,7 +154,7 @@ fn what_several_gates_ask_stands_in_a_queue() {
     person.send_line("s").unwrap();
     person.exp_string("question 1 of 2: id 1").unwrap();
     person.exp_string(PROMPT).unwrap();
-    // The shell and the gate.
+    // The caller and the gate.
     killpg(first.pid(), Signal::SIGKILL).unwrap();
     person.exp_string("withdrawn: the gate has ended").unwrap();
     person.exp_string("question 1 of 1: id 2").unwrap();

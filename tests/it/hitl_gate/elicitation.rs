@@ -33,10 +33,11 @@ fn the_clients_user_approves_and_rejects_and_the_server_gets_nothing_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let audit = folder.path().join("audit");
     let mut talk = start(&["--audit", audit.to_str().unwrap()], &json!({"elicitation": {}}));
-    let question = json(&talk.ask(&call(1, &json!({"amount": 5, "to": "a\u{202e}b"}))));
+    let question =
+        json(&talk.ask(&call(1, &json!({"amount": 5, "to": "a\u{202e}b", "note": format!("x{}y", " ".repeat(300))}))));
     assert_eq!(question["method"], "elicitation/create");
     let message = question["params"]["message"].as_str().unwrap();
-    for part in ["call of pay", "pay: \\\"pay\\\"", "\"amount\":5", "a?b"] {
+    for part in ["call of pay", "pay: \\\"pay\\\"", "\"amount\":5", "a<U+202E>b", "x<300 blanks>y"] {
         assert!(message.contains(part), "{part}: {message}");
     }
     let schema = &question["params"]["requestedSchema"]["properties"];
@@ -66,6 +67,20 @@ fn the_clients_user_approves_and_rejects_and_the_server_gets_nothing_of_it() {
     let verified = pipe(command("policy-check").arg("verify").arg(&audit), b"");
     assert_eq!(verified.status.code(), Some(0), "{}", text(&verified.stderr));
     assert_eq!(std::fs::read_to_string(audit).unwrap().matches(r#""by":"client""#).count(), 5);
+}
+
+#[test]
+fn the_clients_user_sees_what_stands_beside_the_arguments() {
+    let mut talk = start(&[], &json!({"elicitation": {}}));
+    let hidden = call(1, &json!({})).replace(r#""name""#, r#""path":"/etc/passwd","name""#);
+    let question = json(&talk.ask(&hidden));
+    let message = question["params"]["message"].as_str().unwrap();
+    assert!(message.contains(r#"beside the arguments: {"params":{"path":"/etc/passwd"}}"#), "{message}");
+    drop(talk);
+    // What is too long to be shown is not asked about.
+    let mut talk = start(&[], &json!({"elicitation": {}}));
+    let refused = json(&talk.ask(&hidden.replace("/etc/passwd", &"x".repeat(5000))));
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
 }
 
 #[test]

@@ -79,6 +79,35 @@ fn y_approves_nothing_that_was_not_shown() {
 }
 
 #[test]
+fn what_stands_beside_the_arguments_is_shown_and_approved_with_them() {
+    let long = "x".repeat(300);
+    let own = r#"{"id":1,"tool":"run","args":{},"requires_approval":true,"command":"rm -rf /","timeout":5}"#.to_owned();
+    let json_rpc = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"run","command":"{long}","_meta":{{"requires_approval":true,"progressToken":7,"k":"v"}}}}}}"#
+    );
+    for (call, shown_at_once, is_cut) in [
+        (own, vec!["beside the arguments", "  .command: \"rm -rf /\""], false),
+        (json_rpc, vec!["no arguments", "  .params.command: \"xx", "  .params._meta.k: \"v\""], true),
+    ] {
+        let mut desk = Desk::lay("", "--color never", "");
+        let shown = desk.hold(&call);
+        for part in shown_at_once {
+            assert!(shown.contains(part), "{part} is missing from {shown}");
+        }
+        assert!(!shown.contains("timeout") && !shown.contains("progressToken"), "{shown}");
+        if is_cut {
+            desk.types("y");
+            assert!(desk.question().contains("not everything has been shown: press v first"));
+            desk.types("v");
+            let everything = desk.question().replace("\r\n  | ", "");
+            assert!(everything.contains(&long), "{everything}");
+        }
+        desk.types("y");
+        assert_eq!(desk.hear_decision().0, "approved");
+    }
+}
+
+#[test]
 fn an_edit_is_approved_once_all_of_it_was_shown() {
     let mut desk = Desk::lay("", "--color never", "");
     desk.hold(r#"{"id":1,"tool":"run","args":{"command":"ls"},"requires_approval":true}"#);
