@@ -4,7 +4,7 @@
 //! Other systems than Linux tell neither; there [`Family::check`] only checks the user.
 
 use super::{peer, terminal};
-use nix::unistd::getpid;
+use nix::unistd::{getpgrp, getpid};
 use std::io;
 use std::os::unix::net::UnixStream;
 
@@ -14,7 +14,17 @@ pub const IS_KNOWN: bool = cfg!(any(target_os = "linux", target_os = "android"))
 /// More ancestors than any process has.
 const MOST: usize = 4096;
 
-/// This process, and the one that it works for.
+/// This process, and the one that it works for: its caller.
+///
+/// The caller is
+/// 1. the process that started this one, or the outermost of the wrappers around it ([`terminal::LENDERS`]);
+/// 2. where that is a shell which runs a script, the process that started the shell, and so on. A shell runs a script if it puts what it
+///    starts into its own process group: an interactive shell, from which a person starts pipelines, gives each a group of its own. A
+///    shell that a terminal emulator has started (it leads a session that has a terminal) is where that ends: windows have the emulator
+///    in common;
+/// 3. never process 1, from which every process descends: then it is the last one before that.
+///
+/// Whoever sets the variable falsely only moves the caller outwards: then more processes are refused, and none is accepted.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
     own: i32,
@@ -22,11 +32,11 @@ pub struct Family {
 }
 
 impl Family {
-    /// The caller is the process that started this one, or the outermost of the wrappers around it. None where that is process 1, from
-    /// which every process descends.
+    /// None is the caller where process 1 has started this one.
     pub fn of_this_process() -> Family {
         let own = getpid().as_raw();
-        let caller = caller(&ancestors(own), &std::env::var(terminal::LENDERS).unwrap_or_default());
+        let wrappers = std::env::var(terminal::LENDERS).unwrap_or_default();
+        let caller = caller(getpgrp().as_raw(), &ancestors(own), &wrappers, runs_shell);
         Family { own, caller }
     }
 
@@ -66,34 +76,55 @@ impl Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ancestor {
     pid: i32,
+    parent: i32,
     group: i32,
+    session: i32,
+    has_terminal: bool,
 }
 
 /// From the parent upwards.
 fn ancestors(of: i32) -> Vec<Ancestor> {
     let mut found: Vec<Ancestor> = Vec::new();
-    let mut next = parent_and_group(of).map(|(parent, _)| parent);
-    while let Some(pid) = next.filter(|&pid| pid > 0 && found.len() < MOST) {
-        let Some((parent, group)) = parent_and_group(pid) else { break };
-        found.push(Ancestor { pid, group });
-        next = Some(parent);
+    let mut next = process(of).map(|own| own.parent);
+    while let Some(ancestor) = next.filter(|&pid| pid > 0 && found.len() < MOST).and_then(process) {
+        next = Some(ancestor.parent);
+        found.push(ancestor);
     }
     found
 }
 
-/// `wrappers` are the process groups of the wrappers around us, outermost first; a name that is no ancestor's group was inherited from
-/// elsewhere.
-fn caller(ancestors: &[Ancestor], wrappers: &str) -> Option<i32> {
+/// `group` is that of this process. `wrappers` are the process groups of the wrappers around us, outermost first; a name that is no
+/// ancestor's group was inherited from elsewhere.
+fn caller(group: i32, ancestors: &[Ancestor], wrappers: &str, is_shell: impl Fn(i32) -> bool) -> Option<i32> {
+    let above_first = ancestors.iter().take_while(|ancestor| ancestor.pid > 1).count();
     let of_group = |group: i32| ancestors.iter().position(|ancestor| ancestor.group == group);
     let outermost = wrappers.split(',').filter_map(|group| group.trim().parse().ok()).find_map(of_group);
-    let caller = ancestors.get(outermost.map_or(0, |wrapper| wrapper + 1))?;
-    (caller.pid > 1).then_some(caller.pid)
+    let mut caller = outermost.map_or(0, |wrapper| wrapper + 1);
+    let group_below = |index: usize| index.checked_sub(1).map_or(group, |below| ancestors[below].group);
+    while let Some(shell) = ancestors[..above_first].get(caller)
+        && shell.group == group_below(caller)
+        && !(shell.session == shell.pid && shell.has_terminal)
+        && is_shell(shell.pid)
+    {
+        caller += 1;
+    }
+    let last = above_first.checked_sub(1)?;
+    Some(ancestors[caller.min(last)].pid)
 }
 
-fn parent_and_group(pid: i32) -> Option<(i32, i32)> {
+/// Whether a process runs a shell, as the kernel says: the name of a process that runs a script is the script's.
+fn runs_shell(pid: i32) -> bool {
+    const SHELLS: [&str; 9] = ["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"];
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+    program.is_some_and(|path| path.file_name().is_some_and(|name| SHELLS.iter().any(|shell| name == *shell)))
+}
+
+fn process(pid: i32) -> Option<Ancestor> {
     let stat = stat(pid)?;
     let mut fields = stat.split_ascii_whitespace().skip(1).map(str::parse);
-    Some((fields.next()?.ok()?, fields.next()?.ok()?))
+    let mut next = || fields.next()?.ok();
+    let (parent, group, session, terminal) = (next()?, next()?, next()?, next()?);
+    Some(Ancestor { pid, parent, group, session, has_terminal: terminal != 0 })
 }
 
 /// What /proc says of a process behind its name (proc_pid_stat(5)): its state, its parent, its process group, and so on. None where there
@@ -149,16 +180,42 @@ fn wait_for_orphans() {
 mod tests {
     use super::*;
 
+    fn of(pid: i32, group: i32) -> Ancestor {
+        Ancestor { pid, parent: 0, group, session: 1, has_terminal: true }
+    }
+
     #[test]
     fn the_caller_is_behind_the_outermost_wrapper() {
-        let of = |pid, group| Ancestor { pid, group };
-        // A gate in a wrapper (30) in a shell (20), which a wrapper (10) runs; a client (5) started that.
-        let line = [of(30, 20), of(20, 20), of(10, 5), of(5, 5), of(1, 1)];
-        assert_eq!(caller(&line, "5,20"), Some(5));
-        assert_eq!(caller(&line, "999,20"), Some(20), "a group that is no ancestor's says nothing");
-        assert_eq!(caller(&line, ""), Some(30));
-        assert_eq!(caller(&line, "1"), None);
-        assert_eq!(caller(&[of(1, 1)], ""), None, "everything descends from process 1");
+        // A gate in a wrapper (30) in another (20), which a third (10) runs; a client (5) started that.
+        let line = [of(30, 20), of(20, 20), of(10, 4), of(5, 4), of(1, 1)];
+        let caller = |wrappers: &str| caller(30, &line, wrappers, |_| false);
+        assert_eq!(caller("4,20"), Some(5));
+        assert_eq!(caller("999,20"), Some(20), "a group that is no ancestor's says nothing");
+        assert_eq!(caller(""), Some(30));
+        assert_eq!(caller("1"), Some(5), "everything descends from process 1");
+    }
+
+    #[test]
+    fn where_process_1_is_behind_a_wrapper_the_wrapper_is_the_caller() {
+        let line = [of(30, 30), of(20, 20), of(1, 1)];
+        assert_eq!(caller(30, &line, "20", |_| false), Some(20));
+        assert_eq!(caller(30, &[of(1, 1)], "", |_| false), None);
+    }
+
+    #[test]
+    fn who_started_a_shell_for_a_script_is_the_caller() {
+        let is_shell = |pid| pid >= 20;
+        let script = of(20, 20);
+        let (interactive, client) = (of(21, 21), of(9, 9));
+        assert_eq!(caller(20, &[script, client, of(1, 1)], "", is_shell), Some(9));
+        assert_eq!(caller(20, &[of(22, 20), script, client, of(1, 1)], "", is_shell), Some(9));
+        assert_eq!(caller(20, &[script, interactive, client, of(1, 1)], "", is_shell), Some(21), "of a person");
+        assert_eq!(caller(30, &[interactive, client, of(1, 1)], "", is_shell), Some(21), "a pipeline of a person");
+        assert_eq!(caller(20, &[script, of(1, 1)], "", is_shell), Some(20));
+        let alone = Ancestor { session: 20, ..script };
+        assert_eq!(caller(20, &[alone, client, of(1, 1)], "", is_shell), Some(20), "in a window of its own");
+        let detached = Ancestor { has_terminal: false, ..alone };
+        assert_eq!(caller(20, &[detached, client, of(1, 1)], "", is_shell), Some(9), "in a session of the client's");
     }
 
     #[test]

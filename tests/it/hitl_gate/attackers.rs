@@ -24,7 +24,7 @@ impl Field {
     fn new() -> Field {
         let place = Place::new();
         let folder = place.folder.path();
-        for program in [binary("hitl-gate"), example("approver")] {
+        for program in [binary("hitl-gate"), example("approver"), example("wrap")] {
             std::fs::copy(&program, folder.join(program.file_name().unwrap())).unwrap();
         }
         if getuid().is_root() {
@@ -49,13 +49,16 @@ impl Field {
         command
     }
 
-    /// A gate before a shell script, which plays the world and is attacking; a shell is its caller.
+    /// A gate before a shell script, which plays the world and is attacking; timeout(1), which has started the shell that starts the
+    /// gate, is its caller.
     fn gate(&self, before: &str, options: &str, world: &str) -> Talk {
         let world = format!("{world}\ncat\n");
         std::fs::write(self.path("world"), world).unwrap();
         let script = format!("{before} ./hitl-gate --timeout 3 {options} -- sh ./world; exit $?");
-        let mut shell = self.command("setsid");
-        Talk::start(shell.args(["sh", "-c", &script]).env("PIPEWRIGHT_APPROVALS", self.path("approvals")))
+        let mut caller = self.command("setsid");
+        Talk::start(
+            caller.args(["timeout", "600", "sh", "-c", &script]).env("PIPEWRIGHT_APPROVALS", self.path("approvals")),
+        )
     }
 
     fn wait_for(&self, socket: &str) {
@@ -157,6 +160,38 @@ fn who_the_caller_has_started_cannot_approve_and_neither_can_they_behind_wrapper
     is_rejected(gate, "which makes the calls");
     let field = Field::new();
     let gate = field.gate("./approver approvals & ./hitl-gate --", "", "true");
+    field.wait_for("approvals");
+    is_rejected(gate, "which makes the calls");
+}
+
+#[test]
+fn who_the_client_has_started_cannot_approve_where_a_script_starts_the_gate() {
+    let field = Field::new();
+    // A line for each process that xargs starts as its child.
+    let lines = "exec timeout 5 ./approver approvals\n./hitl-gate --timeout 3 -- cat; exit $?\n";
+    std::fs::write(field.path("lines"), lines).unwrap();
+    let mut client = field.command("setsid");
+    client.args(["xargs", "-a", "lines", "-P", "2", "-I{}", "sh", "-c", "{}"]);
+    let gate = Talk::start(client.env("PIPEWRIGHT_APPROVALS", field.path("approvals")));
+    field.wait_for("approvals");
+    is_rejected(gate, "which makes the calls");
+}
+
+#[test]
+fn an_agent_under_a_wrapper_without_a_parent_cannot_approve() {
+    let field = Field::new();
+    std::fs::write(field.path("agent"), "./approver approvals & ./hitl-gate --timeout 3 -- cat; exit $?\n").unwrap();
+    let mut shell = field.command("setsid");
+    shell.args(["sh", "-c", "exec 3<&0; ./wrap -- sh ./agent <&3 & exit 0"]);
+    let gate = Talk::start(shell.env("PIPEWRIGHT_APPROVALS", field.path("approvals")));
+    field.wait_for("approvals");
+    is_rejected(gate, "which makes the calls");
+}
+
+#[test]
+fn the_variable_of_wrappers_excuses_nobody() {
+    let field = Field::new();
+    let gate = field.gate("export PIPEWRIGHT_FOREGROUND=1,0; ./approver approvals &", "", "true");
     field.wait_for("approvals");
     is_rejected(gate, "which makes the calls");
 }

@@ -117,9 +117,9 @@ fn asked(met: &mut Met) {
 fn approved(met: &mut Met) {
     let path = met.at("approvals");
     let listener = UnixListener::bind(&path).unwrap();
-    // The shell is the one that makes the calls: what it has not started may approve.
-    let mut gate = Command::new("sh");
-    gate.args(["-c", "\"$0\"; exit $?"]).arg(binary("hitl-gate")).env("PIPEWRIGHT_APPROVALS", &path);
+    // timeout(1) is the one that makes the calls: what it has not started may approve.
+    let mut gate = Command::new("timeout");
+    gate.arg("600").arg(binary("hitl-gate")).env("PIPEWRIGHT_APPROVALS", &path);
     let mut gate = Talk::start(&mut gate);
     gate.say(r#"{"tool":"rm","id":1,"requires_approval":true}"#);
     let (mut to, _) = listener.accept().unwrap();
