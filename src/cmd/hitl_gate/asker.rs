@@ -12,7 +12,7 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 enum Order {
     /// The text is shown before the question.
@@ -23,6 +23,8 @@ enum Order {
     Refuse(String),
     /// The question that is open is settled; the note says how.
     Withdraw(String),
+    /// The person wants to see another question first.
+    Skip,
     End,
 }
 
@@ -65,7 +67,17 @@ impl Asker {
         let ((orders, to_do), desk) = (channel(), Arc::new(Desk::default()));
         let farewell = Farewell { orders: orders.clone(), wake: wake.try_clone()?, desk: Arc::clone(&desk) };
         let desk_there = Arc::clone(&desk);
-        let worker = Worker { tty, color, limits, is_for_stage: None, orders: to_do, woken, answer, desk: desk_there };
+        let worker = Worker {
+            tty,
+            color,
+            limits,
+            is_for_stage: None,
+            orders: to_do,
+            woken,
+            answer,
+            desk: desk_there,
+            withdrawn: None,
+        };
         Ok((Asker { orders, wake, desk, worker: Some(worker) }, answers, farewell))
     }
 
@@ -108,6 +120,11 @@ impl Asker {
 
     pub fn withdraw(&mut self, note: &str) {
         self.order(Order::Withdraw(note.to_owned()));
+    }
+
+    /// Takes the question from the terminal, and keeps it open.
+    pub fn skip(&mut self) {
+        self.order(Order::Skip);
     }
 
     /// The nonce of the question that can't be asked, and why.
@@ -156,7 +173,15 @@ struct Worker {
     woken: PipeReader,
     answer: PipeWriter,
     desk: Arc<Desk>,
+    /// When a question was taken away that the person had not answered.
+    withdrawn: Option<Instant>,
 }
+
+/// A question that is shown so soon after another was taken away replaces it: what is typed may be meant for the other.
+const REPLACING: Duration = Duration::from_secs(1);
+/// For so long after a question has replaced another, nothing is taken for an answer.
+const READING: Duration = Duration::from_millis(500);
+const TOO_SOON: &str = "ignored: this question has just replaced another\n";
 
 /// What ends a question.
 enum Ended {
@@ -189,7 +214,7 @@ impl Worker {
                 },
                 Order::End => return,
                 // It is about a question that has ended here already.
-                Order::Refuse(_) | Order::Withdraw(_) | Order::Note(_) => continue,
+                Order::Refuse(_) | Order::Withdraw(_) | Order::Skip | Order::Note(_) => continue,
             };
             match ended {
                 Ended::Settled => {}
@@ -217,7 +242,7 @@ impl Worker {
                 TerminalInput::Gone => return Err("the terminal has gone".to_owned()),
                 TerminalInput::Woken => match self.next() {
                     Some(Order::Note(text)) => terminal.show(&text).map_err(gone)?,
-                    Some(Order::Refuse(_) | Order::Withdraw(_)) => {}
+                    Some(Order::Refuse(_) | Order::Withdraw(_) | Order::Skip) => {}
                     order => return Ok(order),
                 },
             }
@@ -257,7 +282,7 @@ impl Worker {
             match self.take_terminal() {
                 Ok(Ok(terminal)) => break terminal,
                 Ok(Err(Some(Order::Note(_) | Order::Refuse(_)))) => {}
-                Ok(Err(Some(Order::Withdraw(_)))) => return Ended::Settled,
+                Ok(Err(Some(Order::Withdraw(_) | Order::Skip))) => return Ended::Settled,
                 Ok(Err(_)) => return Ended::Over,
                 Err(why) => return Ended::Gone(why),
             }
@@ -267,6 +292,8 @@ impl Worker {
         if let Err(error) = terminal.show(heading) {
             return gone(error);
         }
+        let mut replaces = self.withdrawn.take().is_some_and(|at| at.elapsed() < REPLACING);
+        let mut counts_from = Instant::now();
         let mut next = dialogue.begin();
         loop {
             match next {
@@ -281,6 +308,9 @@ impl Worker {
                     terminal.forget_input();
                     if let Err(error) = shown.and_then(|()| terminal.show(dialogue.prompt())) {
                         return gone(error);
+                    }
+                    if std::mem::take(&mut replaces) {
+                        counts_from = Instant::now() + READING;
                     }
                 }
                 Next::Edit => {
@@ -302,6 +332,9 @@ impl Worker {
                 }
             }
             next = match terminal.line(&self.woken) {
+                TerminalInput::Line(_) | TerminalInput::End if Instant::now() < counts_from => {
+                    Next::Say(TOO_SOON.to_owned() + dialogue.prompt())
+                }
                 TerminalInput::Line(line)
                     if self.is_for_stage.is_some_and(|is_for_stage| is_for_stage(line.trim())) =>
                 {
@@ -315,7 +348,10 @@ impl Worker {
                     // Of an answer that was given elsewhere.
                     Some(Order::Refuse(_)) => Next::Say(String::new()),
                     Some(Order::Note(text)) => Next::Say(text + dialogue.prompt()),
-                    order => return self.close(&mut terminal, order),
+                    order => {
+                        self.withdrawn = matches!(order, Some(Order::Withdraw(_))).then(Instant::now);
+                        return self.close(&mut terminal, order);
+                    }
                 },
             };
         }
@@ -324,6 +360,7 @@ impl Worker {
     fn close(&self, terminal: &mut Asking, order: Option<Order>) -> Ended {
         let (note, ended) = match order {
             Some(Order::Withdraw(note)) => (note, Ended::Settled),
+            Some(Order::Skip) => ("skipped: it still waits".to_owned(), Ended::Settled),
             // It is a gate's, which asks the next person who attaches.
             _ if self.is_for_stage.is_some() => ("hitl-gate ends; this question still waits".to_owned(), Ended::Over),
             _ => ("this question is withdrawn: hitl-gate ends".to_owned(), Ended::Over),

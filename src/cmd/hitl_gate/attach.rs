@@ -117,7 +117,7 @@ impl Attach {
     fn skip(&mut self) {
         match self.shown.as_deref().and_then(|nonce| self.queue.position(nonce)) {
             Some(place) if self.queue.len() > 1 => {
-                self.asker.withdraw("skipped: it still waits");
+                self.asker.skip();
                 self.show((place + 1) % self.queue.len());
             }
             Some(_) => self.asker.note("no other question waits\n".to_owned()),

@@ -122,6 +122,38 @@ fn who_started_both_windows_is_no_caller() {
     assert_eq!(desk.hear_decision(), ("approved".into(), "approver".into()));
 }
 
+/// Longer than nothing is taken for an answer to a question that has replaced another.
+fn read_it() {
+    std::thread::sleep(std::time::Duration::from_millis(600));
+}
+
+#[test]
+fn what_was_meant_for_a_question_that_was_replaced_is_no_answer() {
+    let place = Place::new();
+    let mut person = place.attach();
+    let [mut first, mut second] = [(); 2].map(|()| Talk::start(&mut place.gate(&["--approver"])));
+    hold(&mut first, MARKED);
+    person.exp_string(PROMPT).unwrap();
+    hold(&mut second, &marked(2));
+    // The second is in the queue then.
+    crate::process::eventually("both wait", || {
+        person.send_line("s").unwrap();
+        person.exp_regex("no other question|skipped").unwrap().1 == "skipped"
+    });
+    person.exp_string(PROMPT).unwrap();
+    second.say(r#"{"type":"cancel","call_id":2}"#);
+    person.exp_string("withdrawn").unwrap();
+    person.exp_string("question 1 of 1: id 1").unwrap();
+    person.exp_string(PROMPT).unwrap();
+    person.send_line("y").unwrap();
+    person.exp_string("ignored: this question has just replaced another").unwrap();
+    person.exp_string(PROMPT).unwrap();
+    first.hear_nothing_for(100);
+    read_it();
+    person.send_line("y").unwrap();
+    assert_eq!(decision(&mut first), decided("approved", "approver"));
+}
+
 #[test]
 fn of_two_attaches_the_first_answer_counts_and_the_other_question_is_withdrawn() {
     let place = Place::new();
@@ -159,6 +191,7 @@ fn what_several_gates_ask_stands_in_a_queue() {
     person.exp_string("withdrawn: the gate has ended").unwrap();
     person.exp_string("question 1 of 1: id 2").unwrap();
     person.exp_string(PROMPT).unwrap();
+    read_it();
     person.send_line("y").unwrap();
     assert_eq!(decision(&mut second), decided("approved", "approver"));
 }
