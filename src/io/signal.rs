@@ -54,7 +54,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks INT, TERM and HUP, and starts the thread that waits for them. Signals that were ignored when this process
+    /// Blocks XFSZ, so that a write beyond the limit of `ulimit -f` fails (EFBIG) as on a full disk, and does not end this process. Blocks
+    /// INT, TERM and HUP, and starts the thread that waits for them. Signals that were ignored when this process
     /// started (`nohup`, a shell's `&`) stay ignored. `main` calls it once, before any thread is started, because threads
     /// inherit the mask; children get back the mask that this process was started with.
     ///
@@ -67,7 +68,7 @@ impl Signals {
                 set.add(signal.number());
             }
         }
-        hold(&set)?;
+        hold(&(set | SigSet::from(nix_signal::SIGXFSZ)))?;
         let receiver: Arc<Mutex<Option<Sender<Signal>>>> = Arc::default();
         if set != SigSet::empty() {
             let receiver = Arc::clone(&receiver);

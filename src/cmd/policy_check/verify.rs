@@ -114,6 +114,12 @@ fn print_summary(name: &str, summary: &Summary, report: &Report) {
         )),
         None => {}
     }
+    if summary.unanswered > 0 {
+        report.note(format_args!(
+            "{name}: {} questions have no answer: the gate was killed while it asked, or is asking; these calls did not pass",
+            summary.unanswered
+        ));
+    }
     if summary.unchecked > 0 {
         report.note(format_args!(
             "{name}: {} calls were marked to be asked about: name the audit of hitl-gate as well, to see that they were",

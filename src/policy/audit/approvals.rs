@@ -19,11 +19,11 @@ impl Key {
     }
 }
 
-/// Approvals of one gate's session that haven't been used.
+/// Calls of one gate's session about which something is open, such as an approval that hasn't been used, and how often.
 #[derive(Debug, Default)]
-pub(super) struct Approvals(HashMap<Key, u64>);
+pub(super) struct OpenCalls(HashMap<Key, u64>);
 
-impl Approvals {
+impl OpenCalls {
     pub(super) fn give(&mut self, key: Key) {
         *self.0.entry(key).or_default() += 1;
     }
@@ -41,6 +41,11 @@ impl Approvals {
     /// What one process was told says nothing to the next.
     pub(super) fn forget(&mut self) {
         self.0.clear();
+    }
+
+    /// All that are open, which then are none.
+    pub(super) fn drain(&mut self) -> Vec<Key> {
+        self.0.drain().flat_map(|(key, count)| std::iter::repeat_n(key, usize::try_from(count).unwrap_or(0))).collect()
     }
 
     pub(super) fn len(&self) -> usize {

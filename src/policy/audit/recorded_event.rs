@@ -59,7 +59,9 @@ pub(super) enum Meaning<'a> {
         verdict: Verdict,
         did: Did,
     },
-    Asked,
+    Asked {
+        digest: &'a str,
+    },
     Settled {
         digest: &'a str,
         settlement: Settlement,
@@ -97,7 +99,7 @@ impl<'a> RecordedEvent<'a> {
             Name::Verdict => {
                 Meaning::Verdict { digest: digest()?, verdict: known(verdict()?)?, did: needed("did", self.did)? }
             }
-            Name::Asked => Meaning::Asked,
+            Name::Asked => Meaning::Asked { digest: digest()? },
             Name::Settled => {
                 let settlement = known(verdict()?)?;
                 let passes = match settlement {

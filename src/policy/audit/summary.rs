@@ -22,6 +22,9 @@ pub struct Summary {
     pub edited: u64,
     /// Those that were answered with no, or not at all.
     pub rejected: u64,
+    /// Questions that were open when hitl-gate was killed, or are open still. Their calls did not pass.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unanswered: u64,
     /// Calls that hitl-gate let pass.
     pub passed: u64,
     /// Calls that a gate let pass and that were never written to the other side; they are counted where they passed, too.

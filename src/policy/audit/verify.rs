@@ -1,7 +1,7 @@
 //! Whether audits hold: each chain by itself, and all of them together about the calls that passed.
 
 use super::VERSION;
-use super::approvals::{Approvals, Key, Marks};
+use super::approvals::{Key, Marks, OpenCalls};
 use super::chain::{Chain, Fault, Link};
 use super::event::{Did, Settlement};
 use super::recorded_event::{Meaning, RecordedEvent};
@@ -35,7 +35,11 @@ pub struct Verification {
 struct File {
     due: Chain,
     summary: Summary,
-    approvals: Approvals,
+    approvals: OpenCalls,
+    /// What a person is asked about.
+    questions: OpenCalls,
+    /// What a person was asked about when the gate was killed.
+    unanswered: Vec<Key>,
     /// The last entry's.
     time: String,
     lines: u64,
@@ -60,7 +64,9 @@ impl Verification {
         let file = || File {
             due: Chain::begin(),
             summary: Summary::default(),
-            approvals: Approvals::default(),
+            approvals: OpenCalls::default(),
+            questions: OpenCalls::default(),
+            unanswered: Vec::new(),
             time: String::new(),
             lines: 0,
             is_read: false,
@@ -125,11 +131,16 @@ impl Verification {
 
     /// How many calls are held, because something about them is open.
     pub fn open(&self) -> usize {
-        self.marks.len() + self.files.iter().map(|file| file.approvals.len()).sum::<usize>()
+        self.marks.len() + self.files.iter().map(|file| file.approvals.len() + file.questions.len()).sum::<usize>()
     }
 
     /// What was found in each file.
-    pub fn finish(self) -> Vec<Summary> {
+    pub fn finish(mut self) -> Vec<Summary> {
+        for file in &mut self.files {
+            file.leave_unanswered();
+            // Nothing else became of these calls.
+            file.unanswered.drain(..).for_each(|key| self.marks.settle(key));
+        }
         let can_check = self.files.iter().any(|file| file.asks);
         let mut summaries: Vec<Summary> = self.files.into_iter().map(|file| file.summary).collect();
         let mut unsettled: Vec<_> = self.marks.unsettled().collect();
@@ -150,6 +161,13 @@ impl Verification {
 impl File {
     fn break_at(&mut self, line: u64, why: Fault) {
         self.summary.broken.get_or_insert(Broken { line, why });
+    }
+
+    /// The session is over, and did not end in order.
+    fn leave_unanswered(&mut self) {
+        let left = self.questions.drain();
+        self.summary.unanswered += left.len() as u64;
+        self.unanswered.extend(left);
     }
 
     fn take(&mut self, line: &Line<'_>) -> Result<Option<Elsewhere>, Fault> {
@@ -185,6 +203,7 @@ impl File {
                 self.asks |= command == self.asker;
                 self.judges |= command != self.asker;
                 self.approvals.forget();
+                self.leave_unanswered();
             }
             Meaning::Verdict { digest, verdict, did } => {
                 self.summary.verdicts.count(verdict);
@@ -197,9 +216,13 @@ impl File {
                     (Did::Passed, Verdict::Allow) | (Did::Refused, _) => {}
                 }
             }
-            Meaning::Asked => self.summary.asked += 1,
+            Meaning::Asked { digest } => {
+                self.summary.asked += 1;
+                self.questions.give(Key::of(event, digest));
+            }
             Meaning::Settled { digest, settlement, passes } => {
                 self.summary.count(settlement);
+                self.questions.take(Key::of(event, digest));
                 if settlement != Settlement::Rejected {
                     self.approvals.give(Key::of(event, passes));
                 }
@@ -217,7 +240,9 @@ impl File {
                     return Ok(Some(Elsewhere::Undelivered(Key::of(event, digest))));
                 }
             }
-            Meaning::Rule | Meaning::End => {}
+            // A gate that ends in order settles what it has asked.
+            Meaning::End => self.questions.forget(),
+            Meaning::Rule => {}
         }
         Ok(None)
     }

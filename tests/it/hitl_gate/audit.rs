@@ -99,6 +99,43 @@ fn a_call_that_passed_and_was_not_delivered_is_answered_and_audited() {
 }
 
 #[test]
+fn beyond_the_limit_of_file_sizes_calls_are_refused_and_the_gate_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = folder.path().join("audit");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -f 1; \"$0\" --audit \"$1\" --records errors; echo $?"]);
+    let calls: String = (0..50).map(|id| format!("{{\"tool\":\"look\",\"id\":{id}}}\n")).collect();
+    let output = pipe(shell.arg(crate::process::binary("hitl-gate")).arg(&audit), calls.as_bytes());
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(stderr.contains("--audit: File too large (os error 27)"), "{stderr}");
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!((lines.len(), lines[50]), (51, "1"), "{stdout}");
+    assert!(lines[49].contains(r#""kind":"denied""#), "{stdout}");
+}
+
+#[test]
+fn a_question_that_was_open_when_the_gate_was_killed_is_told_and_is_no_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let [judged, asked] = ["judged", "asked"].map(|name| folder.path().join(name));
+    let call = "{\"tool\":\"delete_file\",\"args\":{},\"id\":1}\n";
+    let marked = pipe(command("policy-check").arg("--audit").arg(&judged), call.as_bytes());
+    let marked = text(&marked.stdout).lines().find(|line| line.starts_with("{\"tool\"")).unwrap().to_owned();
+    let mut desk = Desktop::start(&["--audit", asked.to_str().unwrap()]);
+    desk.hold(&marked);
+    desk.talk.signal(nix::sys::signal::Signal::SIGKILL);
+    desk.talk.end();
+    let (status, told, stderr) = verify(&[&judged, &asked]);
+    assert_eq!((status, &told[1]["unanswered"], &told[0]["unapproved"]), (Some(0), &1.into(), &Value::Array(vec![])));
+    assert!(stderr.contains("1 questions have no answer"), "{stderr}");
+    // The next gate goes on with the file.
+    Desktop::start(&["--audit", asked.to_str().unwrap()]).talk.end_after_close();
+    assert_eq!(verify(&[&judged, &asked]).0, Some(0));
+    // A call that no gate has asked about is a fault still.
+    pipe(command("policy-check").arg("--audit").arg(&judged), call.replace('1', "2").as_bytes());
+    assert_eq!(verify(&[&judged, &asked]).0, Some(1));
+}
+
+#[test]
 fn where_it_cannot_be_written_nobody_is_asked_and_nothing_passes() {
     let output = pipe(gate(&["--audit", "/dev/full"]).env("PATH", std::env::var("PATH").unwrap()), MARKED.as_bytes());
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
