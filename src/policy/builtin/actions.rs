@@ -3,7 +3,7 @@
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
-use super::{JudgedCall, address, found, plain_key, run, sql};
+use super::{JudgedCall, address, files, flags, found, plain_key, request, run, sql};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
 use crate::policy::verdict::{Decision, Verdict};
@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 const DESCRIBING: &[&str] =
     &["describe", "explain", "help", "lint", "parse", "summarise", "summarize", "tokenize", "validate"];
 
-const METHODS: &[&str] = &["method", "httpmethod", "requestmethod", "httpverb"];
 const VERBS: &[&str] =
     &["action", "actions", "operation", "operations", "op", "command", "cmd", "mode", "subcommand", "verb", "method"];
 const COMMANDS: &[&str] =
@@ -23,59 +22,6 @@ const COMMANDS: &[&str] =
 const SCRIPTS: &[&str] =
     &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
 const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];
-/// Files that are written to, whatever stands there.
-const WRITTEN: &[&str] = &[
-    "outfile",
-    "outputfile",
-    "outputfilename",
-    "outputpath",
-    "outpath",
-    "outputdir",
-    "outputdirectory",
-    "saveto",
-    "savepath",
-    "saveas",
-    "savefile",
-    "savedir",
-    "exportpath",
-    "exportto",
-    "downloadpath",
-    "downloaddir",
-    "downloadto",
-    "writeto",
-    "dumpto",
-    "dumpfile",
-    "tofile",
-    "destfile",
-    "destpath",
-    "destinationpath",
-    "destinationfile",
-    "requestfilepath",
-    "responsefilepath",
-    "tracefile",
-    "logfile",
-];
-/// Those that are written to where what stands there is a path.
-const PERHAPS_WRITTEN: &[&str] = &["output", "out", "dest", "destination", "dst", "export", "save"];
-/// Those that are written to by tools that show a page.
-const NAMED: &[&str] = &["filename", "file", "filepath", "path"];
-const SHOWING_PAGES: &[&str] = &[
-    "browser",
-    "capture",
-    "console",
-    "har",
-    "heap",
-    "network",
-    "page",
-    "pdf",
-    "performance",
-    "recording",
-    "screenshot",
-    "snapshot",
-    "trace",
-    "tracing",
-    "video",
-];
 /// What holds further calls, as values or as JSON text.
 const CALLS: &[&str] = &[
     "then",
@@ -108,19 +54,24 @@ pub type Inner<'a> = &'a dyn Fn(&Call<'_>) -> Decision;
 pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: Inner<'_>) -> Option<Decision> {
     let tool = words(call.tool);
     let has = |list: &[&str]| tool.iter().any(|word| list.contains(&word.as_str()));
-    // `Run` is judged by what it runs; a call within it may still be denied.
+    let top: Vec<Key<'_>> = call.arguments.iter().map(|(key, _)| Key::new(key)).collect();
     let judged = Judged {
         inner,
-        is_only_nested: *class == Class::Run || *class == Class::Observe && has(DESCRIBING),
-        is_observing: *class == Class::Observe,
-        is_pressing: *class == Class::Press,
-        shows_pages: has(SHOWING_PAGES),
+        name: call.tool,
+        tool: &tool,
+        class,
+        is_describing: *class == Class::Observe && has(DESCRIBING),
+        is_request: top.iter().any(Key::is_address),
+        is_get: call.arguments.iter().zip(&top).any(|((_, raw), key)| {
+            let method = || serde_json::from_str::<String>(raw.get()).ok();
+            request::is_method(&key.plain) && method().is_some_and(|method| request::is_safe(&method))
+        }),
     };
     let mut decision = judged.as_call(call);
-    for (key, raw) in call.arguments.iter() {
+    for ((_, raw), key) in call.arguments.iter().zip(&top) {
         if judged.is_of_interest(key, raw.get()) {
             let own = match serde_json::from_str::<Value>(raw.get()) {
-                Ok(value) => judged.value(&plain_key(key), &value),
+                Ok(value) => judged.value(key, &value),
                 Err(_) => Some(Decision::new(Verdict::Confirm, "builtin.unknown", "an argument cannot be read")),
             };
             decision = stricter(decision, own);
@@ -140,13 +91,40 @@ fn ask(kind: ActionKind, because: String) -> Option<Decision> {
     Some(found(kind, "builtin.argument", because))
 }
 
+/// An argument's key.
+struct Key<'a> {
+    written: &'a str,
+    /// Without capitals and marks.
+    plain: String,
+}
+
+impl<'a> Key<'a> {
+    fn new(written: &'a str) -> Key<'a> {
+        Key { written, plain: plain_key(written) }
+    }
+
+    fn is(&self, keys: &[&str]) -> bool {
+        keys.contains(&self.plain.as_str())
+    }
+
+    fn is_address(&self) -> bool {
+        self.is(&["url", "urls", "uri", "href", "link", "address", "endpoint"])
+    }
+}
+
+#[derive(Clone, Copy)]
 struct Judged<'a> {
     inner: Inner<'a>,
-    /// Only calls within the call are looked at.
-    is_only_nested: bool,
-    is_observing: bool,
-    is_pressing: bool,
-    shows_pages: bool,
+    name: &'a str,
+    /// The words of its name.
+    tool: &'a [String],
+    class: &'a Class,
+    /// It tells something about its arguments, and does nothing with them.
+    is_describing: bool,
+    /// It has an address.
+    is_request: bool,
+    /// Its method is one that changes nothing.
+    is_get: bool,
 }
 
 impl Judged<'_> {
@@ -162,113 +140,134 @@ impl Judged<'_> {
         Some((self.inner)(&short_call(tool, &arguments)))
     }
 
-    /// Most arguments are plain values under keys that carry no action: they are not read.
-    fn is_of_interest(&self, key: &str, json: &str) -> bool {
-        let key = plain_key(key);
-        let lists: [&[&str]; 9] =
-            [METHODS, VERBS, COMMANDS, SCRIPTS, FUNCTIONS, WRITTEN, PERHAPS_WRITTEN, NAMED, CALLS];
-        json.starts_with(['{', '['])
-            || lists.iter().any(|list| list.contains(&key.as_str()))
-            || is_address(&key)
-            || SQL.contains(&key.as_str())
-            || QUERIES.contains(&key.as_str())
+    fn is_observing(&self) -> bool {
+        *self.class == Class::Observe
     }
 
-    fn value(&self, key: &str, value: &Value) -> Option<Decision> {
-        let own = if self.is_only_nested { None } else { self.own(key, value) };
+    /// Most arguments are plain values under keys that carry no action: they are not read.
+    fn is_of_interest(&self, key: &Key<'_>, json: &str) -> bool {
+        json.starts_with(['{', '['])
+            || [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, SQL, QUERIES].iter().any(|list| key.is(list))
+            || request::is_method(&key.plain)
+            || request::is_headers(&key.plain)
+            || self.is_request && request::is_body(&key.plain)
+            || files::is_file(&key.plain)
+            || flags::holds_options(&key.plain)
+            || key.is_address()
+            || self.is_observing() && flags::may_be_on(json)
+    }
+
+    fn value(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
+        let own = stricter(self.written(key, value), if self.is_describing { None } else { self.own(key, value) });
+        // `Run` is judged by what it runs; a call within it may still be denied.
+        let own = if *self.class == Class::Run { None } else { own };
         let within = match value {
-            Value::Object(_) | Value::Array(_) if FILTERS.contains(&key) => None,
+            Value::Object(_) | Value::Array(_) if key.is(FILTERS) => None,
             Value::Object(fields) => self.object(key, fields),
             // The words of one command.
-            Value::Array(items) if is_shell(key) && items.iter().all(Value::is_string) => None,
+            Value::Array(items) if is_shell(&key.plain) && items.iter().all(Value::is_string) => None,
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).fold(None, stricter),
-            Value::String(text) if CALLS.contains(&key) && text.trim_start().starts_with(['{', '[']) => {
+            Value::String(text) if key.is(CALLS) && text.trim_start().starts_with(['{', '[']) => {
                 match serde_json::from_str(text) {
                     Ok(value) => self.value(key, &value),
                     Err(_) => Some(unreadable_call()),
                 }
             }
-            Value::String(_) if key == "then" => Some(unreadable_call()),
+            Value::String(_) if key.is(&["then"]) => Some(unreadable_call()),
             _ => None,
         };
         stricter(own, within)
     }
 
-    fn object(&self, key: &str, fields: &Map<String, Value>) -> Option<Decision> {
-        let called = called(fields, key == "then").map(|(tool, arguments)| {
+    fn object(&self, key: &Key<'_>, fields: &Map<String, Value>) -> Option<Decision> {
+        let may_lack_arguments = key.is(&["then"]);
+        let called = called(fields, may_lack_arguments).map(|(tool, arguments)| {
             let raw = RawValue::from_string(arguments);
             raw.map_or_else(|_| unreadable_call(), |arguments| (self.inner)(&short_call(tool, &arguments)))
         });
         let called = match called {
-            None if key == "then" => Some(unreadable_call()),
+            None if may_lack_arguments => Some(unreadable_call()),
             called => called,
         };
         // The arguments of a call are judged with it, and only once: calls may nest deep.
-        let is_judged = |key: &str| called.is_some() && ARGUMENTS.contains(&key);
-        let fields = fields.iter().map(|(key, value)| (plain_key(key), value)).filter(|(key, _)| !is_judged(key));
-        fields.map(|(key, value)| self.value(&key, value)).fold(called.clone(), stricter)
+        let is_judged = |key: &Key<'_>| called.is_some() && key.is(ARGUMENTS);
+        let fields: Vec<_> = fields.iter().map(|(key, value)| (Key::new(key), value)).collect();
+        let judged = Judged { is_request: self.is_request || fields.iter().any(|(key, _)| key.is_address()), ..*self };
+        let fields = fields.iter().filter(|(key, _)| !is_judged(key));
+        fields.map(|(key, value)| judged.value(key, value)).fold(called.clone(), stricter)
     }
 
-    /// What a key and its value say by themselves.
-    fn own(&self, key: &str, value: &Value) -> Option<Decision> {
+    /// What a key and its value say is written, of tools that only describe what they are given as well.
+    fn written(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
+        let file = value.as_str().map(str::trim).filter(|text| !text.is_empty());
+        let file = file.filter(|text| files::is_written(self.tool, &key.plain, text));
+        let flag = if self.is_observing() && flags::is_on(value) { flags::judge_flag(key.written) } else { None };
+        let options = if self.is_observing() { flags::options(&key.plain, value) } else { Vec::new() };
+        let option = |(option, value): &(String, Value)| self.written(&Key::new(option), value);
+        let found = file.and_then(|_| ask(ActionKind::Overwrite, format!("it writes to the file in {:?}", key.plain)));
+        options.iter().map(option).fold(stricter(found, flag), stricter)
+    }
+
+    /// What a key and its value say is done.
+    fn own(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
         let text = value.as_str().map(str::trim).filter(|text| !text.is_empty());
-        let is = |keys: &[&str]| keys.contains(&key);
-        let method = text.filter(|_| is(METHODS)).and_then(|text| judge_method(key, text));
-        let verb = text.filter(|_| is(VERBS) && !self.is_pressing).and_then(|text| judge_verb(key, text));
-        let command = if is(COMMANDS) && !self.is_pressing { judge_command(key, value) } else { None };
+        let (plain, is_pressing) = (key.plain.as_str(), *self.class == Class::Press);
+        let observed = text.filter(|_| self.is_observing());
         let script = text.filter(|text| match () {
-            () if is(SCRIPTS) => key == "initscript" || looks_like_code(text),
-            () if is(FUNCTIONS) && self.is_observing => {
-                key != "code" && (text.contains("=>") || text.contains("function") && text.contains('('))
+            () if key.is(SCRIPTS) => key.is(&["initscript"]) || looks_like_code(text),
+            () if key.is(FUNCTIONS) && self.is_observing() => {
+                !key.is(&["code"]) && (text.contains("=>") || text.contains("function") && text.contains('('))
             }
-            () => is(FUNCTIONS) && looks_like_code(text),
+            () => key.is(FUNCTIONS) && looks_like_code(text),
         });
-        let written =
-            text.filter(|text| is(WRITTEN) || is(PERHAPS_WRITTEN) && is_path(text) || is(NAMED) && self.shows_pages);
         let decisions = [
-            method,
-            verb,
-            command,
-            script.and_then(|_| ask(ActionKind::Run, format!("it runs the code in {key:?}"))),
-            written.and_then(|_| ask(ActionKind::Overwrite, format!("it writes to the file in {key:?}"))),
-            text.filter(|text| is_address(key) && address::runs(text))
+            self.request(key, value),
+            text.filter(|_| key.is(VERBS) && !is_pressing).and_then(|text| self.verb(plain, text)),
+            if key.is(COMMANDS) && !is_pressing { judge_command(plain, value) } else { None },
+            script.and_then(|_| ask(ActionKind::Run, format!("it runs the code in {plain:?}"))),
+            text.filter(|text| key.is_address() && address::runs(text))
                 .and_then(|_| ask(ActionKind::Run, "the address is a program".to_owned())),
-            text.filter(|text| self.is_observing && is_writing_sql(key, text))
-                .and_then(|_| ask(ActionKind::Run, format!("the SQL in {key:?} may do more than read"))),
-            text.filter(|text| key == "query" && is_mutation(text))
+            observed.filter(|_| key.is_address()).and_then(address::judge_fetched),
+            observed
+                .filter(|text| is_writing_sql(plain, text))
+                .and_then(|_| ask(ActionKind::Run, format!("the SQL in {plain:?} may do more than read"))),
+            text.filter(|text| key.is(&["query"]) && is_mutation(text))
                 .and_then(|_| ask(ActionKind::Submit, "the query is a mutation".to_owned())),
         ];
         decisions.into_iter().fold(None, stricter)
     }
-}
 
-fn is_address(key: &str) -> bool {
-    ["url", "uri", "href", "link", "address"].contains(&key)
-}
-
-fn judge_method(key: &str, method: &str) -> Option<Decision> {
-    let kind = match method.to_uppercase().as_str() {
-        "DELETE" | "PURGE" => ActionKind::Delete,
-        "PUT" | "PATCH" => ActionKind::Overwrite,
-        "POST" => ActionKind::Submit,
-        _ => return None,
-    };
-    ask(kind, format!("its {key} is {method:?}"))
-}
-
-/// A verb as a value says what the same word in a tool's name says.
-fn judge_verb(key: &str, verb: &str) -> Option<Decision> {
-    let is_name = verb.len() <= 40 && words(verb).len() <= 4 && !verb.contains('\n');
-    let class = names::class(verb);
-    let mut decision = match &class {
-        Class::Destroy(kind, word) if is_name => ask(*kind, format!("its {key} says {word:?}"))?,
-        Class::Change(word) if is_name => {
-            Decision::new(Verdict::Confirm, "builtin.argument", format!("its {key} says {word:?}"))
+    /// What a request does besides getting a page.
+    fn request(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
+        let is_sending = self.is_request && !self.is_get && matches!(self.class, Class::Observe | Class::Navigate);
+        match value.as_str().map(str::trim) {
+            _ if request::is_headers(&key.plain) => request::judge_headers(&key.plain, value),
+            _ if is_sending && request::is_body(&key.plain) => request::judge_body(&key.plain, value),
+            Some(method) if request::is_method(&key.plain) && !method.is_empty() => {
+                request::judge_method(&key.plain, method, self.is_request)
+            }
+            _ => None,
         }
-        _ => return None,
-    };
-    decision.pays |= names::pays(verb, &class);
-    Some(decision)
+    }
+
+    /// A verb as a value says what the same word in a tool's name says.
+    fn verb(&self, key: &str, verb: &str) -> Option<Decision> {
+        let is_name = verb.len() <= 40 && words(verb).len() <= 4 && !verb.contains('\n');
+        // What leads to other pages does it to what it is named after: `browser_tabs` closes tabs.
+        let class = match self.class {
+            Class::Navigate => names::class(&format!("{verb}_{}", names::own(self.name))),
+            _ => names::class(verb),
+        };
+        let mut decision = match &class {
+            Class::Destroy(kind, word) if is_name => ask(*kind, format!("its {key} says {word:?}"))?,
+            Class::Change(word) if is_name => {
+                Decision::new(Verdict::Confirm, "builtin.argument", format!("its {key} says {word:?}"))
+            }
+            _ => return None,
+        };
+        decision.pays |= names::pays(verb, &class);
+        Some(decision)
+    }
 }
 
 /// A command that isn't known to read; a single word may be a verb, which is judged as one.
@@ -295,17 +294,6 @@ fn is_shell(key: &str) -> bool {
 
 fn looks_like_code(text: &str) -> bool {
     text.contains(['(', ';', '{', '=', '`'])
-}
-
-fn is_path(text: &str) -> bool {
-    let begins = ["/", "./", "../", "~", "\\"].into_iter().any(|start| text.starts_with(start));
-    let ending = text.rsplit('.').next().filter(|ending| ending.len() < text.len());
-    let has_ending = ending.is_some_and(|ending| {
-        (1..=5).contains(&ending.len())
-            && ending.chars().all(|one| one.is_ascii_alphanumeric())
-            && ending.contains(|one: char| one.is_ascii_alphabetic())
-    });
-    begins || has_ending && !text.contains(' ') || text.as_bytes().get(1..3) == Some(b":\\")
 }
 
 /// Whether a text is SQL that does more than read: any text under a key for SQL, and a query that begins like a statement.

@@ -1,5 +1,6 @@
 //! Where an address leads, read as browsers read it (WHATWG's URL standard).
 
+use super::names::{self, Class};
 use super::{JudgedCall, allow, found};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
@@ -101,7 +102,7 @@ pub fn runs(text: &str) -> bool {
 fn judge_url(url: &Url) -> Decision {
     match url.scheme() {
         _ if is_program(url) => found(ActionKind::Run, "builtin.address", "the address is a program".to_owned()),
-        "http" | "https" => judge_path(url),
+        "http" | "https" => judge_path(url, false),
         "about" if url.path() == "blank" => allow("it only leads elsewhere"),
         scheme => {
             let why = format!("where {scheme}: leads isn't known");
@@ -110,22 +111,85 @@ fn judge_url(url: &Url) -> Decision {
     }
 }
 
-/// An address may do what it says: some sites delete at a GET.
-fn judge_path(url: &Url) -> Decision {
-    let parts = [url.path(), url.query().unwrap_or_default(), url.fragment().unwrap_or_default()];
-    for segment in parts.into_iter().flat_map(|part| part.split(['/', '=', '&', ';', '?', '!'])) {
-        let segment = decoded(segment);
+/// Whether an address that is only fetched does something all the same.
+pub fn judge_fetched(text: &str) -> Option<Decision> {
+    let url = match Url::parse(text) {
+        Ok(url) if !is_host_and_port(&url) => url,
+        _ => Url::parse(&format!("http://{text}")).ok()?,
+    };
+    let is_page = matches!(url.scheme(), "http" | "https");
+    is_page.then(|| judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow)
+}
+
+/// An address may do what it says: some sites delete at a GET. What is fetched without the session of a person's browser is a text to
+/// read where it only has a verb in its title: `/docs/delete-bucket`.
+fn judge_path(url: &Url, is_only_fetched: bool) -> Decision {
+    let reads_titles = is_only_fetched && url.query().is_none_or(str::is_empty);
+    let fragment = if is_only_fetched { None } else { url.fragment() };
+    let parts = [Some(url.path()), url.query(), fragment].into_iter().flatten().map(decoded);
+    for part in parts {
         // What was encoded may hold further parts.
-        for word in segment.split(['/', '\\', '=', '&', ';', '?', '!']) {
-            if let Some(first) = words(word).first()
-                && ["delete", "remove", "destroy", "purge", "erase", "unsubscribe", "deactivate"]
-                    .contains(&first.as_str())
-            {
-                return found(ActionKind::Delete, "builtin.address", format!("the address says {word:?}"));
+        for piece in part.split(['/', '\\', '&', ';', '?', '!', '#', ':']) {
+            let said = match piece.split_once('=') {
+                Some((key, _)) if SEARCHED.contains(&super::plain_key(key).as_str()) => None,
+                Some((key, value)) => said_by(key, reads_titles)
+                    .or_else(|| value.split('=').find_map(|value| said_by(value, reads_titles)))
+                    .or_else(|| said_by_action(key, value)),
+                None => said_by_file(piece, reads_titles),
+            };
+            if let Some(kind) = said {
+                return found(kind, "builtin.address", format!("the address says {piece:?}"));
             }
         }
     }
     allow("it only leads elsewhere")
+}
+
+/// What is looked for.
+const SEARCHED: &[&str] = &["keyword", "keywords", "q", "query", "search", "searchterm", "term", "terms"];
+/// What holds an action in a query.
+const ACTIONS: &[&str] =
+    &["act", "action", "cmd", "command", "do", "func", "method", "op", "operation", "task", "verb"];
+/// Verbs that begin the name of an action: `delete_account`, `remove-item`.
+const BEGINNING: &[&str] =
+    &["deactivate", "delete", "destroy", "erase", "logout", "purge", "remove", "signout", "unsubscribe"];
+/// Endings of files that are sent as they are.
+const FILES: &[&str] = &[
+    "c", "cpp", "css", "csv", "gif", "go", "gz", "h", "ico", "java", "jpeg", "jpg", "js", "kt", "map", "md", "mjs",
+    "mp3", "mp4", "pdf", "png", "py", "rb", "rs", "rst", "sh", "sql", "svg", "swift", "toml", "ts", "tsx", "txt",
+    "webm", "webp", "woff", "woff2", "yaml", "yml", "zip",
+];
+
+/// What a piece of a path says: `delete`, `user.delete`, `logout.php`.
+fn said_by_file(piece: &str, reads_titles: bool) -> Option<ActionKind> {
+    let said = |name: &str| names::verb_alone(name).filter(acts).or_else(|| said_by(name, reads_titles));
+    match piece.trim_end_matches('.').rsplit_once('.') {
+        Some((_, ending)) if FILES.contains(&ending.to_lowercase().as_str()) => None,
+        Some((name, method)) => said(method).or_else(|| said_by_file(name, reads_titles)),
+        None => said(piece),
+    }
+}
+
+/// What a name of several words begins with. A title has articles, and between its words hyphens.
+fn said_by(name: &str, reads_titles: bool) -> Option<ActionKind> {
+    let words = words(name);
+    let is_title =
+        words.iter().any(|word| ["a", "an", "the"].contains(&word.as_str())) || reads_titles && name.contains('-');
+    let verb = words.first().filter(|first| !is_title && BEGINNING.contains(&first.as_str()))?;
+    names::verb_alone(verb)
+}
+
+fn said_by_action(key: &str, value: &str) -> Option<ActionKind> {
+    match names::class(value) {
+        Class::Destroy(kind, _) if ACTIONS.contains(&super::plain_key(key).as_str()) => Some(kind).filter(acts),
+        _ => None,
+    }
+}
+
+/// Whether an address with a verb of this kind does it: `/login`, `/publish` and `/pay` show a page first.
+fn acts(kind: &ActionKind) -> bool {
+    use ActionKind as Kind;
+    matches!(kind, Kind::Delete | Kind::Confirm | Kind::CancelOrder | Kind::Revoke | Kind::Run)
 }
 
 /// Decoded as often as a server and what stands before it may.

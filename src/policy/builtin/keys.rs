@@ -27,7 +27,8 @@ const ENTERING: &[char] = &[
 const KEYS: &[&str] =
     &["key", "keys", "combo", "action", "hotkey", "shortcut", "keycode", "code", "modifiers", "modifier", "text"];
 
-/// What the keys that a call names do: the first that counts of the order in [`Key`]; `None` where it names none.
+/// What the keys that a call names do: the first that counts of the order in [`Key`]; `None` where it names none, or
+/// by its code: `13`, `KEYCODE_66`.
 pub fn pressed(arguments: &Value) -> Option<Key> {
     let fields = arguments.as_object()?;
     let named: Vec<&Value> = fields
@@ -39,10 +40,12 @@ pub fn pressed(arguments: &Value) -> Option<Key> {
     for value in named {
         append(value, &mut keys)?;
     }
-    (!keys.is_empty()).then(|| key(&keys))
+    let is_code = |word: &str| word.starts_with("0x") || word.len() > 1 && word.bytes().all(|one| one.is_ascii_digit());
+    let has_code = keys.to_lowercase().split(|one: char| !one.is_alphanumeric()).any(is_code);
+    (!keys.is_empty() && !has_code).then(|| key(&keys))
 }
 
-/// `None` where it is no text: what the number of a key means differs.
+/// `None` where it is no text: what the code of a key means differs.
 fn append(value: &Value, keys: &mut String) -> Option<()> {
     match value {
         Value::String(text) => {

@@ -5,11 +5,14 @@
 mod actions;
 mod address;
 mod element;
+mod files;
+mod flags;
 mod keys;
 mod lexicon;
 mod names;
 mod nested;
 mod phrase;
+mod request;
 mod run;
 mod shell;
 mod sql;

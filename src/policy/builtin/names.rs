@@ -96,6 +96,23 @@ fn class_of_words(tool: &str) -> Class {
     certain_effect(&all).unwrap_or_else(|| if is_one_noun(&own) { class_of(&all) } else { class })
 }
 
+/// The kind of a verb that has an effect and is never a noun, where it stands alone: `delete`, `log-out`.
+pub fn verb_alone(text: &str) -> Option<ActionKind> {
+    let (texts, mut joined) = (words(text), Vec::new());
+    match &phrase::words(&texts, &mut joined)[..] {
+        [verb] => match certain_effect(std::slice::from_ref(verb)) {
+            Some(Class::Destroy(kind, _)) => Some(kind),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A tool's own name, whatever it is named after.
+pub fn own(tool: &str) -> &str {
+    own_parts(tool).last().unwrap_or(tool)
+}
+
 /// The parts of a tool's name, its own last, without the server's name that MCP clients put before it.
 fn own_parts(tool: &str) -> impl Iterator<Item = &str> {
     let of_server = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));

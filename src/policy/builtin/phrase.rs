@@ -20,7 +20,16 @@ impl<'a> Word<'a> {
         Word { text, sense: found.map(|(_, sense)| sense), listed: found.map_or("", |(listed, _)| listed) }
     }
 
-    fn is(&self, words: &[&str]) -> bool {
+    /// As the lists have it; empty where they don't.
+    pub(super) fn listed(&self) -> &'static str {
+        self.listed
+    }
+
+    pub(super) fn sense(&self) -> Option<Sense> {
+        self.sense
+    }
+
+    pub(super) fn is(&self, words: &[&str]) -> bool {
         words.contains(&self.text)
     }
 

@@ -80,6 +80,79 @@ fn what_arguments_do_is_asked_about_whatever_the_tool_is_called() {
 }
 
 #[test]
+fn requests_flags_and_addresses_that_act_are_asked_about_in_tools_that_read() {
+    let fetch = |args: Value| ("fetch", args);
+    assert_asked(&[
+        fetch(json!({"url": "https://example.org/1", "body": "{\"a\":1}"})),
+        fetch(json!({"url": "https://example.org/1", "json": {"a": 1}})),
+        fetch(json!({"url": "https://example.org/1", "options": {"data": "a=1"}})),
+        ("get_page", json!({"request": {"href": "https://example.org/1", "payload": [1]}})),
+        ("browser_navigate", json!({"url": "https://example.org/1", "postData": "a=1"})),
+        fetch(
+            json!({"url": "https://example.org/1", "method": "GET", "headers": {"X-HTTP-Method-Override": "DELETE"}}),
+        ),
+        fetch(json!({"url": "https://example.org/1", "headers": ["x-http-method: PUT"]})),
+        fetch(json!({"url": "https://example.org/1", "extra_headers": "X-Method-Override: PATCH"})),
+        fetch(
+            json!({"url": "https://example.org/1", "headers": [{"name": "X-HTTP-Method-Override", "value": "DELETE"}]}),
+        ),
+        fetch(json!({"url": "https://example.org/1", "method": "MKCOL"})),
+        fetch(json!({"url": "https://example.org/1", "method": "proppatch"})),
+        ("get_file", json!({"path": "/a", "httpMethod": "MKCALENDAR"})),
+        ("lint", json!({"path": "a", "fix": true})),
+        ("read_queue", json!({"name": "a", "delete_after": "true"})),
+        ("read_queue", json!({"name": "a", "deleteAfterRead": 1})),
+        ("get_draft", json!({"id": 7, "send": "True"})),
+        ("get_draft", json!({"id": 7, "options": {"autoSend": true}})),
+        ("export_csv", json!({"overwrite": true})),
+        ("list_files", json!({"force": true})),
+        ("list_files", json!({"force_overwrite": true})),
+        ("list_logs", json!({"purge": "yes"})),
+        ("list_logs", json!({"hard_delete": true})),
+        ("check_format", json!({"in_place": true})),
+        ("get_report", json!({"args": ["--output=/x"]})),
+        ("get_report", json!({"args": ["--output", "report.csv"]})),
+        ("get_report", json!({"flags": "-o report.csv"})),
+        ("lint", json!({"args": ["--fix", "src"]})),
+        ("run_tests", json!({"args": ["--fix"]})),
+        fetch(json!({"url": "https://example.org/user.delete?id=5"})),
+        fetch(json!({"url": "https://example.org/delete.user"})),
+        fetch(json!({"url": "https://example.org/x?cmd=drop"})),
+        fetch(json!({"url": "https://example.org/logout"})),
+        fetch(json!({"url": "example.org/log-out.php"})),
+        fetch(json!({"url": "https://example.org/users/5/delete"})),
+        fetch(json!({"url": "https://example.org/users/5:delete"})),
+        fetch(json!({"url": "https://example.org/delete_user.php"})),
+        fetch(json!({"url": "https://example.org/delete-account?id=5"})),
+        fetch(json!({"urls": ["https://example.org", "https://example.org/%64elete"]})),
+    ]);
+    assert_unasked(&[
+        fetch(json!({"url": "https://example.org/1", "headers": {"accept": "text/html"}, "body": "", "json": true})),
+        fetch(json!({"url": "https://example.org/_search", "method": "GET", "body": {"size": 1}})),
+        ("analyze", json!({"data": [1, 2], "method": "average"})),
+        (
+            "list_issues",
+            json!({"include_deleted": true, "no_update": true, "dry_run": true, "run_in_background": true}),
+        ),
+        (
+            "get_page",
+            json!({"url": "https://example.org", "allow_redirects": true, "remove_html": true, "stop_on_error": 1}),
+        ),
+        ("read_file", json!({"path": "a", "wait": true, "raw": "true", "report": true, "autocomplete": true})),
+        ("grep", json!({"args": ["--no-fix", "-i", "--max-count=5"], "pattern": "delete"})),
+        ("browser_click", json!({"element": "Next page", "ref": "e4", "force": true})),
+        ("browser_type", json!({"element": "Search", "ref": "e4", "text": "x", "submit": true})),
+        fetch(json!({"url": "https://docs.example.org/reference/delete-bucket.html"})),
+        fetch(json!({"url": "https://example.org/blob/main/src/delete.rs"})),
+        fetch(json!({"url": "https://example.org/?q=delete"})),
+        fetch(json!({"url": "https://example.org/static/reset.css#delete"})),
+        ("browser_navigate", json!({"url": "https://docs.example.org/delete-a-branch"})),
+        ("browser_navigate", json!({"url": "https://example.org/post.php?action=edit&post=5"})),
+        ("browser_navigate", json!({"url": "https://example.org/login"})),
+    ]);
+}
+
+#[test]
 fn plausible_arguments_of_tools_that_read_are_not_asked_about() {
     assert_unasked(&[
         ("search", json!({"query": "how to delete a branch; rm -rf"})),
@@ -490,6 +563,10 @@ fn addresses_are_read_as_browsers_read_them() {
     assert_asked(&asked.map(|url| open(json!(url))));
     assert_asked(&[
         open(json!(["https://example.org", "javascript:alert(1)"])),
+        open(json!("https://example.org/user.delete")),
+        open(json!("https://example.org/x?cmd=drop")),
+        open(json!("https://example.org/logout")),
+        open(json!("https://example.org/delete-account.html")),
         open(json!({"href": "javascript:alert(1)"})),
         ("browser_navigate", json!({"uri": "javascript:alert(1)"})),
         ("browser_navigate", json!({"Address": "java\tscript:alert(1)"})),
@@ -556,6 +633,9 @@ fn typing_and_keys_that_enter_are_asked_about() {
         press(json!(["a", "Enter"])),
         press(json!(["Control", "m"])),
         press(json!(13)),
+        press(json!("13")),
+        press(json!("KEYCODE_66")),
+        press(json!("Control+0x0D")),
         ("press_key", json!({"key": "m", "modifiers": ["Control"]})),
         ("press_key", json!({"keys": ["Shift", "Delete"]})),
         ("press_key", json!({})),
@@ -572,6 +652,8 @@ fn typing_and_keys_that_enter_are_asked_about() {
         ("browser_select_option", json!({"element": "Colour", "ref": "e4", "values": ["red"]})),
         press(json!("ArrowDown")),
         press(json!("a")),
+        press(json!("7")),
+        press(json!("F12")),
         press(json!("Control+c")),
     ]);
 }

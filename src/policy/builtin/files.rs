@@ -1,0 +1,92 @@
+//! Arguments that name a file which is written to.
+
+/// Files that are written to, whatever stands there.
+const WRITTEN: &[&str] = &[
+    "outfile",
+    "outputfile",
+    "outputfilename",
+    "outputpath",
+    "outpath",
+    "outputdir",
+    "outputdirectory",
+    "saveto",
+    "savepath",
+    "saveas",
+    "savefile",
+    "savedir",
+    "exportpath",
+    "exportto",
+    "downloadpath",
+    "downloaddir",
+    "downloadto",
+    "writeto",
+    "dumpto",
+    "dumpfile",
+    "tofile",
+    "destfile",
+    "destpath",
+    "destinationpath",
+    "destinationfile",
+    "requestfilepath",
+    "responsefilepath",
+    "tracefile",
+    "logfile",
+];
+/// Those that are written to where what stands there is a path.
+const PERHAPS_WRITTEN: &[&str] = &["output", "out", "dest", "destination", "dst", "export", "save"];
+/// Those that are written to by tools that show a page.
+const NAMED: &[&str] = &["filename", "file", "filepath", "path"];
+const SHOWING_PAGES: &[&str] = &[
+    "browser",
+    "capture",
+    "console",
+    "har",
+    "heap",
+    "network",
+    "page",
+    "pdf",
+    "performance",
+    "recording",
+    "screenshot",
+    "snapshot",
+    "trace",
+    "tracing",
+    "video",
+];
+/// Endings of pictures.
+const PICTURES: &[&str] = &["bmp", "gif", "jpeg", "jpg", "pdf", "png", "webp"];
+
+/// Whether an argument may name a file, by its key without marks.
+pub fn is_file(key: &str) -> bool {
+    [WRITTEN, PERHAPS_WRITTEN, NAMED].iter().any(|keys| keys.contains(&key))
+}
+
+/// Whether a tool, by the words of its name, writes to the file that such an argument names.
+pub fn is_written(tool: &[String], key: &str, value: &str) -> bool {
+    let has = |list: &[&str]| tool.iter().any(|word| list.contains(&word.as_str()));
+    WRITTEN.contains(&key)
+        || PERHAPS_WRITTEN.contains(&key) && is_path(value)
+        || NAMED.contains(&key) && has(SHOWING_PAGES) && !(has(&["screenshot", "screenshots"]) && is_picture(value))
+}
+
+fn is_path(text: &str) -> bool {
+    let begins = ["/", "./", "../", "~", "\\"].into_iter().any(|start| text.starts_with(start));
+    let has_ending = ending(text).is_some_and(|ending| {
+        (1..=5).contains(&ending.len())
+            && ending.chars().all(|one| one.is_ascii_alphanumeric())
+            && ending.contains(|one: char| one.is_ascii_alphabetic())
+    });
+    begins || has_ending && !text.contains(' ') || text.as_bytes().get(1..3) == Some(b":\\")
+}
+
+/// A picture below the folder that the tool writes to.
+fn is_picture(path: &str) -> bool {
+    let is_below = !path.starts_with(['/', '~', '.']) && !path.contains("..") && !path.contains(['\\', ':', '%', '$']);
+    is_below
+        && !path.contains(char::is_control)
+        && ending(path).is_some_and(|ending| PICTURES.contains(&ending.to_ascii_lowercase().as_str()))
+}
+
+fn ending(path: &str) -> Option<&str> {
+    path.rsplit_once('.').map(|(_, ending)| ending)
+}

@@ -1,0 +1,164 @@
+//! Flags that make a call that reads do more: `"fix": true`, `"delete_after": true`, and options of a command (`--fix`).
+
+use super::found;
+use super::lexicon::{Noun, PREPOSITIONS, Sense};
+use super::phrase::{self, Word};
+use crate::policy::detector::ActionKind;
+use crate::policy::identifier::words;
+use crate::policy::verdict::Decision;
+use serde_json::Value;
+
+/// What holds options of a command, as texts.
+const OPTIONS: &[&str] = &[
+    "additionalargs",
+    "args",
+    "arguments",
+    "cliargs",
+    "extraargs",
+    "extraflags",
+    "flags",
+    "options",
+    "parameters",
+    "params",
+    "switches",
+];
+/// What may stand before the verb.
+const LEADING: &[&str] = &[
+    "also",
+    "and",
+    "auto",
+    "bulk",
+    "cascade",
+    "do",
+    "force",
+    "hard",
+    "permanently",
+    "please",
+    "should",
+    "soft",
+    "then",
+    "will",
+    "with",
+];
+/// Verbs that change what is shown, or how it is read: `allow_redirects`, `enable_javascript`, `sign_urls`.
+const SETTING: &[&str] = &[
+    "activate",
+    "allow",
+    "clean",
+    "deactivate",
+    "disable",
+    "disallow",
+    "empty",
+    "enable",
+    "forward",
+    "mute",
+    "permit",
+];
+/// Verbs whose kind the lexicon leaves open, and that write wherever they are a flag.
+const WRITING: &[&str] = &["commit", "create", "edit", "fix", "insert", "modify", "persist", "post", "save", "update"];
+/// Verbs that only change the text that is shown, with what they take out of it.
+const TEXT_VERBS: &[&str] = &["clear", "discard", "drop", "remove", "replace"];
+const TEXT_PARTS: &[&str] = &[
+    "ads",
+    "banners",
+    "blanks",
+    "boilerplate",
+    "emojis",
+    "formatting",
+    "html",
+    "markdown",
+    "markup",
+    "na",
+    "nan",
+    "newlines",
+    "nulls",
+    "punctuation",
+    "scripts",
+    "spaces",
+    "stopwords",
+    "styles",
+    "whitespace",
+];
+
+/// Whether a flag with this value is set.
+pub fn is_on(value: &Value) -> bool {
+    match value {
+        Value::Bool(is_on) => *is_on,
+        Value::Number(number) => number.as_f64() == Some(1.0),
+        Value::String(text) => ["true", "1", "yes", "on"].contains(&text.trim().to_lowercase().as_str()),
+        _ => false,
+    }
+}
+
+/// Whether a value, JSON text, may be one of a flag that is set.
+pub fn may_be_on(json: &str) -> bool {
+    match json.as_bytes().first() {
+        Some(b't' | b'1') => true,
+        // As it is written, or with escapes.
+        Some(b'"') => json.len() <= 10 || json.len() <= 40 && json.contains('\\'),
+        _ => false,
+    }
+}
+
+/// A flag that is set, where its key says that it does more than read.
+pub fn judge_flag(key: &str) -> Option<Decision> {
+    let (texts, mut joined) = (words(key), Vec::new());
+    let words = phrase::words(&texts, &mut joined);
+    let start = words.iter().take_while(|word| word.is(LEADING)).count();
+    let kind = match words[start..].split_first() {
+        None => words.iter().any(|word| word.is(&["force"])).then_some(ActionKind::Overwrite),
+        Some((verb, after))
+            if verb.is(&["inplace"]) || verb.is(&["in"]) && after.first().is_some_and(|word| word.is(&["place"])) =>
+        {
+            Some(ActionKind::Overwrite)
+        }
+        Some((verb, after)) => kind_of(verb, after),
+    };
+    kind.map(|kind| found(kind, "builtin.argument", format!("{key:?} is set")))
+}
+
+/// What a verb with its objects does to anything but the text that is shown.
+fn kind_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<ActionKind> {
+    let has_preposition = after.first().is_some_and(|word| word.is(PREPOSITIONS) || word.is(&["when", "if"]));
+    let is_of_text = verb.is(TEXT_VERBS) && after.iter().any(|word| word.is(TEXT_PARTS));
+    match verb.sense()? {
+        _ if verb.is(SETTING) || is_of_text => None,
+        _ if WRITING.contains(&verb.listed()) => Some(ActionKind::Overwrite),
+        // `stop_on_error`, `run_in_background`.
+        Sense::Run | Sense::Effect(Some(ActionKind::Run), _) if has_preposition => None,
+        Sense::Run => Some(ActionKind::Run),
+        // `email`, `report` and `order` are nouns as often.
+        Sense::Effect(kind, noun) if noun != Noun::Beside => kind,
+        _ => None,
+    }
+}
+
+/// The options among the words of a command, as keys and values: `--output=x`, `--output x` and `--fix`.
+pub fn options(key: &str, value: &Value) -> Vec<(String, Value)> {
+    let texts: Vec<&str> = match value {
+        _ if !OPTIONS.contains(&key) => return Vec::new(),
+        Value::String(text) => text.split_whitespace().collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => return Vec::new(),
+    };
+    let mut options = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        let Some(option) = text.strip_prefix('-') else { continue };
+        let option = option.strip_prefix('-').unwrap_or(option);
+        let name = |name: &str| if name == "o" { "output".to_owned() } else { name.to_owned() };
+        match option.split_once('=') {
+            Some((option, value)) => options.push((name(option), Value::from(value))),
+            None => {
+                options.push((name(option), Value::Bool(true)));
+                let next = texts.get(at + 1).filter(|next| !next.starts_with('-'));
+                options.extend(next.map(|next| (name(option), Value::from(*next))));
+            }
+        }
+    }
+    options
+}
+
+/// Whether a key, without marks, holds options.
+pub fn holds_options(key: &str) -> bool {
+    OPTIONS.contains(&key)
+}
