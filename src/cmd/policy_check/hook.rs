@@ -46,7 +46,7 @@ fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> 
         return Err(failed(&TOO_DEEP));
     }
     let call = Call::from_hook(&input, EVENT).map_err(|error| failed(&error))?;
-    let Judged { decision, .. } = judge(&call, &Builtin::default(), rules.as_ref(), Hint::None);
+    let Judged { decision, .. } = judge(&call, &Builtin::of_client(), rules.as_ref(), Hint::None);
     let written = stdout().and_then(|mut stdout| stdout.write_all(answer(&decision).as_bytes()));
     written.map_err(|error| Failure::new(Status::Usage, format_args!("stdout: {error}")))?;
     Ok(Status::Well)

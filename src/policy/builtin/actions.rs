@@ -160,7 +160,7 @@ impl Judged<'_> {
     fn value(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
         let own = stricter(self.written(key, value), if self.is_describing { None } else { self.own(key, value) });
         // `Run` is judged by what it runs; a call within it may still be denied.
-        let own = if *self.class == Class::Run { None } else { own };
+        let own = if matches!(self.class, Class::Run | Class::Own) { None } else { own };
         let within = match value {
             Value::Object(_) | Value::Array(_) if key.is(FILTERS) => None,
             Value::Object(fields) => self.object(key, fields),

@@ -76,6 +76,15 @@ pub(super) fn is_about_payment(word: &str) -> bool {
         || word.strip_suffix('s').is_some_and(is_listed)
 }
 
+/// Whether a word is about what gives access: `password`, `apikey`, `permissions`.
+pub(super) fn is_about_access(word: &str) -> bool {
+    const NOUNS: &[&str] =
+        &["access", "acl", "admin", "iam", "key", "mfa", "oauth", "otp", "owner", "passkey", "role", "sso", "token"];
+    let ends = ["apikey", "credential", "passphrase", "password", "permission", "privilege", "secret"];
+    let word = word.strip_suffix('s').unwrap_or(word);
+    NOUNS.contains(&word) || ends.iter().any(|noun| word.ends_with(noun))
+}
+
 /// The second words of verbs of two: `roll back`, `log out`.
 pub(super) const PARTICLES: &[&str] = &["back", "down", "in", "off", "on", "out", "over", "up"];
 
@@ -190,7 +199,7 @@ const OTHERS: &[(Sense, &str)] = &[
     (
         Sense::Read,
         "aggregate analyse analyze ask blame browse calculate cat classify compare compute dbsize decode describe \
-         detect determine diagnose dig discover display divide echo encode enumerate estimate examine exists explain \
+         detect determine diagnose dig discover display divide echo emulate encode enumerate estimate examine exists explain \
          explore extract fetch find forecast gather geocode get getall glob grep has head hello hexists hget hgetall hkeys \
          hlen hmget hover hstrlen hvals identify infer inspect introspect is lint llen locate lookup lrange ls \
          measure mget multiply nslookup observe parse peek ping poll predict pwd rank read recall recommend research \
@@ -209,7 +218,7 @@ const OTHERS: &[(Sense, &str)] = &[
          elevation events feed freebusy guide headlines health help history html id info information insights \
          leaderboard log logs matrix messages metadata metrics news overview price prices ps quota quote quotes \
          ranking rankings rates replies requests schema screenshot size standings state statistics stats status \
-         summary time timeline title tools top transcript transcripts tree trends url usage version weather",
+         summary thinking time timeline title tools top transcript transcripts tree trends url usage version weather",
     ),
     (Sense::Run, "eval evaluate exec execute interpret run"),
     (Sense::Query, "query"),
@@ -250,7 +259,7 @@ const OTHERS: &[(Sense, &str)] = &[
          port portfolio postgres postgresql postman prefix pricing printer private problem product project prometheus \
          property provider public pypi qdrant quick rabbitmq recent recipe reddit redis region registry related \
          reminder repo repository resource response restaurant result role room rule s3 salary salesforce school \
-         season secret section security semantic sensor sentry server service session setting settings sharepoint \
+         season secret section security semantic sensor sentry sequential server service session setting settings sharepoint \
          shop shopify similar simple site skill slack snippet solana source space spec sport sports spotify sprint \
          sqlite stack stash station stock storage stream stripe subject subscription supabase system table target \
          task tavily tax team teams telegram template tenant terraform text thread ticket tide todo todoist token \

@@ -54,6 +54,8 @@ pub struct Builtin {
     pub snapshot: Snapshot,
     /// Whether the world's answers are seen.
     sees_answers: bool,
+    /// The calls are of a client, whose own tools have no server's name.
+    is_of_client: bool,
     focus: Focus,
 }
 
@@ -68,7 +70,7 @@ pub struct Acts {
 impl Acts {
     /// Whether the tool's name says all: neither arguments nor an element would change the decision.
     pub fn are_decided_by_name(&self) -> bool {
-        matches!(self.class, Class::Observe | Class::Destroy(..) | Class::Change(_) | Class::Unknown)
+        matches!(self.class, Class::Observe | Class::Own | Class::Destroy(..) | Class::Change(_) | Class::Unknown)
     }
 }
 
@@ -98,6 +100,11 @@ impl Builtin {
         Builtin { sees_answers, ..Builtin::default() }
     }
 
+    /// One that judges a client's calls, also those of tools that the client has itself.
+    pub fn of_client() -> Builtin {
+        Builtin { is_of_client: true, ..Builtin::default() }
+    }
+
     /// The names of the server's tools are known: a prefix that most of them share says nothing of what one does.
     pub fn learn_tools<'a>(&mut self, tools: impl Iterator<Item = &'a str>) {
         self.shared_prefix = names::shared_prefix(tools);
@@ -106,7 +113,14 @@ impl Builtin {
     /// Judges a call. What the server says of the tool may add a question, and takes one away only where the name says nothing in
     /// particular.
     pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, Acts) {
-        let class = names::class_of_server(&call.tool, &self.shared_prefix);
+        let mut class = names::class_of_server(&call.tool, &self.shared_prefix);
+        if self.is_of_client && names::is_of_client(&call.tool) {
+            class = Class::Own;
+        }
+        // A server that is trusted says in which way its own language is asked: what is certainly SQL is judged all the same.
+        if class == Class::Run && hint == Hint::ReadOnly && names::queries(&call.tool) {
+            class = Class::Observe;
+        }
         let raw = call.arguments.map_or("{}", RawValue::get);
         let arguments = match Fields::read_deep(raw) {
             Ok(arguments) => arguments,
@@ -184,8 +198,10 @@ impl Builtin {
             Class::Enter => judge_choice(call).unwrap_or_else(|| allow("it only types or chooses")),
             Class::Press => self.judge_key(call),
             Class::Dialog => judge_dialog(call),
-            Class::Run | Class::Change(_) if hint == Hint::ReadOnly => allow(READ_ONLY),
+            Class::Change(_) if hint == Hint::ReadOnly && !names::is_grave(call.tool, class) => allow(READ_ONLY),
             Class::Run => run::judge_run(call),
+            Class::Refs => judge_refs(call),
+            Class::Own => allow("what it notes or starts is judged call by call"),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
             // As with what is not known, a rule may allow it.
             Class::Change(word) => {
@@ -252,6 +268,41 @@ fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
     match call.arguments.get("accept").map(RawValue::get) {
         Some("false") => allow("it says no to the page's question"),
         _ => found(ActionKind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
+    }
+}
+
+/// Only what chooses among the branches, tags or remotes of a repository.
+fn judge_refs(call: &JudgedCall<'_>) -> Decision {
+    const CHOOSING: &[&str] = &[
+        "all",
+        "branchtype",
+        "contains",
+        "cwd",
+        "directory",
+        "limit",
+        "notcontains",
+        "path",
+        "pattern",
+        "remotes",
+        "repo",
+        "repopath",
+        "repository",
+        "sort",
+        "verbose",
+        "workingdir",
+        "workingdirectory",
+    ];
+    let lists = |key: &str| {
+        let does = ["action", "mode", "operation"].contains(&key)
+            && text(&call.arguments, key).is_some_and(|verb| verb == "list");
+        does || CHOOSING.contains(&plain_key(key).as_str())
+    };
+    match call.arguments.iter().find(|(key, _)| !lists(key)) {
+        None => allow("it lists what the repository has"),
+        Some((key, _)) => {
+            let why = format!("what {} does with {key:?} isn't known", call.tool);
+            Decision::new(Verdict::Confirm, "builtin.unknown", why)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a tool does, told from the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
 //! A whitelist: what isn't known here is asked about.
 
-use super::lexicon::is_about_payment;
+use super::lexicon::{Sense, is_about_access, is_about_payment, look_up};
 use super::phrase::{self, certain_effect, class_of, is_one_noun};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
@@ -24,6 +24,10 @@ pub enum Class {
     Dialog,
     /// It runs what is written in its arguments.
     Run,
+    /// It lists branches, tags or remotes of a repository, or makes the one that its arguments name.
+    Refs,
+    /// A client notes its own plan, or starts another agent, whose calls are judged one by one.
+    Own,
     /// It does what this word says.
     Destroy(ActionKind, &'static str),
     /// It changes something, as this word says.
@@ -61,6 +65,21 @@ pub fn class_of_server(tool: &str, prefix: &str) -> Class {
 pub fn pays(tool: &str, class: &Class) -> bool {
     matches!(class, Class::Destroy(..) | Class::Change(_) | Class::Run | Class::Unknown)
         && own_parts(tool).flat_map(words).any(|word| is_about_payment(&word))
+}
+
+/// Whether a name of this class changes what no hint excuses: money, orders, or what gives access (`create_payment`, `set_password`).
+pub fn is_grave(tool: &str, class: &Class) -> bool {
+    pays(tool, class) || own_parts(tool).flat_map(words).any(|word| is_about_access(&word))
+}
+
+/// Whether a name says that it asks in a language of queries: `run_query`, `query_sql`, but not `run_code_query`.
+pub fn queries(tool: &str) -> bool {
+    let words: Vec<String> = own_parts(tool).flat_map(words).collect();
+    let is_query = |word: &String| ["query", "queries"].contains(&word.as_str());
+    let runs = |word: &String| {
+        matches!(look_up(word), Some((_, Sense::Code))) && !["cypher", "sparql", "sql"].contains(&word.as_str())
+    };
+    words.iter().any(is_query) && !words.iter().any(runs)
 }
 
 /// The first word that most of these tools share, with the mark after it: `box_` of `box_logs`, `box_exec` and `box_runs`; else empty.
@@ -113,6 +132,19 @@ pub fn own(tool: &str) -> &str {
     own_parts(tool).last().unwrap_or(tool)
 }
 
+/// Whether a tool that a client has itself, without a server, only notes what is to do, or starts an agent or what an agent follows.
+pub fn is_of_client(tool: &str) -> bool {
+    let words = words(tool);
+    let is_plain = tool.chars().all(char::is_alphanumeric);
+    is_plain
+        && words.split_first().is_some_and(|(noun, verbs)| {
+            ["agent", "skill", "task", "todo"].contains(&noun.as_str())
+                && verbs
+                    .iter()
+                    .all(|verb| ["create", "get", "list", "output", "read", "update", "write"].contains(&verb.as_str()))
+        })
+}
+
 /// The parts of a tool's name, its own last, without the server's name that MCP clients put before it.
 fn own_parts(tool: &str) -> impl Iterator<Item = &str> {
     let of_server = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
@@ -159,6 +191,11 @@ mod tests {
                 "delete_file file.delete mcp__github__deleteRepo browser_delete_cookie",
             ),
             (Class::Destroy(ActionKind::Delete, "reset"), "git_reset"),
+            (Class::Refs, "git_branch git-tags gitRemote mcp__x__git_branch"),
+            (Class::Observe, "sequentialthinking sequential_thinking emulate text_summarizer graphql_api_explorer"),
+            (Class::Change("store"), "store_thinking"),
+            (Class::Change("create"), "git_create_branch"),
+            (Class::Unknown, "frobnicate_thinking image_resizer git_foo git_stash"),
             (Class::Destroy(ActionKind::Send, "send"), "send_email sendMessage"),
             (Class::Destroy(ActionKind::Order, "order"), "order place_order create_order"),
             (Class::Destroy(ActionKind::Pay, "pay"), "pay"),

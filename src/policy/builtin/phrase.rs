@@ -16,7 +16,7 @@ pub(super) struct Word<'a> {
 impl<'a> Word<'a> {
     fn read(text: &'a str) -> Word<'a> {
         let derived = || VERB_PREFIXES.iter().find_map(|prefix| look_up(text.strip_prefix(prefix)?).filter(is_effect));
-        let found = look_up(text).or_else(derived).or_else(|| compound(text));
+        let found = look_up(text).or_else(derived).or_else(|| reader(text)).or_else(|| compound(text));
         Word { text, sense: found.map(|(_, sense)| sense), listed: found.map_or("", |(listed, _)| listed) }
     }
 
@@ -54,6 +54,13 @@ impl<'a> Word<'a> {
     }
 }
 
+/// What reads is named after what it does, and shown where it is the last word: `api_explorer`.
+fn reader(text: &str) -> Option<(&'static str, Sense)> {
+    let verbs = ["r", "er", "or"].into_iter().filter_map(|end| look_up(text.strip_suffix(end)?));
+    let mut reading = verbs.filter(|(_, sense)| matches!(sense, Sense::Read | Sense::ReadOrNoun));
+    reading.next().map(|(verb, _)| (verb, Sense::Shown))
+}
+
 /// Two words written as one: `deletefile` deletes, and `uptimecheck` is a thing.
 fn compound(text: &str) -> Option<(&'static str, Sense)> {
     let parts = (3..text.len().saturating_sub(2)).filter_map(|at| Some((text.get(..at)?, text.get(at..)?)));
@@ -63,6 +70,7 @@ fn compound(text: &str) -> Option<(&'static str, Sense)> {
             (Sense::Thing, Sense::Thing | Sense::ReadOrNoun | Sense::Effect(_, Noun::Beside)) => {
                 Some((first.0, Sense::Thing))
             }
+            (Sense::Thing, Sense::Shown) => Some((first.0, Sense::Shown)),
             _ => None,
         }
     })
@@ -119,6 +127,12 @@ pub(super) fn class_of(words: &[Word<'_>]) -> Class {
     }
     if is_going(words) {
         return Class::Navigate;
+    }
+    if let [tool, refs] = words
+        && tool.is(&["git"])
+        && refs.is(&["branch", "branches", "remote", "remotes", "tag", "tags"])
+    {
+        return Class::Refs;
     }
     if let Some(class) = on_page(words) {
         return class;

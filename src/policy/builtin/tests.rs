@@ -122,6 +122,17 @@ fn what_a_server_says_of_its_tool_adds_a_question_and_takes_only_vague_ones_away
         (r#"{"tool":"frobnicate","args":{"element":"Delete account"}}"#, [Confirm, Confirm, Confirm]),
         (r#"{"tool":"manage_agents"}"#, [Confirm, Allow, Confirm]),
         (r#"{"tool":"query_database"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"query_database","args":{"sql":"DROP TABLE t"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"query_database","args":{"query":"delete from t"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"update_view","args":{}}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"run_command","args":{"command":"rm x"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"run_command","args":{"command":"ls"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"run_code_query","args":{"code":"x"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"create_payment_x"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"set_password"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"rotate_api_keys"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"add_userRole"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"get_password"}"#, [Allow, Allow, Confirm]),
         (r#"{"tool":"delete_all"}"#, [Confirm, Confirm, Confirm]),
     ] {
         assert_eq!([Hint::None, Hint::ReadOnly, Hint::Destructive].map(|hint| ask(line, hint)), verdicts, "{line}");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// An MCP server that lists its tools on two pages, says of `relist` that the list has changed, and sends everything else back.
 const SERVER: &str = r#"
-tools='{"name":"read_once","annotations":{"destructiveHint":true}},{"name":"frobnicate","annotations":{"readOnlyHint":true}}'
+tools='{"name":"read_once","annotations":{"destructiveHint":true}},{"name":"frobnicate","annotations":{"readOnlyHint":true}},{"name":"set_password","annotations":{"readOnlyHint":true}},{"name":"run_command","annotations":{"readOnlyHint":true}}'
 more='{"name":"delete_all","annotations":{"readOnlyHint":true}},{"name":"browser_type","annotations":{"destructiveHint":true}}'
 while read -r line; do
     id=$(printf '%s' "$line" | sed 's/.*"id":\("[^"]*"\).*/\1/')
@@ -63,7 +63,11 @@ fn a_trusted_server_is_believed_unless_the_name_says_otherwise() {
     let mut talk = Talk::start(&mut wrapped(&["--trust-hints"], SERVER));
     initialize(&mut talk);
     assert_eq!(talk.ask(&call("frobnicate")), call("frobnicate"));
-    assert!(talk.ask(&call("delete_all")).contains("builtin.tool"));
+    for (tool, rule) in
+        [("delete_all", "builtin.tool"), ("set_password", "builtin.unknown_effect"), ("run_command", "builtin.run")]
+    {
+        assert!(talk.ask(&call(tool)).contains(rule), "{tool}");
+    }
     // The new list says nothing of it.
     let changed = talk.ask(r#"{"jsonrpc":"2.0","id":2,"method":"relist"}"#);
     assert!(changed.contains("list_changed"), "{changed}");

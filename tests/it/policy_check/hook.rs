@@ -33,6 +33,19 @@ fn a_tool_call_is_allowed_asked_about_or_denied() {
         ("Bash", json!({"command": "ls -la"}), "allow"),
         ("Read", json!({"file_path": "/home/me/p/a.rs"}), "allow"),
         ("Edit", json!({"file_path": "/home/me/p/a.rs", "old_string": "a", "new_string": "b"}), "ask"),
+        (
+            "TodoWrite",
+            json!({"todos": [{"content": "delete it", "status": "pending", "activeForm": "Deleting"}]}),
+            "allow",
+        ),
+        (
+            "Task",
+            json!({"description": "a", "prompt": "rm x", "subagent_type": "b", "run_in_background": true}),
+            "allow",
+        ),
+        ("Skill", json!({"skill": "pdf", "args": "--fix"}), "allow"),
+        ("mcp__todo__TodoWrite", json!({"todos": []}), "ask"),
+        ("TaskStop", json!({}), "ask"),
         ("mcp__files__read_text_file", json!({"path": "a.txt"}), "allow"),
         ("mcp__github__delete_repo", json!({"name": "p"}), "ask"),
     ] {
