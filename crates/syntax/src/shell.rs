@@ -4,6 +4,7 @@
 //! code (arithmetic with names, `${x@P}`, `${!x}`, subscripts), or where shells disagree, the text is unreadable.
 
 mod conditions;
+mod numbers;
 mod words;
 
 use crate::{Unreadable, parse};
@@ -13,13 +14,16 @@ use brush_parser::ast::{
     SimpleCommand,
 };
 use brush_parser::{Parser, ParserOptions, SourceInfo};
-use conditions::arithmetic;
+use numbers::{Numbers, prints_number};
 
 /// A word as the command gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
     /// This text. Patterns (`*.c`) are as they are written.
     Text(String),
+    /// A number: an exit status, what is calculated, a variable that the text sets to numbers only. One word, but that an unquoted `$!`
+    /// is none where nothing runs in the background.
+    Number,
     /// Exactly one word, whose text a quoted expansion decides.
     One,
     /// Any number of words, zero included: an unquoted expansion is split where it has blanks.
@@ -31,7 +35,7 @@ impl Word {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::One | Self::Any => None,
+            Self::Number | Self::One | Self::Any => None,
         }
     }
 }
@@ -78,8 +82,12 @@ const DEEP: usize = 4;
 /// Where that cannot be told for certain.
 pub fn steps(text: &str) -> Result<Vec<Step>, Unreadable> {
     parse(text, || {
-        let mut walk = Walk { steps: Vec::new(), depth: 0 };
+        let mut walk = Walk::default();
         walk.program(text)?;
+        if walk.numbers.are_wrong() {
+            walk = Walk { numbers: Numbers::off(), ..Walk::default() };
+            walk.program(text)?;
+        }
         Ok(walk.steps)
     })
 }
@@ -120,30 +128,34 @@ fn check(text: &str) -> Result<(), Unreadable> {
     Ok(())
 }
 
+#[derive(Default)]
 struct Walk {
     steps: Vec<Step>,
     depth: usize,
+    numbers: Numbers,
 }
 
 type Done = Result<(), Unreadable>;
 
 impl Walk {
-    fn program(&mut self, text: &str) -> Done {
+    /// Reads a text, and says whether all that it prints is a number.
+    fn program(&mut self, text: &str) -> Result<bool, Unreadable> {
         check(text)?;
         if self.depth > DEEP {
             return Err(Unreadable("its substitutions nest too deep"));
         }
         let program = Parser::new(text.as_bytes(), &options(), &SourceInfo::default()).parse_program();
         let program = program.map_err(|_| Unreadable("it is no text of bash or of POSIX's shell"))?;
-        program.complete_commands.iter().try_for_each(|list| self.list(list, self.depth == 0))
+        program.complete_commands.iter().try_for_each(|list| self.list(list, self.depth == 0))?;
+        Ok(prints_number(&program))
     }
 
     /// What a substitution runs.
-    fn substitution(&mut self, text: &str) -> Done {
+    fn substitution(&mut self, text: &str) -> Result<Word, Unreadable> {
         self.depth += 1;
-        self.program(text)?;
+        let is_number = self.program(text)?;
         self.depth -= 1;
-        Ok(())
+        Ok(if is_number { Word::Number } else { Word::Any })
     }
 
     fn list(&mut self, list: &CompoundList, is_whole_text: bool) -> Done {
@@ -153,6 +165,9 @@ impl Walk {
                 self.pipeline(next)?;
             }
             let is_alone = item.0.additional.is_empty() && matches!(item.1, SeparatorOperator::Sequence);
+            if is_whole_text && is_alone {
+                self.note_numbers(&item.0.first);
+            }
             if let [Node::Function(function)] = &item.0.first.seq[..]
                 && is_whole_text
                 && is_alone
@@ -175,6 +190,8 @@ impl Walk {
                 self.redirections(redirections.as_ref())
             }
             Node::Function(function) => {
+                // `wc` may print anything then.
+                self.numbers.defines_functions = true;
                 self.compound(&function.body.0)?;
                 self.redirections(function.body.1.as_ref())
             }
@@ -193,6 +210,7 @@ impl Walk {
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             self.item(item, &mut command, false)?;
         }
+        command.words.iter().for_each(|word| self.numbers.pass(word));
         self.steps.push(Step::Run(command));
         Ok(())
     }
@@ -207,8 +225,12 @@ impl Walk {
                 };
                 command.assigned.push(name.clone());
                 match &assignment.value {
-                    AssignmentValue::Scalar(word) => drop(self.word(&word.value)?),
+                    AssignmentValue::Scalar(word) => {
+                        let value = self.word(&word.value)?;
+                        self.numbers.assign(name, &value);
+                    }
                     AssignmentValue::Array(words) => {
+                        self.numbers.taint(name);
                         for (key, word) in words {
                             if key.is_some() {
                                 return Err(Unreadable("it sets an element of an array"));
@@ -267,12 +289,12 @@ impl Walk {
 
     fn compound(&mut self, compound: &CompoundCommand) -> Done {
         match compound {
-            CompoundCommand::Arithmetic(command) => arithmetic(&command.expr),
+            CompoundCommand::Arithmetic(command) => self.arithmetic(&command.expr),
             CompoundCommand::ArithmeticForClause(clause) => {
                 [&clause.initializer, &clause.condition, &clause.updater]
                     .into_iter()
                     .flatten()
-                    .try_for_each(arithmetic)?;
+                    .try_for_each(|expression| self.arithmetic(expression))?;
                 self.list(&clause.body.list, false)
             }
             CompoundCommand::BraceGroup(group) => self.list(&group.list, false),
@@ -281,6 +303,7 @@ impl Walk {
                 for value in clause.values.iter().flatten() {
                     self.word(&value.value)?;
                 }
+                self.numbers.taint(&clause.variable_name);
                 let assigned = vec![clause.variable_name.clone()];
                 self.steps.push(Step::Run(Command { assigned, ..Command::default() }));
                 self.list(&clause.body.list, false)

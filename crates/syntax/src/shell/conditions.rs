@@ -1,6 +1,7 @@
 //! `[[ ... ]]` and arithmetic, which evaluate more than they seem to.
 
-use super::{Done, Walk, Word};
+use super::numbers::is_number;
+use super::{Done, Walk};
 use crate::Unreadable;
 use brush_parser::ast::{BinaryPredicate, ExtendedTestExpr, UnaryPredicate, UnexpandedArithmeticExpr};
 
@@ -37,7 +38,6 @@ impl Walk {
                         | Binary::ArithmeticGreaterThan
                         | Binary::ArithmeticGreaterThanOrEqualTo
                 );
-                let is_number = |word: &Word| word.text().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()));
                 match calculates && !words.iter().all(is_number) {
                     true => Err(Unreadable("it calculates with variables")),
                     false => Ok(()),
@@ -45,13 +45,24 @@ impl Walk {
             }
         }
     }
-}
 
-/// An expression with names evaluates what those hold, which may run commands.
-pub(super) fn arithmetic(expression: &UnexpandedArithmeticExpr) -> Done {
-    let is_plain = |one: char| one.is_ascii_digit() || " \t\n+-*/%()<>=!&|^~?:,".contains(one);
-    match expression.value.chars().all(is_plain) {
-        true => Ok(()),
-        false => Err(Unreadable("it calculates with variables")),
+    /// An expression with names evaluates what those hold, which may run commands unless they hold numbers.
+    pub(super) fn arithmetic(&self, expression: &UnexpandedArithmeticExpr) -> Done {
+        let is_sign = |one: char| " \t\n+-*/%()<>=!&|^~?:,".contains(one);
+        let is_plain = |word: &str| match word.strip_prefix('$') {
+            // It stands for what it holds, as `n` does.
+            Some(name) => self.numbers.has(name),
+            None => word.bytes().all(|byte| byte.is_ascii_digit()) || self.numbers.has(word),
+        };
+        // Where brackets don't match, shells take `$((a)|(b))` for commands.
+        let mut open = 0_i32;
+        let are_matched = expression.value.chars().all(|one| {
+            open += i32::from(one == '(') - i32::from(one == ')');
+            open >= 0
+        });
+        match are_matched && expression.value.split(is_sign).all(is_plain) {
+            true => Ok(()),
+            false => Err(Unreadable("it calculates with variables")),
+        }
     }
 }

@@ -57,8 +57,36 @@ fn every_command_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn only_a_quoted_expansion_is_certainly_one_word() {
+fn only_a_quoted_expansion_or_a_number_is_certainly_one_word() {
     for (text, expected) in [
+        ("a $?", Word::Number),
+        ("a \"$!\"", Word::Number),
+        ("a ${#x}", Word::Number),
+        ("a $((1+2))", Word::Number),
+        ("a \"$((1+2))\"", Word::Number),
+        ("a x$?", Word::One),
+        ("n=5; a $n", Word::Number),
+        ("n=5; m=$(b); m=6; a \"$n\"", Word::Number),
+        ("n=$(b | wc -l); a \"$n\"", Word::Number),
+        ("n=`wc -l <b`; m=$((n+1)); a $((n+$m))", Word::Number),
+        ("n=0; while b; do n=$((n+1)); done; a \"$n\"", Word::Number),
+        ("n=0; while a \"$n\"; do n=$m; done", Word::One),
+        ("n=0; read n; a \"$n\"", Word::One),
+        ("n=0; for n in b; do c; done; a \"$n\"", Word::One),
+        ("n=0; n+=b; a \"$n\"", Word::One),
+        ("n=0; n=(b); a \"$n\"", Word::One),
+        ("export n=b; n=0; a \"$n\"", Word::One),
+        ("n=0 | b; a \"$n\"", Word::One),
+        ("n=0 & a \"$n\"", Word::One),
+        ("b && n=0; a \"$n\"", Word::One),
+        ("if b; then n=0; fi; a \"$n\"", Word::One),
+        ("(n=0); a \"$n\"", Word::One),
+        ("n=0 b; a \"$n\"", Word::One),
+        ("match=0; a \"$match\"", Word::One),
+        ("n=$(b; wc -l); a \"$n\"", Word::One),
+        ("n=$(wc -l b); a \"$n\"", Word::One),
+        ("n=$(wc -l <b 2>&1); a \"$n\"", Word::One),
+        ("wc() { b; }; n=$(wc -l); a \"$n\"", Word::One),
         ("a \"$x\"", Word::One),
         ("a \"x$(b)\"y", Word::One),
         ("a \"${x%.c}\"", Word::One),
@@ -69,8 +97,10 @@ fn only_a_quoted_expansion_is_certainly_one_word() {
         ("a x\"$*\"", Word::Any),
         ("a $(b)", Word::Any),
     ] {
-        let found = steps(text).unwrap().pop();
-        assert!(matches!(&found, Some(Step::Run(command)) if command.words[1] == expected), "{text}: {found:?}");
+        let found = steps(text).unwrap();
+        let is_a = |step: &&Step| matches!(step, Step::Run(command) if command.words.first() == Some(&word("a")));
+        let last = found.iter().rfind(is_a);
+        assert!(matches!(last, Some(Step::Run(command)) if command.words[1] == expected), "{text}: {found:?}");
     }
 }
 
@@ -87,6 +117,15 @@ fn what_shells_read_differently_or_evaluate_is_refused() {
         "echo $\"x\"",
         "echo $[1]",
         "echo $((x))",
+        "echo $((x)); x=1",
+        "x=1; echo $((x+y))",
+        "x=1; echo $((x)); x=$y",
+        "x=1; echo $((x)); read x",
+        "x=1; echo $((x[0]))",
+        "x=1; echo $(($(x)))",
+        "x=1; echo $((`x`))",
+        "x=1; f() { x=$y; }; echo $((x))",
+        "if a; then x=1; fi; echo $((x))",
         "echo $((a[$(b)]))",
         "((x=1))",
         "for ((i=0;i<3;i++)); do a; done",

@@ -1,9 +1,8 @@
 //! What a word is, once quotes are taken off, and what its expansions run.
 
-use super::conditions::arithmetic;
 use super::{Walk, Word, options};
 use crate::Unreadable;
-use brush_parser::word::{Parameter, ParameterExpr, WordPiece, WordPieceWithSource, parse};
+use brush_parser::word::{Parameter, ParameterExpr, SpecialParameter, WordPiece, WordPieceWithSource, parse};
 
 impl Walk {
     pub(super) fn word(&mut self, text: &str) -> Result<Word, Unreadable> {
@@ -50,11 +49,31 @@ impl Walk {
                 Ok(word)
             }
             WordPiece::CommandSubstitution(text) | WordPiece::BackquotedCommandSubstitution(text) => {
-                self.substitution(text).map(|()| Word::Any)
+                let printed = self.substitution(text)?;
+                Ok(if self.numbers.is_off { Word::Any } else { printed })
             }
-            WordPiece::ParameterExpansion(expression) => self.parameter(expression).map(|()| Word::Any),
-            WordPiece::ArithmeticExpression(expression) => arithmetic(expression).map(|()| Word::Any),
+            WordPiece::ParameterExpansion(expression) => {
+                self.parameter(expression)?;
+                Ok(if self.is_numeric(expression) { Word::Number } else { Word::Any })
+            }
+            WordPiece::ArithmeticExpression(expression) => self.arithmetic(expression).map(|()| Word::Number),
             _ => Err(Unreadable("it is quoted or expanded as not all shells do")),
+        }
+    }
+
+    fn is_numeric(&self, expression: &ParameterExpr) -> bool {
+        use SpecialParameter as Special;
+        match expression {
+            ParameterExpr::ParameterLength { .. } => true,
+            ParameterExpr::Parameter { parameter: Parameter::Named(name), .. } => self.numbers.has(name),
+            ParameterExpr::Parameter { parameter: Parameter::Special(special), .. } => matches!(
+                special,
+                Special::PositionalParameterCount
+                    | Special::LastExitStatus
+                    | Special::ProcessId
+                    | Special::LastBackgroundProcessId
+            ),
+            _ => false,
         }
     }
 
@@ -89,6 +108,7 @@ fn joined(word: Word, piece: Word) -> Word {
     match (word, piece) {
         (Word::Text(word), Word::Text(piece)) => Word::Text(word + &piece),
         (Word::Any, _) | (_, Word::Any) => Word::Any,
+        (Word::Text(word), Word::Number) if word.is_empty() => Word::Number,
         _ => Word::One,
     }
 }

@@ -79,9 +79,9 @@ pub(super) fn test_reads(words: &[Word]) -> bool {
     }
 }
 
-/// Whether a word is a number as it stands: zsh calculates where it expects one, and bash in an index.
-fn is_number(word: &Word) -> bool {
-    word.text().is_some_and(is_digits)
+/// Whether a word is certainly a number: zsh calculates where it expects one, and bash in an index.
+pub(super) fn is_number(word: &Word) -> bool {
+    *word == Word::Number || word.text().is_some_and(is_digits)
 }
 
 pub(super) fn is_digits(text: &str) -> bool {

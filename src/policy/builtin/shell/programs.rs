@@ -1,6 +1,6 @@
 //! Programs that read, and with which arguments.
 
-use super::arguments::{are_numbers, assignments_then, behind_options, is_digits, printf_reads, test_reads};
+use super::arguments::{are_numbers, assignments_then, behind_options, is_digits, is_number, printf_reads, test_reads};
 use super::{git, scripts};
 use pipewright_syntax::shell::Word;
 
@@ -135,9 +135,12 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
         "break" | "continue" | "exit" | "return" | "shift" => Reading::IfWords(are_numbers),
         "printf" => Reading::IfWords(printf_reads),
         // -p NAME assigns.
-        "wait" => Reading::If(|arguments| {
-            let is_job = |job: &str| is_digits(job.strip_prefix('%').unwrap_or(job));
-            arguments.iter().all(|argument| *argument == "-n" || is_job(argument))
+        "wait" => Reading::IfWords(|words| {
+            let is_job = |word: &Word| {
+                is_number(word)
+                    || word.text().is_some_and(|word| word == "-n" || word.strip_prefix('%').is_some_and(is_digits))
+            };
+            words.iter().all(is_job)
         }),
         "read" => Reading::If(scripts::read_reads),
         "rg" => Reading::Without(&["--pre", "--hostname-bin", "--search-zip", "-z"]),
@@ -257,9 +260,41 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
                 "--quiet",
             ],
         ),
-        "node" | "python" | "python3" | "ruby" | "java" | "go" | "cargo" | "rustc" | "gcc" | "make" | "cmake" => {
+        "node" | "python" | "python3" | "ruby" | "java" | "go" | "rustc" | "gcc" | "make" | "cmake" => {
             Reading::If(|arguments| matches!(arguments, ["--version" | "-V" | "-v" | "version"]))
         }
+        "cargo" => Reading::Subcommands(
+            &["--version", "-V", "metadata", "tree", "version"],
+            &[
+                "--all-features",
+                "--charset",
+                "--depth",
+                "-d",
+                "--duplicates",
+                "-e",
+                "--edges",
+                "-F",
+                "--features",
+                "-f",
+                "--format",
+                "--format-version",
+                "--frozen",
+                "-i",
+                "--invert",
+                "--locked",
+                "--no-dedupe",
+                "--no-default-features",
+                "--no-deps",
+                "--offline",
+                "-p",
+                "--package",
+                "--prefix",
+                "-q",
+                "--quiet",
+                "--target",
+                "--workspace",
+            ],
+        ),
         "bash" | "dash" | "sh" => Reading::Shell,
         "[" | "test" => Reading::IfWords(test_reads),
         "xargs" => Reading::EachInput,
