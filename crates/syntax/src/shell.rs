@@ -132,6 +132,8 @@ fn check(text: &str) -> Result<(), Unreadable> {
 struct Walk {
     steps: Vec<Step>,
     depth: usize,
+    /// The whole text has two opening brackets beside each other.
+    has_double_bracket: bool,
     numbers: Numbers,
 }
 
@@ -141,6 +143,7 @@ impl Walk {
     /// Reads a text, and says whether all that it prints is a number.
     fn program(&mut self, text: &str) -> Result<bool, Unreadable> {
         check(text)?;
+        self.has_double_bracket |= text.contains("((");
         if self.depth > DEEP {
             return Err(Unreadable("its substitutions nest too deep"));
         }
@@ -152,6 +155,9 @@ impl Walk {
 
     /// What a substitution runs.
     fn substitution(&mut self, text: &str) -> Result<Word, Unreadable> {
+        if text.starts_with('(') {
+            return Err(Unreadable("shells may take two brackets for a calculation"));
+        }
         self.depth += 1;
         let is_number = self.program(text)?;
         self.depth -= 1;
@@ -267,7 +273,9 @@ impl Walk {
                     IoFileRedirectTarget::Filename(word) => self.word(&word.value)?,
                     IoFileRedirectTarget::Duplicate(word) => match self.word(&word.value)? {
                         Word::Text(descriptor) if is_descriptor(&descriptor) => return Ok(()),
-                        file => file,
+                        // bash expands the name of a file once more here.
+                        Word::Text(file) if !file.contains(['$', '`']) => Word::Text(file),
+                        _ => return Err(Unreadable("it expands the name of a file twice")),
                     },
                     IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
                         return self.list(&subshell.list, false);
@@ -298,7 +306,12 @@ impl Walk {
                 self.list(&clause.body.list, false)
             }
             CompoundCommand::BraceGroup(group) => self.list(&group.list, false),
-            CompoundCommand::Subshell(subshell) => self.list(&subshell.list, false),
+            CompoundCommand::Subshell(subshell) => {
+                if self.has_double_bracket && begins_with_subshell(&subshell.list) {
+                    return Err(Unreadable("shells may take two brackets for a calculation"));
+                }
+                self.list(&subshell.list, false)
+            }
             CompoundCommand::ForClause(clause) => {
                 for value in clause.values.iter().flatten() {
                     self.word(&value.value)?;
@@ -333,6 +346,12 @@ impl Walk {
             }
         }
     }
+}
+
+/// Whether a list is `(a)...`.
+fn begins_with_subshell(list: &CompoundList) -> bool {
+    let first = list.0.first().and_then(|item| item.0.first.seq.first());
+    matches!(first, Some(Node::Compound(CompoundCommand::Subshell(_), _)))
 }
 
 /// What follows `>&`: a number, or `-` to close.

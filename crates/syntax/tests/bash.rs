@@ -17,7 +17,10 @@ fn is_found(steps: &[Step]) -> bool {
     steps.iter().any(|step| match step {
         Step::Run(command) => {
             let name = command.words.first();
-            name.is_some_and(|name| name.text().is_none_or(|name| name.contains(MISSING)))
+            // A pattern may be a file that a former text has made.
+            name.is_some_and(|name| {
+                name.text().is_none_or(|name| name.contains(MISSING) || name.contains(['*', '?', '[']))
+            })
         }
         Step::Define(_) => false,
     })
