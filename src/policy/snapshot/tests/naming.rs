@@ -1,0 +1,155 @@
+//! What numbers, selectors and nodes name.
+
+use super::*;
+
+const LIST: &str = r#"{"url":"https://a/","items":[{"index":3,"role":"button","name":"Like"},{"index":"5","tag":"A","text":" Delete ","context":"Mail"},
+    {"index":7,"tag":"input","type":"submit","value":"Pay"},{"index":8,"tag":"p","text":"x"},{"index":8,"tag":"p","text":"y"}]}"#;
+
+#[test]
+fn a_list_is_read_wherever_it_stands() {
+    let list = LIST.replace('\n', "");
+    let quoted = crate::json::quoted(&list);
+    let text = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}]}}"#);
+    let both = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}],"structuredContent":{list}}}"#);
+    for line in [
+        format!(r#"{{"id":1,"tool":"browser_list_interactives","status":"ok","data":{list}}}"#),
+        format!(r#"{{"type":"tool_result","call_id":1,"status":"ok","result":{list}}}"#),
+        format!(r#"{{"type":"observation","source":"mcp","data":{{"page":{list}}}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{text}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{both}}}"#),
+    ] {
+        let mut snapshot = Snapshot::default();
+        if !line.contains("observation") {
+            snapshot.passes(Some("1"), "browser_list_interactives", "{}");
+        }
+        snapshot.observe(line.as_bytes());
+        assert_eq!(element(snapshot.number(3)).name, "Like", "{line}");
+        let link = element(snapshot.number(5));
+        assert_eq!(
+            (link.role.as_deref(), &*link.name, link.context.as_deref()),
+            (Some("link"), "Delete", Some("Mail"))
+        );
+        let pay = element(snapshot.number(7));
+        assert_eq!((pay.role.as_deref(), &*pay.name, pay.value.as_deref()), (Some("button"), "", Some("Pay")));
+        assert_eq!(element(snapshot.target("click", r#"{"eid":3}"#)).name, "Like", "a list of one sort of numbers");
+        assert_eq!(snapshot.number(8), Named::Unknown("8".to_owned()), "two have it");
+        assert_eq!(snapshot.number(4), Named::Unknown("4".to_owned()));
+    }
+}
+
+#[test]
+fn numbers_are_stale_once_the_page_may_be_another() {
+    let known = || {
+        let mut snapshot = Snapshot::default();
+        snapshot.call("browser_list_interactives", "{}", &LIST.replace('\n', ""));
+        snapshot
+    };
+    for (tool, arguments, data, is_known) in [
+        ("browser_overlay_act", r#"{"index":3,"action":"click"}"#, r#"{"ok":true}"#, false),
+        ("browser_overlay_act", r#"{"index":3,"action":"click"}"#, r#"{"changed":false,"nav_type":"none"}"#, true),
+        (
+            "browser_overlay_act",
+            r#"{"index":3,"action":"click"}"#,
+            r#"{"changed":false,"page":{"url":"https://b/"}}"#,
+            false,
+        ),
+        ("type", r#"{"eid":3,"text":"x"}"#, r#"{"ok":true,"url":"https://a/"}"#, true),
+        ("type", r#"{"eid":3,"text":"x"}"#, r#"{"auto_enter":true}"#, false),
+        ("type", r#"{"eid":3,"text":"x\n"}"#, "{}", false),
+        ("type", r#"{"eid":3,"text":"x","submit":true}"#, "{}", false),
+        ("browser_screenshot", "{}", r#"{"path":"a.png"}"#, true),
+        ("browser_wait", "{}", r#"{"url":"https://b/"}"#, false),
+        ("browser_navigate", "{}", r#"{"changed":false}"#, false),
+        ("mystery", "{}", "{}", false),
+        // A page's own words.
+        ("browser_extract", "{}", r#"{"items":[{"index":5,"role":"button","name":"Like"}]}"#, false),
+        ("browser_extract", "{}", r#"{"title":"Mail"}"#, true),
+    ] {
+        let mut snapshot = known();
+        snapshot.call(tool, arguments, data);
+        let expected = if is_known { "Delete" } else { "" };
+        let name = match snapshot.number(5) {
+            Named::Element(target) => target.name,
+            _ => String::new(),
+        };
+        assert_eq!(name, expected, "{tool} {arguments} {data}");
+    }
+}
+
+#[test]
+fn nodes_are_known_by_what_they_show_and_else_by_their_names() {
+    let snapshot = after(GODOT, 2);
+    let press = |path: &str| snapshot.target("press_button", &format!(r#"{{"path":{path:?}}}"#));
+    let reset = element(press("/root/LevelScene/HUDLayer/ResetButton"));
+    assert_eq!((reset.role.as_deref(), &*reset.name), (Some("button"), "Reset"));
+    let context = reset.context.unwrap();
+    assert!(context.contains("The Triangle Vault") && !context.contains("Next level"), "{context}");
+    let unseen = element(press("/root/Menu/DeleteSave"));
+    assert_eq!((&*unseen.name, unseen.snapshot_id), ("Delete Save", None));
+    assert_eq!(element(press("#deleteSave")).name, "delete Save");
+    assert_eq!(element(press(":text(\"Start\")")).name, "Start");
+    assert_eq!(press("/root/Menu/@Button@12"), Named::Unknown("/root/Menu/@Button@12".to_owned()));
+    assert_eq!(snapshot.target("read_file", r#"{"path":"/root/delete"}"#), Named::Nothing);
+    assert_eq!(snapshot.target("click", r#"{"position":[1,2]}"#), Named::Nothing);
+    let mut changed = after(GODOT, 2);
+    changed.passes(Some("9"), "get_tree", r#"{"since":1}"#);
+    changed.observe(br#"{"ok":true,"id":9,"data":{"added":[],"removed":[],"changed":[{"path":"/root/LevelScene/HUDLayer/ResetButton","text":"Delete"}]},"events":[]}"#);
+    let target = element(changed.target("press_button", r#"{"path":"/root/LevelScene/HUDLayer/ResetButton"}"#));
+    assert_eq!((target.role.as_deref(), &*target.name), (Some("button"), "Delete"));
+}
+
+#[test]
+fn a_selectors_words_are_what_is_known_of_it() {
+    let snapshot = Snapshot::default();
+    for (selector, role, name) in [
+        ("text=Delete account", None, "Delete account"),
+        ("#delete-account", None, "delete account"),
+        ("button:has-text(\"Pay\")", Some("button"), "Pay"),
+        ("role=button[name=\"Send\"]", Some("button"), "Send"),
+        ("form > .btn.btn-deleteAll", None, "delete All"),
+        ("[data-testid=remove_item]", None, "remove"),
+        ("getByRole('button', { name: 'Pay' })", Some("button"), "Pay"),
+        ("xpath=//button[text()='Delete']", None, "Delete"),
+        ("dialog >> text=Überweisen", None, "Überweisen"),
+    ] {
+        let arguments = format!(r#"{{"target":{}}}"#, crate::json::quoted(selector));
+        let target = element(snapshot.target("browser_click", &arguments));
+        assert_eq!((target.role.as_deref(), &*target.name, target.snapshot_id), (role, name, None), "{selector}");
+    }
+    for selector in
+        ["button", "#a1", ".btn", "form > button:nth-child(2)", "//button[3]", "\\64 elete", "aria-ref=e9 >> nth=0"]
+    {
+        let arguments = format!(r#"{{"selector":{}}}"#, crate::json::quoted(selector));
+        assert_eq!(snapshot.target("click", &arguments), Named::Unknown(selector.to_owned()));
+    }
+}
+
+#[test]
+fn two_names_that_differ_are_none() {
+    let snapshot = after(PLAYWRIGHT_83, 2);
+    for arguments in [
+        r#"{"ref":"e3","target":"e51"}"#,
+        r#"{"ref":"e3","index":51}"#,
+        r#"{"ref":"e3","ref":"e51"}"#,
+        r#"{"target":"e3","selector":"text=Delete account"}"#,
+    ] {
+        assert!(matches!(snapshot.target("browser_click", arguments), Named::Unknown(_)), "{arguments}");
+    }
+    let same = snapshot.target("browser_click", r#"{"ref":"e3","target":"e3"}"#);
+    assert_eq!(element(same).name, "Two");
+    let form = r#"{"fields":[{"element":"x","target":"e34","name":"Delete"},{"target":"e40"}]}"#;
+    assert_eq!(element(snapshot.target("browser_fill_form", form)).name, "Name");
+    let dragged = snapshot.target("browser_drag", r#"{"startTarget":"e45","endTarget":"e47"}"#);
+    assert_eq!(element(dragged).name, "Share");
+    for (tool, arguments) in [
+        ("browser_tabs", r#"{"action":"select","index":0}"#),
+        ("browser_network_request", r#"{"index":1}"#),
+        ("git_checkout", r#"{"ref":"main"}"#),
+        ("deploy", r#"{"target":"production"}"#),
+        ("browser_press_key", r#"{"key":"Enter"}"#),
+        ("browser_click", ""),
+    ] {
+        assert_eq!(snapshot.target(tool, arguments), Named::Nothing, "{tool}");
+    }
+    assert_eq!(element(snapshot.target("tap", r#"{"text":"Delete"}"#)).name, "Delete");
+}
