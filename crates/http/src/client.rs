@@ -8,9 +8,6 @@ use reqwest::{Method, RequestBuilder, redirect};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// More redirects in a row than this are answered with the last of them.
-const REDIRECTS: usize = 5;
-
 /// How long the parts of an exchange may take; `None` sets no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -22,12 +19,14 @@ pub struct Limits {
     pub idle: Option<Duration>,
     /// From sending a request until the end of its answer.
     pub total: Option<Duration>,
+    /// How many redirects in a row are followed, within the origin; the next one is the answer.
+    pub redirects: usize,
 }
 
 impl Default for Limits {
-    /// Ten seconds to connect, and no other limit.
+    /// Ten seconds to connect, five redirects, and no other limit.
     fn default() -> Limits {
-        Limits { connect: Duration::from_secs(10), first_byte: None, idle: None, total: None }
+        Limits { connect: Duration::from_secs(10), first_byte: None, idle: None, total: None, redirects: 5 }
     }
 }
 
@@ -47,7 +46,7 @@ impl Client {
     pub fn new(address: &Address, limits: Limits) -> Result<Client, Error> {
         let origin = address.url().origin();
         let within_origin = redirect::Policy::custom(move |attempt| {
-            if attempt.url().origin() == origin && attempt.previous().len() <= REDIRECTS {
+            if attempt.url().origin() == origin && attempt.previous().len() <= limits.redirects {
                 attempt.follow()
             } else {
                 attempt.stop()
@@ -95,7 +94,7 @@ impl Request {
     /// # Errors
     /// [`Error::Connect`], [`Error::Broken`], [`Error::FirstByte`] or [`Error::Total`]; [`Error::Client`] where a header cannot be sent.
     pub async fn send(self) -> Result<Response, Error> {
-        let Limits { connect, first_byte, idle, total } = self.limits;
+        let Limits { connect, first_byte, idle, total, .. } = self.limits;
         let sent = Instant::now();
         let end = total.and_then(|total| Some((sent.checked_add(total)?, Error::Total(total))));
         let head = first_byte.and_then(|limit| Some((sent.checked_add(limit)?, Error::FirstByte(limit))));

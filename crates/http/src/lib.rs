@@ -6,7 +6,7 @@
 //! either case), but never for this machine. Certificates are checked against the platform's roots, which are read at the first TLS
 //! handshake.
 //!
-//! The client is async and needs a tokio runtime with time and I/O. A request is cancelled by dropping its future or its
+//! The client is async and needs a tokio runtime with time and I/O; [`exchanges`] are for callers that block. A request is cancelled by dropping its future or its
 //! [`Response`]: the connection is closed, unless the answer was read to its end.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -15,6 +15,7 @@ mod address;
 mod client;
 mod error;
 pub mod events;
+pub mod exchanges;
 mod response;
 mod roots;
 

@@ -31,6 +31,12 @@ impl Response {
         self.inner.headers().get(name)?.to_str().ok()
     }
 
+    /// Every header with its lower-case name, where its value has only visible ASCII.
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+        let headers = self.inner.headers().iter();
+        headers.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect()
+    }
+
     /// The content type without its parameters, in lower case; empty where there is none.
     pub fn media_type(&self) -> String {
         let value = self.header("content-type").unwrap_or_default();

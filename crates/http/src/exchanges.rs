@@ -1,0 +1,133 @@
+//! Requests for callers that block: they run side by side on one thread, and what comes is handed over piece by piece.
+
+use crate::{Client, Error, Method, events::Event};
+use std::collections::HashMap;
+use std::io;
+use std::rc::Rc;
+use std::thread;
+use tokio::runtime::Builder;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{AbortHandle, LocalSet, spawn_local};
+
+/// How much of an answer is taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Longest {
+    /// Bytes of the data of one event.
+    pub event: usize,
+    /// Bytes of a body that is not a stream of events; of a longer one, the beginning is handed over.
+    pub body: usize,
+}
+
+/// One thing that comes of a request. A request gives a [`Arrival::Head`], then either events and the end, or a body; or a failure at
+/// any time, which is the last.
+#[derive(Debug)]
+pub enum Arrival {
+    /// The status, and the headers with their lower-case names; values that are not visible ASCII are left out.
+    Head(u16, Vec<(String, String)>),
+    /// The next event of a successful answer.
+    Event(Event),
+    /// The stream of events has ended.
+    End,
+    /// The whole answer, where it is no success or no stream of events.
+    Body(Vec<u8>),
+    /// There will be no more.
+    Failed(Error),
+}
+
+/// A thread that sends requests. Dropping this cancels those that are under way.
+#[derive(Debug)]
+pub struct Exchanges {
+    orders: UnboundedSender<Order>,
+}
+
+#[derive(Debug)]
+enum Order {
+    Post { number: u64, headers: Vec<(&'static str, String)>, body: Vec<u8> },
+    Cancel(u64),
+}
+
+impl Exchanges {
+    /// `deliver` takes what comes of each request, by its number. It is called on the thread of the requests; while it waits, nothing
+    /// more is read.
+    ///
+    /// # Errors
+    /// The system gives no thread, or none of what tokio needs.
+    pub fn start(
+        client: Client,
+        longest: Longest,
+        deliver: impl Fn(u64, Arrival) + Send + 'static,
+    ) -> io::Result<Exchanges> {
+        let (orders, next) = unbounded_channel();
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        thread::Builder::new().name("requests".to_owned()).spawn(move || {
+            LocalSet::new().block_on(&runtime, serve(next, client, longest, Rc::new(deliver)));
+            // A name that is being looked up would be waited for.
+            runtime.shutdown_background();
+        })?;
+        Ok(Exchanges { orders })
+    }
+
+    /// Sends a POST to the client's address. No number is used twice.
+    pub fn post(&self, number: u64, headers: Vec<(&'static str, String)>, body: Vec<u8>) {
+        // The thread takes orders as long as this exists.
+        let _ = self.orders.send(Order::Post { number, headers, body });
+    }
+
+    /// Gives a request up. What was handed over before may still be under way to the caller.
+    pub fn cancel(&self, number: u64) {
+        let _ = self.orders.send(Order::Cancel(number));
+    }
+}
+
+async fn serve(
+    mut orders: UnboundedReceiver<Order>,
+    client: Client,
+    longest: Longest,
+    deliver: Rc<dyn Fn(u64, Arrival)>,
+) {
+    let mut running: HashMap<u64, AbortHandle> = HashMap::new();
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Post { number, headers, body } => {
+                running.retain(|_, task| !task.is_finished());
+                let (client, deliver) = (client.clone(), Rc::clone(&deliver));
+                let task = spawn_local(async move {
+                    if let Err(error) = exchange(&client, headers, body, longest, &|what| deliver(number, what)).await {
+                        deliver(number, Arrival::Failed(error));
+                    }
+                });
+                running.insert(number, task.abort_handle());
+            }
+            Order::Cancel(number) => {
+                running.remove(&number).inspect(AbortHandle::abort);
+            }
+        }
+    }
+}
+
+async fn exchange(
+    client: &Client,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+    longest: Longest,
+    deliver: &dyn Fn(Arrival),
+) -> Result<(), Error> {
+    let request = client.request(Method::POST).header("content-type", "application/json").body(body);
+    let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, &value));
+    let response = request.send().await?;
+    deliver(Arrival::Head(response.status().as_u16(), response.headers()));
+    if response.status().is_success() && response.media_type() == "text/event-stream" {
+        let mut events = response.events(longest.event);
+        while let Some(event) = events.next().await? {
+            deliver(Arrival::Event(event));
+        }
+        deliver(Arrival::End);
+        return Ok(());
+    }
+    let body = match response.body(longest.body).await {
+        Err(Error::TooLong { beginning, .. }) => beginning,
+        body => body?,
+    };
+    deliver(Arrival::Body(body));
+    Ok(())
+}
