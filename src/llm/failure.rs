@@ -1,6 +1,8 @@
 //! Why there is no turn, and whether it is worth asking again.
 
-use crate::record::{Kind, TurnFailure};
+use super::retry::{is_overflow, overruled};
+use crate::record::{Fields, Kind, TurnFailure};
+use serde_json::value::RawValue;
 use std::time::Duration;
 
 /// A header's value by its lower-case name.
@@ -47,5 +49,106 @@ impl Failure {
     /// What came is not what the provider's protocol says.
     pub fn protocol(why: impl std::fmt::Display) -> Failure {
         Failure::new(Kind::Protocol, format!("the answer can't be read: {why}"), Retry::Backoff)
+    }
+
+    /// By the status of an answer, 200 to 599, the provider's own code and message, and the headers. A limit that no pause lifts has
+    /// no status of its own: the providers know its codes.
+    pub(super) fn of_status(status: u16, code: Option<String>, message: String, headers: &Headers<'_>) -> Failure {
+        let kind = match status {
+            ..=399 => Kind::Protocol,
+            401 | 403 => Kind::Auth,
+            402 => Kind::Quota,
+            429 => Kind::RateLimited,
+            413 => Kind::Overflow,
+            _ if is_overflow(code.as_deref(), &message) => Kind::Overflow,
+            408 | 409 | 499 | 500.. => Kind::Unavailable,
+            _ => Kind::BadRequest,
+        };
+        let retry = match kind {
+            Kind::Auth | Kind::Quota | Kind::Overflow => Retry::Never,
+            Kind::RateLimited | Kind::Unavailable => overruled(Retry::Backoff, headers),
+            _ => overruled(Retry::Never, headers),
+        };
+        Failure::new(kind, message, retry).with_code(code)
+    }
+
+    /// The same, as a limit that no pause lifts: money, or a quota of a day.
+    #[must_use]
+    pub(super) fn into_quota(mut self) -> Failure {
+        (self.what.kind, self.retry) = (Kind::Quota, Retry::Never);
+        self
+    }
+}
+
+/// What a server reports of a failure: `{"error":{...}}`, the same in an array, `{"error":"..."}`, or an object without `error`.
+#[derive(Debug)]
+pub(super) struct Reported<'a> {
+    /// The fields of the error; none where the body is something else.
+    pub fields: Fields<'a>,
+    /// Its message; else the status and how the body begins.
+    pub message: String,
+}
+
+impl<'a> Reported<'a> {
+    pub(super) fn read(status: u16, body: &'a [u8]) -> Reported<'a> {
+        let text = std::str::from_utf8(body).unwrap_or_default().trim();
+        let first = serde_json::from_str::<Vec<&RawValue>>(text).ok().and_then(|list| list.first().copied());
+        let whole = Fields::read(first.map_or(text, RawValue::get)).unwrap_or_default();
+        let error = whole.get("error");
+        let fields = error.and_then(|error| Fields::read(error.get()).ok());
+        let message = whole.text("error");
+        let fields = fields.unwrap_or(whole);
+        let message = fields.text("message").or(message).unwrap_or_else(|| {
+            let begin: String = String::from_utf8_lossy(body).trim().chars().take(LONGEST).collect();
+            if begin.is_empty() { format!("HTTP status {status}") } else { format!("HTTP status {status}: {begin}") }
+        });
+        Reported { fields, message }
+    }
+
+    /// A code, which some servers write as a number.
+    pub(super) fn code(&self, key: &str) -> Option<String> {
+        let number = || self.fields.get(key)?.get().parse::<i64>().ok().map(|number| number.to_string());
+        self.fields.text(key).or_else(number)
+    }
+}
+
+/// Characters that are shown of a body that is not the provider's JSON: a proxy's page.
+const LONGEST: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_decides_and_then_what_is_said() {
+        let failure = |status, code: &str, message: &str| {
+            let failure = Failure::of_status(status, Some(code.to_owned()), message.to_owned(), &|_| None);
+            (failure.what.kind, failure.retry)
+        };
+        assert_eq!(failure(401, "", ""), (Kind::Auth, Retry::Never));
+        assert_eq!(failure(403, "", ""), (Kind::Auth, Retry::Never));
+        assert_eq!(failure(402, "", ""), (Kind::Quota, Retry::Never));
+        assert_eq!(failure(429, "", ""), (Kind::RateLimited, Retry::Backoff));
+        assert_eq!(failure(413, "request_too_large", ""), (Kind::Overflow, Retry::Never));
+        assert_eq!(failure(400, "context_length_exceeded", ""), (Kind::Overflow, Retry::Never));
+        assert_eq!(failure(500, "", "prompt is too long"), (Kind::Overflow, Retry::Never));
+        for status in [408, 409, 499, 500, 503, 529] {
+            assert_eq!(failure(status, "", ""), (Kind::Unavailable, Retry::Backoff), "{status}");
+        }
+        assert_eq!(failure(404, "", "no such model"), (Kind::BadRequest, Retry::Never));
+        assert_eq!(failure(302, "", ""), (Kind::Protocol, Retry::Never));
+    }
+
+    #[test]
+    fn the_message_of_a_failure_is_found_in_each_form() {
+        let read = |body: &'static str| Reported::read(503, body.as_bytes());
+        assert_eq!(read(r#"{"error":{"message":"a","code":7}}"#).message, "a");
+        assert_eq!(read(r#"{"error":{"message":"a","code":7}}"#).code("code").as_deref(), Some("7"));
+        assert_eq!(read(r#"[{"error":{"message":"b","status":"X"}}]"#).code("status").as_deref(), Some("X"));
+        assert_eq!(read(r#"{"error":"c"}"#).message, "c");
+        assert_eq!(read(r#"{"message":"d","object":"error"}"#).message, "d");
+        assert_eq!(read("<html>gone").message, "HTTP status 503: <html>gone");
+        assert_eq!(read("").message, "HTTP status 503");
+        assert_eq!(Reported::read(500, b"\xff").message, "HTTP status 500: \u{fffd}");
     }
 }

@@ -88,6 +88,23 @@ impl<'a> Fields<'a> {
         self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
     }
 
+    /// The string under the key; another value is none.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// The count under the key; another value is none.
+    #[allow(dead_code)] // the first provider uses it
+    pub(crate) fn count(&self, key: &str) -> Option<u64> {
+        self.get(key)?.get().parse().ok()
+    }
+
+    /// The fields of the object under the key; another value, and an object that cannot be read for certain, is none.
+    #[allow(dead_code)] // the first provider uses it
+    pub(crate) fn object(&self, key: &str) -> Option<Fields<'a>> {
+        Fields::read(self.get(key)?.get()).ok()
+    }
+
     /// The value that a reader who ignores case finds under the key.
     pub(crate) fn get_ignoring_case(&self, key: &str) -> Option<&'a RawValue> {
         let key = folded(key);

@@ -35,13 +35,12 @@ impl<'a> ToolResult<'a> {
     /// # Errors
     /// A status that is neither `ok` nor `error`, or no result.
     pub(crate) fn read(fields: &Fields<'a>) -> Result<ToolResult<'a>, Unreadable> {
-        let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
-        let outcome = match (text("status").as_deref(), fields.get("result")) {
+        let outcome = match (fields.text("status").as_deref(), fields.get("result")) {
             (Some("ok"), Some(result)) => Ok(result),
             (Some("error"), _) => Err(ToolError {
-                message: text("error").unwrap_or_else(|| "the world gives no reason".to_owned()),
-                kind: text("kind").unwrap_or_else(|| "tool_error".to_owned()),
-                code: text("code"),
+                message: fields.text("error").unwrap_or_else(|| "the world gives no reason".to_owned()),
+                kind: fields.text("kind").unwrap_or_else(|| "tool_error".to_owned()),
+                code: fields.text("code"),
                 data: fields.get("data"),
                 maybe_executed: fields.get("maybe_executed").is_some_and(|value| value.get() == "true"),
             }),

@@ -258,7 +258,7 @@ fn call(raw: &RawValue) -> Result<super::ModelCall, Unreadable> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::record::{Attempts, ModelTurn, Stop, Usage};

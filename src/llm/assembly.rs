@@ -1,0 +1,98 @@
+//! A JSON object that a stream delivers in pieces.
+
+use super::Failure;
+use crate::json::{Object, one_line, quoted};
+use crate::record::Fields;
+use serde_json::value::RawValue;
+
+/// The fields of an object in the order in which they came: each as it came, but for texts that are appended to.
+#[derive(Debug, Default)]
+pub(super) struct Assembly(Vec<(String, Value)>);
+
+#[derive(Debug)]
+enum Value {
+    Json(Box<RawValue>),
+    Text(String),
+}
+
+impl Assembly {
+    /// The fields of an object.
+    pub(super) fn of(fields: &Fields<'_>) -> Assembly {
+        Assembly(fields.iter().map(|(key, json)| (key.to_owned(), Value::Json(json.to_owned()))).collect())
+    }
+
+    /// Replaces a field, or adds it at the end.
+    pub(super) fn put(&mut self, key: &str, json: Box<RawValue>) {
+        *self.value(key) = Value::Json(json);
+    }
+
+    /// Appends to a text; what is no text there is replaced.
+    pub(super) fn append(&mut self, key: &str, more: &str) {
+        let value = self.value(key);
+        if let Value::Json(json) = value {
+            *value = Value::Text(serde_json::from_str(json.get()).unwrap_or_default());
+        }
+        if let Value::Text(text) = value {
+            text.push_str(more);
+        }
+    }
+
+    /// The text of a field.
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        match &self.0.iter().find(|(name, _)| name == key)?.1 {
+            Value::Text(text) => Some(text.clone()),
+            Value::Json(json) => serde_json::from_str(json.get()).ok(),
+        }
+    }
+
+    /// JSON text.
+    pub(super) fn json(&self) -> String {
+        let fields = self.0.iter().map(|(key, value)| match value {
+            Value::Json(json) => (key, json.get().to_owned()),
+            Value::Text(text) => (key, quoted(text)),
+        });
+        fields.fold(Object::default(), |object, (key, json)| object.put_any(key, json)).end()
+    }
+
+    fn value(&mut self, key: &str) -> &mut Value {
+        let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
+            self.0.push((key.to_owned(), Value::Text(String::new())));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+}
+
+/// The data of an event as JSON text without line ends, so that parts of it can stand in a record.
+pub(super) fn event_text(data: &[u8]) -> Result<String, Failure> {
+    std::str::from_utf8(data).map(one_line).map_err(Failure::protocol)
+}
+
+/// A list of JSON texts.
+pub(super) fn list<Item: AsRef<str>>(items: &[Item]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", items.join(","))
+}
+
+/// JSON text that was put together here.
+pub(super) fn raw(json: String) -> Result<Box<RawValue>, Failure> {
+    RawValue::from_string(json).map_err(Failure::protocol)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_put_together_with_every_digit() {
+        let fields = Fields::read(r#"{"type":"text","text":"a","n":1.10,"input":{},"note":null}"#).unwrap();
+        let mut object = Assembly::of(&fields);
+        object.append("text", "\"b");
+        object.append("note", "x");
+        object.append("new", "y");
+        object.put("input", raw(r#"{"a":1e2}"#.to_owned()).unwrap());
+        assert_eq!(object.json(), r#"{"type":"text","text":"a\"b","n":1.10,"input":{"a":1e2},"note":"x","new":"y"}"#);
+        assert_eq!((object.text("text").as_deref(), object.text("n")), (Some("a\"b"), None));
+    }
+}

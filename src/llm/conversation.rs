@@ -1,0 +1,112 @@
+//! What every provider's encoder and reader needs of the conversation.
+
+use crate::json::Object;
+use crate::record::{Arguments, Image, ImageSource, Message, ModelRequest, OwnTurn};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The turn as it came, where this provider and model made it; any other model's turn is rebuilt from its text and calls.
+pub(super) fn own_raw<'a>(turn: &'a OwnTurn, provider: &str, model: &str) -> Option<&'a RawValue> {
+    turn.raw.as_deref().filter(|_| turn.provider == provider && turn.model == model)
+}
+
+/// The media type of an image, and its bytes in base64.
+///
+/// # Errors
+/// The caller has not read the image's file, or does not know its type.
+pub(super) fn image_data(image: &Image) -> Result<(&str, &str), String> {
+    match (&image.source, &image.mime) {
+        (ImageSource::Base64(data), Some(mime)) => Ok((mime, data)),
+        (ImageSource::Base64(_), None) => Err("an image has no media type".to_owned()),
+        (ImageSource::File { path, .. }, _) => Err(format!("the image {path} was not read")),
+    }
+}
+
+/// Arguments for a provider that takes only objects. What is no object is wrapped, so that the model sees what it wrote: the key is the
+/// one that Anthropic's documentation names (fine-grained tool streaming).
+pub(super) fn arguments_object(arguments: &Arguments) -> Cow<'_, str> {
+    match arguments {
+        Arguments::Object(object) => Cow::Borrowed(object.get()),
+        Arguments::Text(text) => Cow::Owned(Object::default().text("INVALID_JSON", text).end()),
+    }
+}
+
+/// Arguments that came as text: no text is no arguments.
+pub(super) fn arguments_of(text: &str) -> Arguments {
+    let json = if text.trim().is_empty() { "{}" } else { text };
+    match RawValue::from_string(crate::json::one_line(json)) {
+        Ok(object) if object.get().starts_with('{') => Arguments::Object(object),
+        _ => Arguments::Text(text.to_owned()),
+    }
+}
+
+/// Ids for calls to which the provider gives none: `call_1` and so on, each once in the conversation, and always the same in a replay.
+#[derive(Debug)]
+pub(super) struct CallIds {
+    taken: HashSet<String>,
+    last: usize,
+}
+
+impl CallIds {
+    /// For the next turn of a conversation.
+    pub(super) fn after(request: &ModelRequest) -> CallIds {
+        let turns = request.messages.iter().filter_map(|message| match message {
+            Message::Assistant(turn) => Some(turn),
+            Message::User(_) | Message::Tool { .. } => None,
+        });
+        let taken: HashSet<String> = turns.flat_map(|turn| &turn.calls).map(|call| call.call_id.clone()).collect();
+        CallIds { last: taken.len(), taken }
+    }
+
+    /// The provider's own id, if it is not empty and no earlier call has it, or the next one.
+    pub(super) fn take(&mut self, own: Option<String>) -> String {
+        if let Some(own) = own.filter(|own| !own.is_empty() && !self.taken.contains(own)) {
+            self.taken.insert(own.clone());
+            return own;
+        }
+        loop {
+            self.last += 1;
+            let id = format!("call_{}", self.last);
+            if self.taken.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_made_that_no_call_of_the_conversation_has() {
+        let request = ModelRequest::read(
+            r#"{"type":"model_request","messages":[{"role":"assistant","turn":{"calls":[
+                {"call_id":"call_3","tool_name":"x","arguments":{}},{"call_id":"b","tool_name":"x","arguments":{}}]}}]}"#,
+        );
+        let mut ids = CallIds::after(&request.unwrap().unwrap());
+        let given = [None, Some("own"), Some("own"), Some(""), Some("b")].map(|own| ids.take(own.map(str::to_owned)));
+        assert_eq!(given, ["call_4", "own", "call_5", "call_6", "call_7"]);
+        let mut ids = CallIds::after(&ModelRequest::default());
+        assert_eq!(
+            [ids.take(None), ids.take(Some("call_2".to_owned())), ids.take(None)],
+            ["call_1", "call_2", "call_3"]
+        );
+    }
+
+    #[test]
+    fn arguments_are_an_object_or_what_was_written() {
+        for text in ["", " ", "{}"] {
+            let Arguments::Object(object) = arguments_of(text) else { unreachable!("{text}") };
+            assert_eq!(object.get(), "{}");
+        }
+        let lines = arguments_of("{\n \"a\": 1.10 }");
+        assert_eq!(arguments_object(&lines), r#"{  "a": 1.10 }"#);
+        for text in [r#"{"a":"#, "[1]", "7"] {
+            assert!(matches!(arguments_of(text), Arguments::Text(written) if written == text), "{text}");
+        }
+        assert_eq!(arguments_object(&arguments_of("{\"a")), r#"{"INVALID_JSON":"{\"a"}"#);
+    }
+}
