@@ -1,7 +1,7 @@
 //! Why there is no turn, and whether it is worth asking again.
 
 use super::retry::{is_overflow, overruled};
-use crate::record::{Fields, Kind, TurnFailure};
+use crate::record::{Fields, Kind, TurnFailure, Unreadable};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
@@ -77,6 +77,12 @@ impl Failure {
     pub(super) fn into_quota(mut self) -> Failure {
         (self.what.kind, self.retry) = (Kind::Quota, Retry::Never);
         self
+    }
+}
+
+impl From<Unreadable> for Failure {
+    fn from(why: Unreadable) -> Failure {
+        Failure::protocol(why)
     }
 }
 

@@ -88,6 +88,35 @@ impl<'a> Fields<'a> {
         self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
     }
 
+    /// A value that is there and not null.
+    pub(crate) fn present(&self, key: &str) -> Option<&'a RawValue> {
+        self.get(key).filter(|value| value.get() != "null")
+    }
+
+    /// The string under the key; none where it is absent or null.
+    ///
+    /// # Errors
+    /// Another value, or half a character.
+    pub(crate) fn string(&self, key: &str) -> Result<Option<String>, Unreadable> {
+        match self.present(key).map(|value| serde_json::from_str(value.get())) {
+            None => Ok(None),
+            Some(Ok(text)) => Ok(Some(text)),
+            Some(Err(_)) => unreadable(format_args!("{key:?} is a string")),
+        }
+    }
+
+    /// The values of the list under the key; an absent one and null are an empty list.
+    ///
+    /// # Errors
+    /// Another value.
+    pub(crate) fn list(&self, key: &str) -> Result<Vec<&'a RawValue>, Unreadable> {
+        match self.present(key).map(|value| serde_json::from_str(value.get())) {
+            None => Ok(Vec::new()),
+            Some(Ok(list)) => Ok(list),
+            Some(Err(_)) => unreadable(format_args!("{key:?} is a list")),
+        }
+    }
+
     /// The string under the key; another value is none.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?.get()).ok()

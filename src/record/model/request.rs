@@ -120,32 +120,32 @@ impl ModelRequest {
     /// # Errors
     /// As [`ModelRequest::read`].
     pub(crate) fn from_fields(fields: &Fields<'_>) -> Result<ModelRequest, Unreadable> {
-        let messages = list(fields, "messages")?.into_iter().map(message).collect::<Result<Vec<_>, _>>()?;
+        let messages = fields.list("messages")?.into_iter().map(message).collect::<Result<Vec<_>, _>>()?;
         if messages.is_empty() {
             return unreadable("a model_request needs \"messages\", a list with at least one");
         }
-        let tool_choice = match text(fields, "tool_choice")?.as_deref() {
+        let tool_choice = match fields.string("tool_choice")?.as_deref() {
             None | Some("auto") => ToolChoice::Auto,
             Some("any") => ToolChoice::Any,
             Some("none") => ToolChoice::None,
             Some(_) => return unreadable("\"tool_choice\" is \"auto\", \"any\" or \"none\""),
         };
-        let max_output_tokens = match present(fields, "max_output_tokens") {
+        let max_output_tokens = match fields.present("max_output_tokens") {
             None => None,
             Some(value) => match value.get().parse::<u64>() {
                 Ok(most) if most > 0 => Some(most),
                 _ => return unreadable("\"max_output_tokens\" is a whole number above 0"),
             },
         };
-        let schema = present(fields, "schema");
+        let schema = fields.present("schema");
         if schema.is_some_and(|schema| !schema.get().starts_with('{')) {
             return unreadable("\"schema\" is a JSON Schema, which is an object");
         }
         Ok(ModelRequest {
-            request_id: present(fields, "request_id").map(RawValue::to_owned),
-            system: text(fields, "system")?,
+            request_id: fields.present("request_id").map(RawValue::to_owned),
+            system: fields.string("system")?,
             messages,
-            tools: list(fields, "tools")?.into_iter().map(OwnedTool::read).collect::<Result<_, _>>()?,
+            tools: fields.list("tools")?.into_iter().map(OwnedTool::read).collect::<Result<_, _>>()?,
             tool_choice,
             schema: schema.map(RawValue::to_owned),
             max_output_tokens,
@@ -165,40 +165,19 @@ impl ModelRequest {
     }
 }
 
-/// A field that is there and not null.
-fn present<'a>(fields: &Fields<'a>, key: &str) -> Option<&'a RawValue> {
-    fields.get(key).filter(|value| value.get() != "null")
-}
-
-fn text(fields: &Fields<'_>, key: &str) -> Result<Option<String>, Unreadable> {
-    match present(fields, key).map(|value| serde_json::from_str(value.get())) {
-        None => Ok(None),
-        Some(Ok(text)) => Ok(Some(text)),
-        Some(Err(_)) => unreadable(format_args!("{key:?} is a string")),
-    }
-}
-
-fn list<'a>(fields: &Fields<'a>, key: &str) -> Result<Vec<&'a RawValue>, Unreadable> {
-    match present(fields, key).map(|value| serde_json::from_str(value.get())) {
-        None => Ok(Vec::new()),
-        Some(Ok(list)) => Ok(list),
-        Some(Err(_)) => unreadable(format_args!("{key:?} is a list")),
-    }
-}
-
 fn message(raw: &RawValue) -> Result<Message, Unreadable> {
     let fields = Fields::read(raw.get())?;
-    match text(&fields, "role")?.as_deref() {
+    match fields.string("role")?.as_deref() {
         Some("user") => Ok(Message::User(content(&fields)?)),
-        Some("assistant") => match present(&fields, "turn") {
+        Some("assistant") => match fields.present("turn") {
             Some(turn) => Ok(Message::Assistant(own_turn(&Fields::read(turn.get())?)?)),
             None => unreadable("a message of the assistant needs \"turn\", a model_turn"),
         },
-        Some("tool") => match text(&fields, "call_id")? {
+        Some("tool") => match fields.string("call_id")? {
             Some(call_id) => Ok(Message::Tool {
                 call_id,
                 content: content(&fields)?,
-                is_error: present(&fields, "is_error").is_some_and(|value| value.get() == "true"),
+                is_error: fields.present("is_error").is_some_and(|value| value.get() == "true"),
             }),
             None => unreadable("a message of a tool needs \"call_id\""),
         },
@@ -208,22 +187,22 @@ fn message(raw: &RawValue) -> Result<Message, Unreadable> {
 
 /// A list of parts, or a string, which is one part.
 fn content(fields: &Fields<'_>) -> Result<Vec<Part>, Unreadable> {
-    match present(fields, "content") {
+    match fields.present("content") {
         Some(value) if value.get().starts_with('"') => {
-            Ok(text(fields, "content")?.map(Part::Text).into_iter().collect())
+            Ok(fields.string("content")?.map(Part::Text).into_iter().collect())
         }
-        Some(_) => list(fields, "content")?.into_iter().map(part).collect(),
+        Some(_) => fields.list("content")?.into_iter().map(part).collect(),
         None => unreadable("a message needs \"content\", a list of parts"),
     }
 }
 
 fn part(raw: &RawValue) -> Result<Part, Unreadable> {
     let fields = Fields::read(raw.get())?;
-    let mime = text(&fields, "mime")?;
-    match (text(&fields, "text")?, text(&fields, "image")?, text(&fields, "image_base64")?) {
+    let mime = fields.string("mime")?;
+    match (fields.string("text")?, fields.string("image")?, fields.string("image_base64")?) {
         (Some(text), None, None) => Ok(Part::Text(text)),
         (None, Some(path), None) => {
-            let source = ImageSource::File { path, sha256: text(&fields, "sha256")? };
+            let source = ImageSource::File { path, sha256: fields.string("sha256")? };
             Ok(Part::Image(Image { mime, source }))
         }
         (None, None, Some(data)) if mime.is_some() => {
@@ -234,24 +213,24 @@ fn part(raw: &RawValue) -> Result<Part, Unreadable> {
 }
 
 fn own_turn(fields: &Fields<'_>) -> Result<OwnTurn, Unreadable> {
-    let calls = list(fields, "calls")?.into_iter().map(call).collect::<Result<_, _>>()?;
+    let calls = fields.list("calls")?.into_iter().map(call).collect::<Result<_, _>>()?;
     Ok(OwnTurn {
-        provider: text(fields, "provider")?.unwrap_or_default(),
-        model: text(fields, "model")?.unwrap_or_default(),
-        raw: present(fields, "raw").map(RawValue::to_owned),
-        text: text(fields, "text")?.unwrap_or_default(),
+        provider: fields.string("provider")?.unwrap_or_default(),
+        model: fields.string("model")?.unwrap_or_default(),
+        raw: fields.present("raw").map(RawValue::to_owned),
+        text: fields.string("text")?.unwrap_or_default(),
         calls,
     })
 }
 
 fn call(raw: &RawValue) -> Result<super::ModelCall, Unreadable> {
     let fields = Fields::read(raw.get())?;
-    let arguments = match (present(&fields, "arguments"), text(&fields, "arguments_text")?) {
+    let arguments = match (fields.present("arguments"), fields.string("arguments_text")?) {
         (Some(arguments), None) if arguments.get().starts_with('{') => super::Arguments::Object(arguments.to_owned()),
         (None, Some(text)) => super::Arguments::Text(text),
         _ => return unreadable("a call of a turn needs \"arguments\", an object, or \"arguments_text\""),
     };
-    match (text(&fields, "call_id")?, text(&fields, "tool_name")?) {
+    match (fields.string("call_id")?, fields.string("tool_name")?) {
         (Some(call_id), Some(tool_name)) => Ok(super::ModelCall { call_id, tool_name, arguments }),
         _ => unreadable("a call of a turn needs \"call_id\" and \"tool_name\""),
     }
