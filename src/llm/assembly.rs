@@ -17,6 +17,7 @@ enum Value {
 
 impl Assembly {
     /// The fields of an object.
+    #[allow(dead_code)] // the next provider uses it
     pub(super) fn of(fields: &Fields<'_>) -> Assembly {
         Assembly(fields.iter().map(|(key, json)| (key.to_owned(), Value::Json(json.to_owned()))).collect())
     }
@@ -27,6 +28,7 @@ impl Assembly {
     }
 
     /// Appends to a text; what is no text there is replaced.
+    #[allow(dead_code)] // the next provider uses it
     pub(super) fn append(&mut self, key: &str, more: &str) {
         let value = self.value(key);
         if let Value::Json(json) = value {

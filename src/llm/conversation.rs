@@ -33,6 +33,7 @@ pub(super) fn arguments_object(arguments: &Arguments) -> Cow<'_, str> {
 }
 
 /// Arguments that came as text: no text is no arguments.
+#[allow(dead_code)] // the next provider uses it
 pub(super) fn arguments_of(text: &str) -> Arguments {
     let json = if text.trim().is_empty() { "{}" } else { text };
     match RawValue::from_string(crate::json::one_line(json)) {

@@ -4,17 +4,14 @@
 //! from an answer that is no stream why there is no turn. The same request always gives the same bytes, and a conversation that
 //! goes on gives a body that begins with the same messages: so providers' caches work, and signatures over what stands before stay valid.
 
-// Used by every provider; the first removes the exceptions.
-#[allow(dead_code)]
 mod assembly;
-#[allow(dead_code)]
 mod conversation;
-#[allow(dead_code)]
 mod failure;
-#[allow(dead_code)]
+mod gemini;
 mod retry;
 
 pub use failure::{Failure, Headers, Retry};
+pub use gemini::Gemini;
 
 use crate::record::{ModelRequest, ModelTurn, Usage};
 
@@ -85,3 +82,10 @@ pub trait TurnReader: Send {
     /// The stream was cut before the turn was complete, or the provider reports no usable turn.
     fn finish(self: Box<Self>) -> Result<ModelTurn, Failure>;
 }
+
+/// All of them.
+pub const PROVIDERS: &[&dyn Provider] = &[&Gemini];
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

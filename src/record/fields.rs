@@ -123,13 +123,11 @@ impl<'a> Fields<'a> {
     }
 
     /// The count under the key; another value is none.
-    #[allow(dead_code)] // the first provider uses it
     pub(crate) fn count(&self, key: &str) -> Option<u64> {
         self.get(key)?.get().parse().ok()
     }
 
     /// The fields of the object under the key; another value, and an object that cannot be read for certain, is none.
-    #[allow(dead_code)] // the first provider uses it
     pub(crate) fn object(&self, key: &str) -> Option<Fields<'a>> {
         Fields::read(self.get(key)?.get()).ok()
     }

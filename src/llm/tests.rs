@@ -1,0 +1,52 @@
+//! What the tests of all providers use: requests from JSON, and streams from text.
+
+use super::{Failure, Provider, Token};
+use crate::record::{ModelRequest, ModelTurn, Usage};
+
+/// A request with these fields.
+pub(super) fn request(fields: &str) -> ModelRequest {
+    ModelRequest::read(&format!(r#"{{"type":"model_request",{fields}}}"#)).unwrap().unwrap()
+}
+
+/// A request of one message.
+pub(super) fn short() -> ModelRequest {
+    request(r#""messages":[{"role":"user","content":"hi"}]"#)
+}
+
+/// The body of what is sent for a turn of the model `m`.
+pub(super) fn body(provider: &dyn Provider, fields: &str) -> String {
+    String::from_utf8(provider.encode(&request(fields), "m").unwrap().body).unwrap()
+}
+
+/// What a stream gives: the turn or why there is none, its tokens, and what was counted.
+pub(super) struct Answer {
+    pub(super) turn: Result<ModelTurn, Failure>,
+    pub(super) tokens: Vec<Token>,
+    pub(super) usage: Usage,
+    /// Whether the turn was complete before the stream ended.
+    pub(super) is_complete: bool,
+}
+
+/// Reads a stream of events, each of which ends with an empty line; `event:` and `data:` have one line each.
+pub(super) fn answer(provider: &dyn Provider, request: &ModelRequest, stream: &str) -> Answer {
+    let mut reader = provider.reader(request, "m");
+    let mut tokens = Vec::new();
+    for event in stream.split("\n\n").filter(|event| !event.is_empty()) {
+        let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        if let Err(failure) = reader.take(field("event: "), field("data: ").as_bytes(), &mut tokens) {
+            return Answer { turn: Err(failure), tokens, usage: reader.usage(), is_complete: reader.is_complete() };
+        }
+    }
+    let (usage, is_complete) = (reader.usage(), reader.is_complete());
+    Answer { turn: reader.finish(), tokens, usage, is_complete }
+}
+
+/// The events of JSON texts, without names.
+pub(super) fn events(data: &[&str]) -> String {
+    data.iter().map(|data| format!("data: {data}\n\n")).collect()
+}
+
+/// The calls of a turn, as JSON.
+pub(super) fn calls(turn: &ModelTurn) -> String {
+    turn.calls.iter().map(|call| call.json()).collect::<Vec<_>>().join(",")
+}
