@@ -19,6 +19,10 @@ pub enum Retry {
     After(Duration),
 }
 
+/// The code of a failure because the model, or its server, takes no tools: the tools can be described in the prompt instead. The servers
+/// have no code of their own for it.
+pub const TOOLS_UNSUPPORTED: &str = "tools_unsupported";
+
 /// Why an attempt gave no turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {

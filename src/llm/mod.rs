@@ -5,12 +5,14 @@
 //! goes on gives a body that begins with the same messages: so providers' caches work, and signatures over what stands before stay valid.
 
 mod assembly;
+mod chat;
 mod conversation;
 mod failure;
 mod gemini;
 mod retry;
 
-pub use failure::{Failure, Headers, Retry};
+pub use chat::Chat;
+pub use failure::{Failure, Headers, Retry, TOOLS_UNSUPPORTED};
 pub use gemini::Gemini;
 
 use crate::record::{ModelRequest, ModelTurn, Usage};
@@ -84,7 +86,8 @@ pub trait TurnReader: Send {
 }
 
 /// All of them.
-pub const PROVIDERS: &[&dyn Provider] = &[&Gemini];
+pub const PROVIDERS: &[&dyn Provider] =
+    &[&Gemini, &Chat::OPENAI, &Chat::OPENROUTER, &Chat::OLLAMA, &Chat::LLAMA_CPP, &Chat::VLLM, &Chat::LM_STUDIO];
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -1,0 +1,90 @@
+//! The calls of a message that comes in pieces.
+
+use super::growing::unescaped;
+use super::message::{Object, Value};
+use crate::llm::conversation::{CallIds, arguments_of};
+use crate::record::{Arguments, Fields, ModelCall};
+use serde_json::value::RawValue;
+
+/// Calls in the order in which they begin.
+#[derive(Debug, Default)]
+pub(super) struct Calls(Vec<Call>);
+
+#[derive(Debug)]
+struct Call {
+    /// Under which its pieces come.
+    index: Option<u64>,
+    /// All of it but its function.
+    fields: Object,
+    /// Its name and arguments.
+    function: Object,
+}
+
+impl Calls {
+    /// Takes an element of a delta's `tool_calls`: `{"index"?,"id"?,"type"?,"function":{"name"?,"arguments"?}}`.
+    pub(super) fn take(&mut self, piece: &Fields<'_>) {
+        let function = piece.object("function").unwrap_or_default();
+        let named = function.text("name").is_some_and(|name| !name.is_empty());
+        let index = piece.count("index");
+        let at = self.continued(index, piece.text("id").filter(|id| !id.is_empty()).as_deref(), named);
+        let at = at.unwrap_or_else(|| {
+            self.0.push(Call { index, fields: Object::default(), function: Object::default() });
+            self.0.len() - 1
+        });
+        let call = &mut self.0[at];
+        for (key, json) in piece.iter().filter(|(key, _)| !["index", "function"].contains(key)) {
+            call.fields.merge(key, Value::of(json));
+        }
+        for (key, json) in function.iter() {
+            call.function.merge(key, if key == "arguments" { arguments(json) } else { Value::of(json) });
+        }
+    }
+
+    /// Which call a piece belongs to; none begins with it.
+    ///
+    /// Ollama sends every call of a turn under index 0, and some of them without an id: so another id begins a call, and without one a
+    /// name does, where the call before it is complete. Other servers repeat id and name in every piece, or leave the index out.
+    fn continued(&self, index: Option<u64>, id: Option<&str>, is_named: bool) -> Option<usize> {
+        let at = self.0.iter().rposition(|call| index.is_none() || call.index == index)?;
+        let own = self.0[at].fields.escaped("id").map(unescaped).filter(|own| !own.is_empty());
+        let begins = match (own.as_deref(), id) {
+            (Some(own), Some(id)) => own != id,
+            _ => is_named && self.0[at].is_complete(),
+        };
+        (!begins).then_some(at)
+    }
+
+    /// The calls as the message has them, JSON texts, and as the turn has them. Missing ids are made.
+    pub(super) fn end(self, ids: &mut CallIds) -> (Vec<String>, Vec<ModelCall>) {
+        self.0.into_iter().map(|call| call.end(ids)).unzip()
+    }
+}
+
+impl Call {
+    fn text(&self, key: &str) -> String {
+        self.function.escaped(key).map(unescaped).unwrap_or_default()
+    }
+
+    fn is_complete(&self) -> bool {
+        let text = self.text("arguments");
+        !text.is_empty() && matches!(arguments_of(&text), Arguments::Object(_))
+    }
+
+    fn end(mut self, ids: &mut CallIds) -> (String, ModelCall) {
+        let own = self.fields.escaped("id").map(unescaped);
+        let call_id = ids.take(own.clone());
+        // As it came, unless another call of the conversation has it.
+        if own.as_ref() != Some(&call_id) {
+            self.fields.put("id", Value::text(&call_id));
+        }
+        self.fields.put_missing("type", || Value::text("function"));
+        let (tool_name, arguments) = (self.text("name"), arguments_of(&self.text("arguments")));
+        self.fields.put("function", Value::Object(self.function));
+        (Value::Object(self.fields).json(), ModelCall { call_id, tool_name, arguments })
+    }
+}
+
+/// The API has arguments as JSON text; some servers send the object itself, and none of them takes it back as such.
+fn arguments(json: &RawValue) -> Value {
+    if json.get().starts_with('{') { Value::text(json.get()) } else { Value::of(json) }
+}

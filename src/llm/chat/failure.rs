@@ -1,0 +1,66 @@
+//! What OpenAI and compatible servers report of a failure, for Chat Completions and Responses.
+
+use crate::llm::failure::Reported;
+use crate::llm::{Failure, Headers, Retry, TOOLS_UNSUPPORTED};
+use crate::record::Kind;
+
+/// Codes and types of a limit that no pause lifts.
+const QUOTA: [&str; 4] =
+    ["insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active"];
+
+/// What servers say of a model, or of a configuration, that takes no tools.
+const NO_TOOLS: [&str; 4] = [
+    // vLLM without --tool-call-parser
+    "tool choice requires --enable-auto-tool-choice",
+    // Ollama, of a model whose template has no tools
+    "does not support tools",
+    // OpenRouter, of a model without any provider that takes tools
+    "support tool use",
+    // llama.cpp
+    "requires --jinja",
+];
+
+/// Of an answer that is no stream.
+pub(in crate::llm) fn of_answer(status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
+    of(status, headers, &Reported::read(status, body))
+}
+
+/// Of an event in a stream, whose own status was 200: `{"error":{...}}` or the error itself.
+pub(in crate::llm) fn in_stream(event: &str) -> Failure {
+    let reported = Reported::read(200, event.as_bytes());
+    // OpenRouter and vLLM write the status as the code.
+    let status = match reported.code("code").and_then(|code| code.parse::<u16>().ok()) {
+        Some(status @ 400..=599) => status,
+        _ => status_of(own_code(&reported).as_deref()),
+    };
+    of(status, &|_| None, &reported)
+}
+
+/// The status with which a request is refused for the same reason. An unknown one may pass.
+fn status_of(code: Option<&str>) -> u16 {
+    match code {
+        Some("rate_limit_exceeded" | "rate_limit_error" | "slow_down") => 429,
+        Some("invalid_api_key" | "authentication_error" | "permission_error") => 401,
+        Some("invalid_request_error" | "invalid_prompt" | "BadRequestError" | "context_length_exceeded") => 400,
+        _ => 500,
+    }
+}
+
+fn of(status: u16, headers: &Headers<'_>, reported: &Reported<'_>) -> Failure {
+    let failure = Failure::of_status(status, own_code(reported), reported.message.clone(), headers);
+    let is_quota = ["code", "type"].iter().filter_map(|key| reported.fields.text(key));
+    if is_quota.into_iter().any(|code| QUOTA.contains(&&*code)) {
+        return failure.into_quota();
+    }
+    if NO_TOOLS.iter().any(|words| reported.message.contains(words)) {
+        let failure = Failure::new(Kind::BadRequest, failure.what.message, Retry::Never);
+        return failure.with_code(Some(TOOLS_UNSUPPORTED.to_owned()));
+    }
+    failure
+}
+
+/// The `code`, if it is a word; llama.cpp, vLLM and OpenRouter repeat the status there, and llama.cpp and vLLM have the word in `type`.
+fn own_code(reported: &Reported<'_>) -> Option<String> {
+    let text = |key| reported.fields.text(key);
+    text("code").or_else(|| text("type")).or_else(|| reported.code("code"))
+}

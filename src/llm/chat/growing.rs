@@ -1,0 +1,64 @@
+//! A text that comes in pieces of JSON strings.
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+use std::fmt;
+
+/// A text, and the half of a character at its end.
+#[derive(Debug, Default)]
+pub(super) struct Growing {
+    text: String,
+    /// What is between the quotes of a JSON string, as it is written.
+    held: String,
+}
+
+impl Growing {
+    /// Appends what stands between the quotes of a JSON string, and gives what the text has grown by. Servers that split text by
+    /// UTF-16 units (JavaScript's) put the halves of a surrogate pair into two strings: the first half is held until the second comes.
+    pub(super) fn push(&mut self, escaped: &str) -> String {
+        self.held.push_str(escaped);
+        if ends_in_high_surrogate(&self.held) {
+            return String::new();
+        }
+        let more = unescaped(&std::mem::take(&mut self.held));
+        self.text.push_str(&more);
+        more
+    }
+
+    /// All of it.
+    pub(super) fn end(mut self) -> String {
+        self.text.push_str(&unescaped(&self.held));
+        self.text
+    }
+}
+
+/// Whether the last escape is the first half of a pair (RFC 8259 section 7), or looks like it behind an escaped backslash.
+fn ends_in_high_surrogate(escaped: &str) -> bool {
+    let begin = escaped.len().checked_sub(6).and_then(|at| escaped.get(at..));
+    let unit = begin.and_then(|last| u16::from_str_radix(last.strip_prefix("\\u")?, 16).ok());
+    matches!(unit, Some(0xd800..=0xdbff))
+}
+
+/// The text of a JSON string from what stands between its quotes; a half without its other half becomes U+FFFD.
+pub(super) fn unescaped(escaped: &str) -> String {
+    let text = serde_json::from_str::<Lossy>(&format!("\"{escaped}\""));
+    text.map(|Lossy(text)| text).unwrap_or_default()
+}
+
+struct Lossy(String);
+
+impl<'de> Deserialize<'de> for Lossy {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Lossy, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = String;
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a string")
+            }
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
+                Ok(String::from_utf8_lossy(bytes).into_owned())
+            }
+        }
+        // As text it would be an error where it has half a character.
+        from.deserialize_bytes(Bytes).map(Lossy)
+    }
+}

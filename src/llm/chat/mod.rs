@@ -1,0 +1,88 @@
+//! OpenAI's Chat Completions, and the servers that are compatible with it.
+//!
+//! Source: OpenAI's API reference, `POST /v1/chat/completions`. Where other servers deviate from it, the comment names them.
+
+mod calls;
+pub(super) mod failure;
+mod growing;
+mod message;
+mod request;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use super::{Failure, Headers, Post, Provider, TurnReader};
+use crate::record::ModelRequest;
+
+/// A kind of server with this API.
+#[derive(Debug)]
+pub struct Chat {
+    name: &'static str,
+    base_url: &'static str,
+    key_variables: &'static [&'static str],
+    /// The field that limits the tokens of a turn. OpenAI's reasoning models reject `max_tokens`; of the other servers, older versions
+    /// ignore `max_completion_tokens`.
+    limit: &'static str,
+}
+
+impl Chat {
+    /// OpenAI's own servers.
+    pub const OPENAI: Chat = Chat {
+        name: "openai",
+        base_url: "https://api.openai.com/v1",
+        key_variables: &["OPENAI_API_KEY"],
+        limit: "max_completion_tokens",
+    };
+    /// OpenRouter, which passes requests on to many providers.
+    pub const OPENROUTER: Chat = Chat {
+        name: "openrouter",
+        base_url: "https://openrouter.ai/api/v1",
+        key_variables: &["OPENROUTER_API_KEY"],
+        limit: "max_tokens",
+    };
+    /// Ollama on this machine.
+    pub const OLLAMA: Chat = Chat::local("ollama", "http://localhost:11434/v1");
+    /// llama.cpp's `llama-server` on this machine.
+    pub const LLAMA_CPP: Chat = Chat::local("llama.cpp", "http://localhost:8080/v1");
+    /// vLLM on this machine.
+    pub const VLLM: Chat = Chat::local("vllm", "http://localhost:8000/v1");
+    /// LM Studio on this machine.
+    pub const LM_STUDIO: Chat = Chat::local("lmstudio", "http://localhost:1234/v1");
+
+    /// A server that needs no key, at the address where it listens unless it is configured otherwise.
+    const fn local(name: &'static str, base_url: &'static str) -> Chat {
+        Chat { name, base_url, key_variables: &[], limit: "max_tokens" }
+    }
+}
+
+impl Provider for Chat {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn base_url(&self) -> &'static str {
+        self.base_url
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        self.key_variables
+    }
+
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        ("authorization", format!("Bearer {key}"))
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
+        let body = request::body(self, request, model)?.into_bytes();
+        Ok(Post { path: "/chat/completions".to_owned(), headers: Vec::new(), body })
+    }
+
+    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+        Box::new(stream::Reader::new(self.name, request, model))
+    }
+
+    fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
+        failure::of_answer(status, headers, body)
+    }
+}

@@ -1,0 +1,178 @@
+//! The answer: `chat.completion.chunk` objects, then `[DONE]`.
+
+#[cfg(test)]
+mod tests;
+
+use super::calls::Calls;
+use super::failure;
+use super::growing::Growing;
+use super::message::{Object, Value, between_quotes};
+use super::usage::usage;
+use crate::llm::assembly::{event_text, list, raw};
+use crate::llm::conversation::CallIds;
+use crate::llm::{Failure, Retry, Token, TurnReader};
+use crate::record::{Fields, Kind, ModelRequest, ModelTurn, Stop, Usage};
+use serde_json::value::RawValue;
+
+/// Under these, servers show the model's reasoning: DeepSeek and llama.cpp, OpenRouter and vLLM. Where both come they are the same.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+
+pub(super) struct Reader {
+    provider: &'static str,
+    model: String,
+    ids: CallIds,
+    /// All of the message but its calls.
+    message: Object,
+    calls: Calls,
+    text: Growing,
+    reasoning: Growing,
+    /// Which of [`REASONING`] came first.
+    reasoning_key: Option<&'static str>,
+    is_refusal: bool,
+    finish_reason: Option<String>,
+    is_done: bool,
+    usage: Usage,
+}
+
+impl Reader {
+    pub(super) fn new(provider: &'static str, request: &ModelRequest, model: &str) -> Reader {
+        Reader {
+            provider,
+            model: model.to_owned(),
+            ids: CallIds::after(request),
+            message: Object::default(),
+            calls: Calls::default(),
+            text: Growing::default(),
+            reasoning: Growing::default(),
+            reasoning_key: None,
+            is_refusal: false,
+            finish_reason: None,
+            is_done: false,
+            usage: Usage::default(),
+        }
+    }
+
+    fn choice(&mut self, choice: &RawValue, tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let choice = Fields::read(choice.get())?;
+        if let Some(delta) = choice.present("delta") {
+            self.delta(&Fields::read(delta.get())?, tokens)?;
+        }
+        if let Some(reason) = choice.text("finish_reason") {
+            self.finish_reason = Some(reason);
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: &Fields<'_>, tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        for (key, json) in delta.iter() {
+            match key {
+                "tool_calls" => {
+                    for call in delta.list(key)? {
+                        self.calls.take(&Fields::read(call.get())?);
+                    }
+                }
+                // Padding against guesses from the length of what is sent.
+                "obfuscation" => {}
+                _ => {
+                    self.show(key, json.get(), tokens);
+                    self.message.merge(key, Value::of(json));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a field to the turn's text or reasoning, if it is part of them.
+    fn show(&mut self, key: &str, json: &str, tokens: &mut Vec<Token>) {
+        let escaped = between_quotes(json);
+        if !json.starts_with('"') || escaped.is_empty() {
+            return;
+        }
+        if ["content", "refusal"].contains(&key) {
+            self.is_refusal |= key == "refusal";
+            tokens.push(Token::Text(self.text.push(escaped)));
+        } else if let Some(key) = REASONING.into_iter().find(|name| *name == key)
+            && *self.reasoning_key.get_or_insert(key) == key
+        {
+            tokens.push(Token::Reasoning(self.reasoning.push(escaped)));
+        }
+    }
+
+    fn stop(&self, has_calls: bool) -> Stop {
+        match self.finish_reason.as_deref() {
+            _ if has_calls => Stop::Call,
+            _ if self.is_refusal => Stop::Refusal,
+            Some("length") => Stop::Length,
+            Some("content_filter") => Stop::Refusal,
+            _ => Stop::End,
+        }
+    }
+}
+
+impl TurnReader for Reader {
+    fn take(&mut self, _name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let text = event_text(data)?;
+        let text = text.trim();
+        if text.is_empty() || self.is_done {
+            return Ok(());
+        }
+        if text == "[DONE]" {
+            self.is_done = true;
+            return Ok(());
+        }
+        let chunk = Fields::read(text)?;
+        // vLLM's older form is the error itself.
+        if chunk.present("error").is_some() || chunk.text("object").as_deref() == Some("error") {
+            return Err(failure::in_stream(text));
+        }
+        if let Some(counts) = chunk.object("usage") {
+            self.usage = usage(&counts, ["prompt_tokens", "completion_tokens"]);
+        }
+        for choice in chunk.list("choices")? {
+            self.choice(choice, tokens)?;
+        }
+        Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_done
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<ModelTurn, Failure> {
+        match self.finish_reason.as_deref() {
+            // OpenRouter, where the provider behind it fails.
+            Some("error") => {
+                return Err(Failure::new(Kind::Unavailable, "the model failed while it answered", Retry::Backoff));
+            }
+            Some(_) => {}
+            // The end may come without a reason, but not without a turn.
+            None if self.is_done && self.message.get("role").is_some() => {}
+            None => return Err(Failure::cut()),
+        }
+        let (calls, read_calls) = std::mem::take(&mut self.calls).end(&mut self.ids);
+        let stop = self.stop(!calls.is_empty());
+        let mut message = self.message;
+        message.put_missing("role", || Value::text("assistant"));
+        message.put_missing("content", || match stop {
+            Stop::Call | Stop::Refusal => Value::null(),
+            _ => Value::text(""),
+        });
+        if !calls.is_empty() {
+            message.put("tool_calls", Value::Other(list(&calls)));
+        }
+        Ok(ModelTurn {
+            stop,
+            text: self.text.end(),
+            reasoning: self.reasoning.end(),
+            calls: read_calls,
+            usage: self.usage,
+            provider: self.provider,
+            model: self.model,
+            raw: raw(Value::Object(message).json())?,
+        })
+    }
+}

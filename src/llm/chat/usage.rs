@@ -1,0 +1,14 @@
+//! What a request cost, as OpenAI's APIs report it.
+
+use crate::record::{Fields, Usage};
+
+/// `{INPUT,"INPUT_details":{"cached_tokens"},OUTPUT,"OUTPUT_details":{"reasoning_tokens"}}`, where the APIs have their own names for the two.
+pub(in crate::llm) fn usage(fields: &Fields<'_>, [input, output]: [&str; 2]) -> Usage {
+    let detail = |key: &str, name| fields.object(&format!("{key}_details"))?.count(name);
+    Usage {
+        input: fields.count(input),
+        output: fields.count(output),
+        cached: detail(input, "cached_tokens"),
+        reasoning: detail(output, "reasoning_tokens"),
+    }
+}
