@@ -1,5 +1,5 @@
 //! What a recorded world answered, found again by what is asked, not by the place in the conversation: a JSON-RPC request by its method
-//! and parameters, a call in one of our own forms by its tool and arguments. Pure.
+//! and parameters, a call in one of our own forms by its tool and arguments, a request to a model by its messages. Pure.
 //!
 //! An **exchange** is a client's message and all that the world said about it: its answer, and before it (progress, logs, requests
 //! of the world's own) or after it what stands there in the recording. Of several requests that wait at once, progress belongs to
@@ -15,11 +15,13 @@ mod tests;
 pub use miss::{Miss, Near};
 pub use recording::{PING, Recording};
 
-use super::compare::Comparison;
+use super::compare::{Comparison, Difference, ReportedSettings};
 use super::forms::said_to;
 use super::json_rpc::{with_id, with_token};
+use super::model::RequestDelta;
+use super::requests::{is_answer, with_request_id};
 use crate::record::Call;
-use key::{About, TOOL_CALL, is_greeting, key};
+use key::{About, MODEL_REQUEST, ModelKeys, TOOL_CALL, is_greeting, key};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -28,6 +30,9 @@ pub struct Answers {
     same: Comparison,
     exchanges: Vec<Exchange>,
     asked: HashMap<String, RecordedMessage>,
+    /// Of the requests that are made now.
+    model_keys: ModelKeys,
+    settings: ReportedSettings,
 }
 
 /// One thing that was asked, however often.
@@ -76,6 +81,8 @@ pub enum Caller<'a> {
     Request(&'a RawValue, Option<&'a RawValue>),
     /// The client that sends a notification.
     Notification,
+    /// The agent that makes a request to a model, with this `request_id`.
+    ModelRequest(Option<&'a RawValue>),
 }
 
 /// Something to say: when that was said in the recording, and the line with its line feed.
@@ -99,8 +106,13 @@ impl Exchange {
             (Caller::Call(call), _) => Some((said_to(call, &said.line) + "\n").into_bytes()),
             (Caller::Request(id, _), ReplyKind::Answer) => with_id(&said.line, id),
             (Caller::Request(_, token), ReplyKind::Progress) => with_token(&said.line, token?),
+            (Caller::ModelRequest(id), _) if is_answer(said.line.as_bytes()) => {
+                let mut line = with_request_id(&said.line, id)?;
+                line.push(b'\n');
+                Some(line)
+            }
             (Caller::Notification, ReplyKind::Answer | ReplyKind::Progress) => None,
-            (_, ReplyKind::Other) => Some(format!("{}\n", said.line).into_bytes()),
+            (_, ReplyKind::Other) | (Caller::ModelRequest(_), _) => Some(format!("{}\n", said.line).into_bytes()),
         };
         self.said.iter().filter_map(|said| Some(Due { t: said.t, line: line(said)? })).collect()
     }
@@ -114,7 +126,7 @@ impl Answers {
 
     /// Whether the world speaks JSON-RPC.
     pub fn is_json_rpc(&self) -> bool {
-        self.asked.values().any(|asked| asked.about.method != TOOL_CALL)
+        self.asked.values().any(|asked| ![TOOL_CALL, MODEL_REQUEST].contains(&asked.about.method.as_str()))
     }
 
     /// The recorded requests that were not asked for, in their order. A client's greeting is not among them.
@@ -131,10 +143,34 @@ impl Answers {
     /// # Errors
     /// It isn't in the recording.
     pub fn find_request(&mut self, line: &str) -> Result<&Exchange, Miss> {
-        let Some((key, about)) = key(&self.same, line) else { return Err(Miss::default()) };
-        match self.asked.get_mut(&key).filter(|asked| asked.is_request).and_then(RecordedMessage::next) {
-            Some(at) => Ok(&self.exchanges[at]),
-            None => Err(self.miss(&key, about)),
+        match key(&self.same, line) {
+            Some((key, about)) => self.find(&key, about),
+            None => Err(Miss::default()),
+        }
+    }
+
+    /// Finds what was answered to the next request to a model, as [`Answers::find_request`] does, and says in which settings it differs from
+    /// the recorded one, each difference once.
+    ///
+    /// # Errors
+    /// It isn't in the recording.
+    pub fn find_model_request(&mut self, request: &RequestDelta) -> Result<(&Exchange, Vec<Difference>), Miss> {
+        let (key, about) = self.model_keys.key(&self.same, request);
+        let at = self.find_place(&key, about)?;
+        let asked = self.exchanges[at].asked.as_bytes();
+        let differences = self.settings.new_differences(&self.same, asked, request.line.as_bytes());
+        Ok((&self.exchanges[at], differences))
+    }
+
+    fn find(&mut self, key: &str, about: About) -> Result<&Exchange, Miss> {
+        let at = self.find_place(key, about)?;
+        Ok(&self.exchanges[at])
+    }
+
+    fn find_place(&mut self, key: &str, about: About) -> Result<usize, Miss> {
+        match self.asked.get_mut(key).filter(|asked| asked.is_request).and_then(RecordedMessage::next) {
+            Some(at) => Ok(at),
+            None => Err(self.miss(key, about)),
         }
     }
 

@@ -33,7 +33,8 @@ pub(super) fn unreadable_call(line: &[u8]) -> Option<Unreadable> {
     (has_word && matches!(json, [b'{' | b'[', ..])).then_some(error)
 }
 
-fn text(line: &[u8]) -> Option<&str> {
+/// The text of a line that is not nested too deep to be compared.
+pub(super) fn text(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(line).ok().filter(|_| !deeper_than(line, DEEPEST))
 }
 

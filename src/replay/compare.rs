@@ -2,10 +2,13 @@
 
 use super::calls::{News, about};
 use super::forms::comparable;
+use super::model::{ModelRecord, SETTINGS, model_record};
 use crate::io::lines::{Path, Step, deeper_than};
-use crate::record::{ListTools, ToolList};
+use crate::json::Object as ObjectText;
+use crate::record::{Fields, ListTools, ToolList};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 /// Deeper lines are compared as text.
 pub const DEEPEST: usize = 512;
@@ -28,7 +31,7 @@ pub struct Comparison {
 }
 
 /// One place in which two lines differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Difference {
     /// The place, in jq's words; empty where the whole line differs.
     pub path: String,
@@ -41,18 +44,14 @@ pub struct Difference {
 impl Comparison {
     /// Says in what two lines (without their ends) differ; nothing where they are the same. JSON is compared as values:
     /// neither white space nor the order of keys makes a difference, nor how a string is escaped. How long a call took
-    /// (`duration_ms` of a result) makes none either, nor does the `request_id` of `list_tools` and `tool_list`.
+    /// (`duration_ms` of a result) makes none either, nor does the `request_id` of `list_tools` and `tool_list`. Of
+    /// two requests to a model (each a [`RequestDelta`](super::model::RequestDelta)) the new messages are compared, and fields that are not
+    /// in pipewright(7).
     pub fn differences(&self, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
         if recorded == now {
             return Vec::new();
         }
-        let (changed_recorded, changed_now);
-        let (mut recorded, mut now) = (recorded, now);
-        if let Some(normalise) = &self.normalise {
-            (changed_recorded, changed_now) = (normalise(recorded), normalise(now));
-            recorded = changed_recorded.as_deref().unwrap_or(recorded);
-            now = changed_now.as_deref().unwrap_or(now);
-        }
+        let (recorded, now) = (&*self.normalised(recorded), &*self.normalised(now));
         let mut walk = Walk { path: String::new(), found: Vec::new() };
         match (json(recorded), json(now)) {
             (Some(recorded), Some(now)) => {
@@ -61,7 +60,11 @@ impl Comparison {
                 let id = calls.as_ref().map(|calls| field(calls.id_key));
                 let took = (is_timed_result(recorded) && is_timed_result(now)).then(|| field("duration_ms"));
                 let request = (is_discovery(recorded) && is_discovery(now)).then(|| field("request_id"));
-                let anyway = [&id, &took, &request].into_iter().flatten().map(std::slice::from_ref);
+                let mut anyway: Vec<Step> = [id, took, request].into_iter().flatten().collect();
+                if is_model_request(recorded) && is_model_request(now) {
+                    anyway.extend(SETTINGS.iter().chain(&["request_id", "earlier_messages"]).map(|key| field(key)));
+                }
+                let anyway = anyway.iter().map(std::slice::from_ref);
                 let ignored: Vec<&[Step]> = self.ignored.iter().map(Path::steps).chain(anyway).collect();
                 match &calls {
                     Some(calls) => walk.value(&calls.recorded, &calls.now, &ignored),
@@ -73,6 +76,44 @@ impl Comparison {
         }
         walk.found
     }
+
+    /// In which settings two requests to a model differ: system, tools and the like, which the requests of a run share. Nothing where one
+    /// of the lines is something else.
+    pub fn setting_differences(&self, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
+        let settings = |line: &[u8]| {
+            let line = self.normalised(line);
+            let line = json(&line).filter(|line| is_model_request(line))?;
+            let fields = Fields::read(line).ok()?;
+            let put = |object: ObjectText, key: &&str| object.put_some(key, fields.get(key));
+            Some(SETTINGS.iter().fold(ObjectText::default(), put).end())
+        };
+        let mut walk = Walk { path: String::new(), found: Vec::new() };
+        if let (Some(recorded), Some(now)) = (settings(recorded), settings(now)) {
+            walk.value(&recorded, &now, &self.ignored.iter().map(Path::steps).collect::<Vec<_>>());
+        }
+        walk.found
+    }
+
+    pub(super) fn normalised<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        self.normalise.as_ref().and_then(|normalise| normalise(line)).map_or(Cow::Borrowed(line), Cow::Owned)
+    }
+}
+
+/// The differences of settings that were reported: each counts once, not at every request of a run.
+#[derive(Debug, Default)]
+pub struct ReportedSettings(HashSet<Difference>);
+
+impl ReportedSettings {
+    /// The differences in the settings of two lines that were not given here before.
+    pub fn new_differences(&mut self, comparison: &Comparison, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
+        let mut differences = comparison.setting_differences(recorded, now);
+        differences.retain(|difference| self.0.insert(difference.clone()));
+        differences
+    }
+}
+
+fn is_model_request(line: &str) -> bool {
+    matches!(model_record(line.as_bytes()), Some((ModelRecord::Request, _)))
 }
 
 /// Whether a line is a result that says how long its call took, which is never the same twice.

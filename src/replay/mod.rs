@@ -5,7 +5,7 @@
 //! [`alignment`] holds the live answers against the recorded ones, [`compare`] says in what two lines differ,
 //! [`schedule`] keeps the recorded times. A recording that is asked in any order needs no turns: [`answers`] finds what was asked.
 //! [`refused`] finds the calls that a gate or a person did not let pass; [`ids`] answers calls whose ids are others now, [`discovery`]
-//! requests for the tools.
+//! requests for the tools, [`requests`] those to a model, which [`model`] shortens to what each adds to its conversation.
 
 pub mod alignment;
 pub mod answers;
@@ -16,6 +16,8 @@ pub mod discovery;
 mod forms;
 pub mod ids;
 pub mod json_rpc;
+pub mod model;
 pub mod refused;
+pub mod requests;
 pub mod schedule;
 pub mod turns;

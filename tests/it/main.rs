@@ -34,6 +34,7 @@ mod replay;
 mod replay_any_order;
 mod replay_calls;
 mod replay_jsonrpc;
+mod replay_model;
 mod replay_role;
 mod replay_tools;
 mod samples;

@@ -435,7 +435,7 @@ fn what_cannot_be_served_is_refused() {
     for (words, why) in [
         ("--any-order mcp.jsonl", "--as <PART>"),
         ("--as agent --any-order mcp.jsonl", "--any-order answers calls: give --as world"),
-        ("--as world --any-order game.jsonl", "game.jsonl: there is no call and no JSON-RPC request to answer"),
+        ("--as world --any-order game.jsonl", "game.jsonl: there is no call and no request to answer"),
         ("--as world --any-order pipe.jsonl", "recorded in a pipe"),
         ("--as world --any-order --session 1 mcp.jsonl", "--session"),
     ] {

@@ -6,6 +6,7 @@ use crate::journal::read::{Content, Found, Header};
 use crate::journal::{Direction, Part};
 use crate::record::ListTools;
 use crate::replay::discovery::{Discovery, is_discovery};
+use crate::replay::model::Conversations;
 use crate::replay::refused::{Line, Refusals, is_notice};
 use crate::replay::turns::{RecordedLine, Turn, Turns};
 use std::collections::{HashMap, VecDeque};
@@ -62,6 +63,8 @@ pub struct Conversation {
     /// Refused calls were not played.
     leaves_out: bool,
     turns: Turns,
+    /// Of the other side, with a model: its requests are kept as what they add.
+    with_model: Conversations,
     ready: VecDeque<Turn>,
     /// How the recorded child ended, where it played what the other side plays now.
     pub recorded_status: Option<u8>,
@@ -145,6 +148,7 @@ impl Conversation {
                 pass,
                 leaves_out: false,
                 turns: Turns::default(),
+                with_model: Conversations::default(),
                 ready: VecDeque::new(),
                 recorded_status: None,
                 child_is_them: child != wanted.part,
@@ -229,6 +233,18 @@ impl Conversation {
         self.open = [Vec::new(), Vec::new()];
     }
 
+    /// A line of the other side; of a request to a model, what it adds to its conversation. Where every session is read, requests are
+    /// looked up, and stay as they are.
+    fn shortened(&mut self, said: RecordedLine) -> RecordedLine {
+        if self.part == Part::Agent || self.reads_all {
+            return said;
+        }
+        match self.with_model.add(said.body()) {
+            Some(delta) => RecordedLine { bytes: (delta.line + "\n").into_bytes(), ..said },
+            None => said,
+        }
+    }
+
     fn take(&mut self, place: (usize, u64), found: Found<'_>) {
         let name = self.names.get(place.0).map_or("log", String::as_str);
         let is_told = matches!(self.pass, Pass::Play(_));
@@ -278,7 +294,10 @@ impl Conversation {
         };
         self.leaves_out |= refused.is_some();
         match refused {
-            None => self.ready.extend(self.turns.push(is_ours, said)),
+            None => {
+                let said = if is_ours { said } else { self.shortened(said) };
+                self.ready.extend(self.turns.push(is_ours, said));
+            }
             Some(Line::Unreadable) => self.report.note_again(format_args!(
                 "{}: not played: a call that cannot be read for certain, which gates refuse (--include-rejected)",
                 self.place(said.place)

@@ -3,7 +3,7 @@
 use super::role::{Role, State};
 use crate::io::child::{describe, exit_code};
 use crate::io::report::Failure;
-use crate::io::stage::Out;
+use crate::io::stage::{Out, Side};
 use crate::replay::turns::Turn;
 use std::process::ExitStatus;
 use std::time::Instant;
@@ -81,6 +81,10 @@ impl Role {
     pub(super) fn finish(&mut self, out: &mut Out) {
         self.alignment.give_up();
         self.sum_up();
+        if self.peer == Side::Near {
+            self.findings.requests.give_up_all();
+            self.answer_unanswerable(out);
+        }
         out.stop(self.report.finish());
     }
 

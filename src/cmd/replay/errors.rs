@@ -3,6 +3,7 @@
 use crate::json::{Object, quoted};
 use crate::record::{Kind, Outcome};
 use crate::replay::answers::{Caller, Miss};
+use crate::replay::requests::failed_turn;
 use serde_json::value::RawValue;
 
 /// JSON-RPC's codes: the line can't be read; it is no message; there is no such method; it can't be done here.
@@ -24,6 +25,7 @@ pub(super) fn error(caller: Caller<'_>, (kind, code): (Kind, i32), message: &str
             let error = Object::default().put("code", code).text("message", message).put_some("data", data);
             Object::default().text("jsonrpc", "2.0").put("id", id).put("error", error.end()).line()
         }
+        Caller::ModelRequest(id) => failed_turn(id, kind, message) + "\n",
         Caller::Notification => String::new(),
     };
     line.into_bytes()
@@ -53,6 +55,7 @@ pub(super) fn words(miss: &Miss) -> ((Kind, i32), String) {
             return ((Kind::UnknownTool, INTERNAL), message);
         }
         Some(tool) => format!("call of {tool} with these arguments"),
+        None if method == "model_request" => "model_request with these messages".to_owned(),
         None => format!("{method} with these parameters"),
     };
     let paths: Vec<&str> = near.iter().take(1).flat_map(|near| &near.paths).map(String::as_str).take(3).collect();

@@ -5,8 +5,9 @@ use super::report::{Counts, Line, ReportFile, json, reported};
 use crate::cmd::distribution::Distribution;
 use crate::io::report::{Failure, Report};
 use crate::replay::alignment::{Finding, LiveLine};
-use crate::replay::compare::{Comparison, Difference};
+use crate::replay::compare::{Comparison, Difference, ReportedSettings};
 use crate::replay::ids::Ids;
+use crate::replay::requests::{Requests, is_answer};
 use crate::replay::turns::RecordedLine;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -23,6 +24,9 @@ pub struct Findings {
     comparison: Comparison,
     /// Of an agent's calls, where the recorded world is played.
     ids: Ids,
+    /// Of an agent's requests to a model, where the recorded model is played.
+    pub(super) requests: Requests,
+    settings: ReportedSettings,
     report: Arc<Report>,
     quiet: bool,
     file: ReportFile,
@@ -62,6 +66,8 @@ impl Findings {
         Ok(Findings {
             comparison,
             ids: Ids::default(),
+            requests: Requests::default(),
+            settings: ReportedSettings::default(),
             report: Arc::clone(report),
             quiet,
             file: ReportFile::create(file, report)?,
@@ -85,18 +91,26 @@ impl Findings {
     /// The lines of a turn's other side are waited for.
     pub fn expect(&mut self, theirs: &[RecordedLine]) {
         if self.comparison.ignores_ids {
-            theirs.iter().for_each(|said| self.ids.expect(said));
+            for said in theirs {
+                self.ids.expect(said);
+                self.requests.expect(said);
+            }
         }
     }
 
     /// A line came for a recorded one, as the same or in its stead.
     pub fn pair(&mut self, said: &RecordedLine, heard: &LiveLine) {
         self.ids.pair(said, heard.body());
+        self.requests.pair(said, heard.number);
     }
 
-    /// A recorded line of our own, with the ids that its calls have now; `None` where it must not be said, as in [`Ids::answer`].
+    /// A recorded line of our own, with the ids that its calls and requests have now; `None` where it must not be said, as in
+    /// [`Ids::answer`] and [`Requests::answer`].
     pub fn with_ids<'l>(&mut self, raw: &'l [u8]) -> Option<Cow<'l, [u8]>> {
-        self.ids.answer(raw)
+        match self.requests.answer(raw)? {
+            Cow::Borrowed(raw) => self.ids.answer(raw),
+            answer => Some(answer),
+        }
     }
 
     /// Takes one finding of a turn.
@@ -105,30 +119,39 @@ impl Findings {
             self.pair(said, heard);
         }
         if let Finding::Extra(heard) = &finding {
-            let Findings { ids, comparison, .. } = self;
-            ids.pair_extra(heard.body(), |recorded, now| comparison.differences(recorded, now).is_empty());
+            let Findings { ids, requests, comparison, .. } = self;
+            let is_same = |recorded: &[u8], now: &[u8]| comparison.differences(recorded, now).is_empty();
+            ids.pair_extra(heard.body(), is_same);
+            requests.pair_extra(heard.number, |recorded| is_same(recorded, heard.body()));
         }
+        let settings = match &finding {
+            Finding::Same(said, heard) | Finding::Differs(said, heard) => {
+                self.settings.new_differences(&self.comparison, said.body(), heard.body())
+            }
+            _ => Vec::new(),
+        };
         let (kind, said, heard) = match &finding {
-            Finding::Same(..) => {
+            Finding::Same(..) if settings.is_empty() => {
                 self.counts.same += 1;
                 return;
             }
-            Finding::Differs(said, heard) => ("differs", Some(said), Some(heard)),
+            Finding::Same(said, heard) | Finding::Differs(said, heard) => ("differs", Some(said), Some(heard)),
             Finding::Missing(said) => ("missing", Some(said), None),
             Finding::Extra(heard) => ("extra", None, Some(heard)),
             Finding::Unsaid(said) => ("unsaid", Some(said), None),
         };
         *match finding {
-            Finding::Differs(..) => &mut self.counts.differs,
+            Finding::Same(..) | Finding::Differs(..) => &mut self.counts.differs,
             Finding::Missing(_) => &mut self.counts.missing,
             Finding::Extra(_) => &mut self.counts.extra,
             _ => &mut self.counts.unsaid,
         } += 1;
         self.differs_in(turn);
-        let differences = match (said, heard) {
+        let mut differences = match (said, heard) {
             (Some(said), Some(heard)) => self.comparison.differences(&self.ids.translated(said.body()), heard.body()),
             _ => Vec::new(),
         };
+        differences.extend(settings);
         let log = said.map(|said| conversation.place(said.place));
         self.write(turn, kind, log.as_deref(), said, heard, &differences);
         self.file.write(&Line::Difference {
@@ -170,25 +193,18 @@ impl Findings {
             "differs" => "another answer than was recorded",
             "missing" => "this was recorded and did not come",
             "extra" => "this came and was not recorded",
+            _ if said.is_some_and(|said| is_answer(said.body())) => "not sent: its request was not made",
             _ if self.comparison.ignores_ids => "not said: the call was not made, and another call has its id now",
             _ => "not said, the other side was past it",
         };
-        let mut details = Vec::new();
-        if let [Difference { path, .. }, ..] = differences
-            && !path.is_empty()
-        {
-            for Difference { path, recorded, now } in differences.iter().take(SHOWN) {
-                details.extend(recorded.as_ref().map(|value| format!("- {path} {}", shortened(value))));
-                details.extend(now.as_ref().map(|value| format!("+ {path} {}", shortened(value))));
+        let details = match differences {
+            [Difference { path, .. }, ..] if !path.is_empty() => shown(differences),
+            _ => {
+                let text = |bytes: &[u8]| shortened(&String::from_utf8_lossy(bytes));
+                let said = said.map(|said| format!("- {}", text(said.body())));
+                said.into_iter().chain(heard.map(|heard| format!("+ {}", text(heard.body())))).collect()
             }
-            if differences.len() > SHOWN {
-                details.push(format!("and {} more places", differences.len() - SHOWN));
-            }
-        } else {
-            let text = |bytes: &[u8]| shortened(&String::from_utf8_lossy(bytes));
-            details.extend(said.map(|said| format!("- {}", text(said.body()))));
-            details.extend(heard.map(|heard| format!("+ {}", text(heard.body()))));
-        }
+        };
         let turn = format!("turn {turn}");
         let place = log.map_or_else(|| turn.clone(), |log| format!("{log}: {turn}"));
         self.report.fault_with(place, what, &details);
@@ -282,6 +298,19 @@ impl Findings {
 
 fn milliseconds(us: u64) -> String {
     format!("{}.{:02} ms", us / 1000, us % 1000 / 10)
+}
+
+/// The places of a line that differ, for people.
+pub(super) fn shown(differences: &[Difference]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Difference { path, recorded, now } in differences.iter().take(SHOWN) {
+        lines.extend(recorded.as_ref().map(|value| format!("- {path} {}", shortened(value))));
+        lines.extend(now.as_ref().map(|value| format!("+ {path} {}", shortened(value))));
+    }
+    if differences.len() > SHOWN {
+        lines.push(format!("and {} more places", differences.len() - SHOWN));
+    }
+    lines
 }
 
 pub(super) fn shortened(text: &str) -> String {

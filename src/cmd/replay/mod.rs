@@ -46,10 +46,16 @@ use step::Stepper;
 /// (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in their own
 /// form. `list_tools` is answered at any time, from the recording.
 ///
+/// A recorded model is played the same way. A `model_request` is answered with the recorded `model_turn`, and with the recorded
+/// `assistant_message` tokens before it; only their `request_id` is that of the live request. Of each request, the messages are compared
+/// that the earlier requests of its conversation did not have. Ids in them do not count, nor do paths of images whose `sha256` is
+/// there. A difference in system, tools, tool_choice, schema or max_output_tokens is reported once. A request that the recording has no turn
+/// for gets a `model_turn` with the kind `not_found`.
+///
 /// `--as world --any-order LOG` answers calls in any order. A recorded call is found by its tool and arguments, whichever form of
 /// pipewright(7) it was recorded in; the answer has the form and the id of the new call; a request to a recorded MCP
 /// server (or another that speaks JSON-RPC, a message a line) is found by method and parameters. If a call or request was recorded several
-/// times, the answers come in order, and then the last one again. One that was not recorded gets an error that names the nearest.
+/// times, the answers come in order, and then the last one again. A `model_request` is found by all of its messages. One that was not recorded gets an error that names the nearest.
 /// At the end, the recorded ones that were not made are named; they don't change the exit status. An MCP client is given
 /// `replay --as world --any-order LOG` as its server for a recorded MCP server, and
 /// `mcp-serve -- replay --as world --any-order LOG` for a log of calls.

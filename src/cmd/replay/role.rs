@@ -14,6 +14,7 @@ use crate::journal::Part;
 use crate::record::ListTools;
 use crate::replay::alignment::{Alignment, Finding, LiveLine, Need};
 use crate::replay::compare::{Comparison, Normalise};
+use crate::replay::model::Conversations;
 use crate::replay::schedule::{Speed, scaled};
 use crate::replay::turns::{Turn, body};
 use std::sync::Arc;
@@ -52,6 +53,7 @@ pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Repo
         part,
         peer: if wraps { Side::Far } else { Side::Near },
         conversation,
+        with_model: Conversations::default(),
         alignment: Alignment::new(part == Part::World),
         findings,
         pace: match speed {
@@ -97,6 +99,8 @@ pub(super) struct Role {
     pub(super) part: Part,
     pub(super) peer: Side,
     pub(super) conversation: Conversation,
+    /// Of the live agent, with the model that we play.
+    with_model: Conversations,
     pub(super) alignment: Alignment,
     pub(super) findings: Findings,
     /// With the recorded pauses, so many times as fast, none longer than that.
@@ -247,8 +251,10 @@ impl Role {
 
     /// Everything has been played.
     fn end(&mut self, out: &mut Out) {
-        let grace = if self.peer == Side::Far { self.timeout } else { self.settle };
-        self.state = State::Ending(Instant::now() + grace);
+        // A live loop may ask the model once more than was recorded, and gets an error then.
+        let waits = self.peer == Side::Far || self.findings.requests.is_used();
+        self.state = State::Ending(Instant::now() + if waits { self.timeout } else { self.settle });
+        self.answer_unanswerable(out);
         if self.peer == Side::Far {
             out.close_far();
         }
@@ -264,12 +270,28 @@ impl Role {
         if self.part == Part::World && self.answer_discovery(out)? {
             return Ok(());
         }
+        if self.part == Part::World
+            && let Some(delta) = self.with_model.add(body(&self.line))
+        {
+            self.findings.requests.receive(self.heard, delta.request_id);
+            self.line = (delta.line + "\n").into_bytes();
+        }
         self.silence.answered();
         self.first_heard.get_or_insert_with(|| self.sent_at.elapsed());
         let heard = LiveLine { bytes: std::mem::take(&mut self.line), number: self.heard };
         let findings = &self.findings;
         let need = self.alignment.receive(heard, &|recorded, now| findings.is_same(recorded, now));
         self.follow(need, out)
+    }
+
+    /// Answers the requests to a model that the recording has no turn for: at its end, all.
+    pub(super) fn answer_unanswerable(&mut self, out: &mut Out) {
+        if matches!(self.state, State::Ending(_)) {
+            self.findings.requests.give_up_all();
+        }
+        for turn in self.findings.requests.failed_turns() {
+            out.add_line(self.peer, &turn);
+        }
     }
 
     /// Answers the line that has come, if it is a request for the tools: at any time, and outside of the turns.
@@ -345,7 +367,7 @@ impl Stage for Role {
             let need = self.alignment.settle();
             self.follow(need, out)?;
         }
-        match event {
+        let done = match event {
             Event::Started => self.go_on(out),
             Event::Piece(side, piece) if side == self.peer => self.receive(piece, out),
             Event::Due => self.due(out),
@@ -364,7 +386,11 @@ impl Stage for Role {
                 Ok(())
             }
             _ => Ok(()),
+        };
+        if !self.finished {
+            self.answer_unanswerable(out);
         }
+        done
     }
 
     fn deadline(&self) -> Option<Instant> {

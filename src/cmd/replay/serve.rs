@@ -2,8 +2,8 @@
 
 use super::conversation::{Conversation, Sessions, Wanted};
 use super::errors::{INTERNAL, INVALID, UNREADABLE, error, nearest, refusal, words};
-use super::findings::shortened;
-use super::report::{Counts, Line as ReportLine, ReportFile, json};
+use super::findings::{shortened, shown};
+use super::report::{Counts, Line as ReportLine, ReportFile, json, reported};
 use super::role::normaliser;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
@@ -16,9 +16,10 @@ use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::Part;
 use crate::record::{Call, Form, Kind, ListTools, Unreadable, cancelled_id, is_same_id};
-use crate::replay::answers::{Answers, Caller, Due, PING, Recording};
-use crate::replay::compare::{Comparison, DEEPEST};
+use crate::replay::answers::{Answers, Caller, Due, Exchange, Miss, PING, Recording};
+use crate::replay::compare::{Comparison, DEEPEST, Difference};
 use crate::replay::json_rpc;
+use crate::replay::model::{Conversations, RequestDelta};
 use crate::replay::schedule::{Schedule, Speed};
 use crate::replay::turns::RecordedLine;
 use crate::rpc::{Message, request_progress_token, response};
@@ -43,10 +44,7 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
     let answers = read(&mut conversation, Comparison { ignored: ignore, normalise, ignores_ids: false })?;
     if answers.requests() == 0 {
         let names = files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", ");
-        return Err(Failure::new(
-            Status::Usage,
-            format_args!("{names}: there is no call and no JSON-RPC request to answer"),
-        ));
+        return Err(Failure::new(Status::Usage, format_args!("{names}: there is no call and no request to answer")));
     }
     let file = ReportFile::create(file.as_deref(), &report)?;
     let wraps = !command.is_empty();
@@ -56,6 +54,7 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
         answers,
         // What is deeper can't be compared.
         intake: Intake::new(log.max_depth.min(DEEPEST)),
+        with_model: Conversations::default(),
         pace: (speed.unwrap_or(Speed::Max), idle_limit),
         owed: BTreeMap::new(),
         said: 0,
@@ -99,6 +98,8 @@ struct Server {
     conversation: Conversation,
     answers: Answers,
     intake: Intake,
+    /// Of the live agent, with the model that we play.
+    with_model: Conversations,
     /// How fast, and the longest pause.
     pace: (Speed, Option<Duration>),
     /// What is to be said, by its time, and in the order in which it was decided.
@@ -120,6 +121,19 @@ struct Owed {
     when_cancelled: String,
 }
 
+/// What was recorded about a request.
+struct Found {
+    t: u64,
+    lines: Vec<Due>,
+    is_answered: bool,
+}
+
+impl Found {
+    fn of(exchange: &Exchange, caller: Caller<'_>) -> Found {
+        Found { t: exchange.t, lines: exchange.replies(caller), is_answered: exchange.is_answered() }
+    }
+}
+
 impl Server {
     fn hear(&mut self, piece: &Piece<'_>, out: &mut Out) -> Result<(), Failure> {
         let number = piece.number();
@@ -135,6 +149,8 @@ impl Server {
                     self.cancel(id, out);
                 } else if let Ok(Some(request)) = ListTools::read(text) {
                     out.add_line(self.peer, &self.conversation.tool_list(&request)?);
+                } else if let Some(request) = self.with_model.add(text.as_bytes()) {
+                    self.answer_model_request(number, &request, out);
                 } else {
                     self.take_message(text, piece, out);
                 }
@@ -170,26 +186,68 @@ impl Server {
     }
 
     fn answer(&mut self, number: u64, line: &str, caller: Caller<'_>, out: &mut Out) {
-        match self.answers.find_request(line) {
-            Ok(exchange) => {
-                let (t, mut lines) = (exchange.t, exchange.replies(caller));
-                if exchange.is_answered() {
-                    self.counts.same += 1;
-                } else {
-                    let message = "this request is in the recording, but was never answered there";
-                    self.miss(number, line.as_bytes(), message);
-                    // It comes behind all that was said about the request.
-                    let t = lines.last().map_or(t, |line| line.t);
-                    lines.push(Due { t, line: error(caller, (Kind::NotFound, INTERNAL), message, None) });
-                }
-                self.owe(t, lines, caller);
+        match self.answers.find_request(line).map(|exchange| Found::of(exchange, caller)) {
+            Ok(found) => {
+                self.counts.same += u64::from(found.is_answered);
+                self.give(number, line, found, caller);
             }
-            Err(miss) => {
-                let (kind, message) = words(&miss);
-                self.miss(number, line.as_bytes(), &message);
-                out.to(self.peer).extend_from_slice(&error(caller, kind, &message, Some(&nearest(&miss))));
-            }
+            Err(miss) => self.give_error(number, line, &miss, caller, out),
         }
+    }
+
+    /// A request to a model is found by its messages; settings that differ from the recorded ones are reported.
+    fn answer_model_request(&mut self, number: u64, request: &RequestDelta, out: &mut Out) {
+        let caller = Caller::ModelRequest(request.request_id.as_deref());
+        match self.answers.find_model_request(request) {
+            Ok((exchange, differences)) => {
+                let found = Found::of(exchange, caller);
+                if !differences.is_empty() {
+                    let (log, asked) = (self.conversation.place(exchange.place), exchange.asked.clone());
+                    self.differ(log, &asked, &request.line, &differences);
+                }
+                let same = found.is_answered && differences.is_empty();
+                self.counts.same += u64::from(same);
+                self.counts.differs += u64::from(found.is_answered && !same);
+                self.give(number, &request.line, found, caller);
+            }
+            Err(miss) => self.give_error(number, &request.line, &miss, caller, out),
+        }
+    }
+
+    /// Says what was recorded; an error where that is no answer.
+    fn give(&mut self, number: u64, line: &str, found: Found, caller: Caller<'_>) {
+        let Found { t, mut lines, is_answered } = found;
+        if !is_answered {
+            let message = "this request is in the recording, but was never answered there";
+            self.miss(number, line.as_bytes(), message);
+            // It comes behind all that was said about the request.
+            let t = lines.last().map_or(t, |line| line.t);
+            lines.push(Due { t, line: error(caller, (Kind::NotFound, INTERNAL), message, None) });
+        }
+        self.owe(t, lines, caller);
+    }
+
+    fn give_error(&mut self, number: u64, line: &str, miss: &Miss, caller: Caller<'_>, out: &mut Out) {
+        let (kind, message) = words(miss);
+        self.miss(number, line.as_bytes(), &message);
+        out.to(self.peer).extend_from_slice(&error(caller, kind, &message, Some(&nearest(miss))));
+    }
+
+    /// A request that is answered from the recording differs from the recorded one.
+    fn differ(&mut self, log: String, asked: &str, now: &str, differences: &[Difference]) {
+        self.report.fail();
+        if !self.quiet {
+            self.report.fault_with(&log, "other settings than were recorded", &shown(differences));
+        }
+        self.file.write(&ReportLine::Difference {
+            turn: None,
+            kind: "differs",
+            log: Some(log),
+            recorded: Some(json(asked.as_bytes())),
+            now: Some(json(now.as_bytes())),
+            differences: differences.iter().map(reported).collect(),
+            why: None,
+        });
     }
 
     /// What was asked by this id isn't answered any more; a call is answered with that.
@@ -256,7 +314,7 @@ impl Server {
         let id = match caller {
             Caller::Call(call) => call.id.map(RawValue::get),
             Caller::Request(id, _) => Some(id.get()),
-            Caller::Notification => None,
+            Caller::Notification | Caller::ModelRequest(_) => None,
         };
         let last = lines.len().saturating_sub(1);
         for (index, Due { t, line }) in lines.into_iter().enumerate() {
@@ -301,11 +359,13 @@ impl Server {
                 why: None,
             });
         }
-        let Counts { same, missing, extra, .. } = self.counts;
-        let requests = if same + extra == 1 { "request" } else { "requests" };
+        let Counts { same, differs, missing, extra, .. } = self.counts;
+        let answered = same + differs;
+        let requests = if answered + extra == 1 { "request" } else { "requests" };
+        let settings = if differs > 0 { format!("; with other settings: {differs}") } else { String::new() };
         self.report.say(format_args!(
-            "{} {requests}: {same} answered from the recording, {extra} not; recorded and not made: {missing}",
-            same + extra
+            "{} {requests}: {answered} answered from the recording, {extra} not; recorded and not made: {missing}{settings}",
+            answered + extra
         ));
         self.file.write(&ReportLine::Served { lines: &self.counts });
         self.file.finish();

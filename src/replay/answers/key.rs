@@ -4,10 +4,12 @@ use crate::io::lines::{Path, Step};
 use crate::record::Call;
 use crate::replay::calls::own_call;
 use crate::replay::canonical;
-use crate::replay::compare::{Comparison, Object, below};
+use crate::replay::compare::{Array, Comparison, Object, below};
 use crate::replay::json_rpc::read;
+use crate::replay::model::{RequestDelta, hash_of};
 use crate::rpc::Message;
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 
 /// What a message is about.
 pub(super) struct About {
@@ -28,6 +30,40 @@ pub(super) const CALL: &str = "tools/call";
 
 /// In the place of the method, for calls in our own forms.
 pub(super) const TOOL_CALL: &str = "tool_call";
+
+/// The same, for requests to a model.
+pub(super) const MODEL_REQUEST: &str = "model_request";
+
+/// What makes two requests to a model the same: all of their messages. Settings are compared apart from that.
+#[derive(Debug, Default)]
+pub(super) struct ModelKeys {
+    /// The hash of messages as they are compared, by their hash in [`RequestDelta`]: each request continues from that of an earlier one.
+    hashes: HashMap<u64, u64>,
+}
+
+impl ModelKeys {
+    /// The key has the last message, and the hash of those before it.
+    pub(super) fn key(&mut self, same: &Comparison, request: &RequestDelta) -> (String, About) {
+        let line = same.normalised(request.line.as_bytes());
+        let fields = std::str::from_utf8(&line).ok().and_then(|line| serde_json::from_str::<Object<'_>>(line).ok());
+        let messages = fields.and_then(|fields| serde_json::from_str::<Array<'_>>(fields.get("messages")?.get()).ok());
+        let ignored: Vec<&[Step]> = same.ignored.iter().map(Path::steps).collect();
+        let ignored = below(&ignored, |step| matches!(step, Step::Field(key) if key == "messages"));
+        let mut earlier = self.hashes.get(&request.earlier).copied().unwrap_or_default();
+        let mut last = String::new();
+        for (index, message) in messages.unwrap_or_default().iter().enumerate() {
+            if index > 0 {
+                earlier = hash_of((earlier, &last));
+            }
+            last.clear();
+            canonical::write(message.get(), &below(&ignored, |step| *step == Step::Item(index)), &mut last);
+        }
+        self.hashes.insert(request.all, hash_of((earlier, &last)));
+        let last = if last.is_empty() { "null" } else { &last };
+        let text = format!("{{\"earlier_messages\":\"{earlier:x}\",\"last_message\":{last}}}");
+        (text, About { method: MODEL_REQUEST.to_owned(), tool: None })
+    }
+}
 
 /// What makes two messages the same, as JSON text: of a call in one of our own forms the tool and the arguments; else the method and, but
 /// for `_meta`, the parameters.

@@ -1,11 +1,12 @@
 //! A recording, read line by line: which answer belongs to which request.
 
-use super::key::key;
+use super::key::{About, ModelKeys, key};
 use super::{Answers, Exchange, RecordedMessage, RecordedReply, ReplyKind};
 use crate::record::type_of;
 use crate::replay::calls::{News, OpenCalls, about, own_call};
-use crate::replay::compare::Comparison;
+use crate::replay::compare::{Comparison, ReportedSettings};
 use crate::replay::json_rpc::{cancelled, name, progress_token, read};
+use crate::replay::model::{Conversations, ModelRecord, model_record};
 use crate::rpc::{Message, request_progress_token};
 use std::collections::HashMap;
 
@@ -19,6 +20,10 @@ pub struct Recording {
     open: Vec<(String, usize)>,
     /// The same of calls in our own forms.
     calls: OpenCalls<usize>,
+    /// The same of requests to a model.
+    models: Vec<(Option<String>, usize)>,
+    with_model: Conversations,
+    model_keys: ModelKeys,
     /// The latest message of the client's.
     last: Option<usize>,
 }
@@ -26,14 +31,29 @@ pub struct Recording {
 impl Recording {
     /// `same` says which requests are: what is normalised and ignored in them.
     pub fn new(same: Comparison) -> Recording {
-        let answers = Answers { same, exchanges: Vec::new(), asked: HashMap::new() };
-        Recording { answers, open: Vec::new(), calls: OpenCalls::default(), last: None }
+        let answers = Answers {
+            same,
+            exchanges: Vec::new(),
+            asked: HashMap::new(),
+            model_keys: ModelKeys::default(),
+            settings: ReportedSettings::default(),
+        };
+        Recording {
+            answers,
+            open: Vec::new(),
+            calls: OpenCalls::default(),
+            models: Vec::new(),
+            with_model: Conversations::default(),
+            model_keys: ModelKeys::default(),
+            last: None,
+        }
     }
 
     /// Another session begins, which has ids of its own.
     pub fn begin_session(&mut self) {
         self.open.clear();
         self.calls = OpenCalls::default();
+        self.models.clear();
         self.last = None;
     }
 
@@ -42,9 +62,16 @@ impl Recording {
         self.answers
     }
 
-    /// Takes a line of the client's. What is neither JSON-RPC nor a call is left out.
+    /// Takes a line of the client's. What is neither JSON-RPC, nor a call, nor a request to a model is left out.
     /// `place` is the file (counted from 0) and the line that it stands in.
     pub fn client(&mut self, line: &str, t: u64, place: (usize, u64)) {
+        if let Some(request) = self.with_model.add(line.as_bytes()) {
+            let (key, about) = self.model_keys.key(&self.answers.same, &request);
+            let exchange = Exchange { t, asked: request.line, place, token: None, said: Vec::new() };
+            let at = self.keep(key, about, exchange, true);
+            self.models.push((request.request_id.map(|id| name(&id)), at));
+            return;
+        }
         match read(line) {
             // Whether somebody is alive isn't recorded.
             Ok(Message::Request { method, .. }) if method == PING => {}
@@ -80,16 +107,24 @@ impl Recording {
         token: Option<String>,
     ) -> Option<usize> {
         let (key, about) = key(&self.answers.same, line)?;
+        let exchange = Exchange { t, asked: line.to_owned(), place, token, said: Vec::new() };
+        Some(self.keep(key, about, exchange, is_request))
+    }
+
+    fn keep(&mut self, key: String, about: About, exchange: Exchange, is_request: bool) -> usize {
         let at = self.answers.exchanges.len();
-        self.answers.exchanges.push(Exchange { t, asked: line.to_owned(), place, token, said: Vec::new() });
+        self.answers.exchanges.push(exchange);
         let asked = || RecordedMessage { about, is_request, exchanges: Vec::new(), given: 0 };
         self.answers.asked.entry(key).or_insert_with(asked).exchanges.push(at);
         self.last = Some(at);
-        Some(at)
+        at
     }
 
     /// Takes a line of the world's.
     pub fn server(&mut self, line: &str, t: u64) {
+        if let Some((at, kind)) = self.model_reply(line) {
+            return self.push(at, t, line, kind);
+        }
         let about = || about(line.as_bytes()).filter(|about| !about.is_json_rpc());
         let open_call = if self.calls.is_empty() { None } else { about() };
         let (at, kind) = match (&open_call, read(line)) {
@@ -111,7 +146,25 @@ impl Recording {
             (None, Ok(Message::Request { .. })) => (self.latest(), ReplyKind::Other),
             (None, Err(_)) => return,
         };
-        if let Some(exchange) = at.and_then(|at| self.answers.exchanges.get_mut(at)) {
+        if let Some(at) = at {
+            self.push(at, t, line, kind);
+        }
+    }
+
+    /// The request that a line of a model's belongs to.
+    fn model_reply(&mut self, line: &str) -> Option<(usize, ReplyKind)> {
+        let (record, id) = model_record(line.as_bytes())?;
+        let id = id.map(name);
+        let open = self.models.iter().position(|(other, _)| *other == id)?;
+        match record {
+            ModelRecord::Turn => Some((self.models.remove(open).1, ReplyKind::Answer)),
+            ModelRecord::Token => Some((self.models[open].1, ReplyKind::Other)),
+            ModelRecord::Request => None,
+        }
+    }
+
+    fn push(&mut self, at: usize, t: u64, line: &str, kind: ReplyKind) {
+        if let Some(exchange) = self.answers.exchanges.get_mut(at) {
             exchange.said.push(RecordedReply { t, line: line.trim_ascii().to_owned(), kind });
         }
     }
