@@ -8,15 +8,16 @@ use pipewright::approvals::{Change, Question, Queue, revoked_rule};
 fuzz_target!(|input: &str| {
     let mut queue = Queue::default();
     for (number, line) in input.lines().enumerate() {
-        let before = queue.len();
         if let Ok(Change::Asked) = queue.take(number % 2, line) {
-            let asked = queue.get(before).expect("what was asked is the last").question.record();
-            let read = Question::read(&asked).expect("it is readable").expect("it is a question");
-            assert_eq!(read.record(), asked);
+            for pending in (0..queue.len()).filter_map(|place| queue.get(place)) {
+                let asked = pending.question.record();
+                let read = Question::read(&asked).expect("it is readable").expect("it is a question");
+                assert_eq!(read.record(), asked);
+            }
         }
         let _ = revoked_rule(line);
     }
-    assert!(queue.len() <= 128);
+    assert!(queue.len() <= 2);
     queue.leave(0);
     queue.leave(1);
     assert!(queue.is_empty() && queue.rules().next().is_none());

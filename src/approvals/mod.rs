@@ -3,6 +3,7 @@
 //! A gate connects to each client, and sends lines:
 //!
 //! - `{"type":"status","status":"waiting_human",...}` asks about a call ([`Question`]). Its nonce is secret: only who was asked can answer.
+//!   The next question comes once this one is settled.
 //! - `{"type":"policy_result","nonce",...}`: that call is settled, here or elsewhere; nothing is asked any more.
 //! - `{"type":"error","context":{"nonce"},"content"}`: the answer cannot be taken, and the question is still open.
 //! - `{"type":"session_rules","rules":[{"rule_id","rule"}]}`: the rules by which the gate allows calls until its end, whenever they change.

@@ -5,9 +5,6 @@ use super::rules::{RuleInForce, read_rules};
 use crate::record::{Fields, Unreadable, type_of, unreadable};
 use std::collections::BTreeMap;
 
-/// A gate asks about one call at a time, and perhaps about some more.
-const MOST_OF_A_GATE: usize = 64;
-
 /// A question that is open.
 #[derive(Debug, Clone)]
 pub struct Pending {
@@ -15,13 +12,17 @@ pub struct Pending {
     pub gate: usize,
     /// What is asked.
     pub question: Question,
+    /// Questions of an earlier turn come first.
+    turn: u64,
 }
 
 /// What a line of a gate, or its end, has changed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Change {
-    /// There is one more question, the last.
+    /// There is one more question.
     Asked,
+    /// The gate asks a second question while its first is open, which gates do not: it is not taken.
+    SecondQuestion,
     /// The question with this nonce is open no more; how it was settled, for people.
     Settled(String, String),
     /// The answer to the question with this nonce was not taken; why.
@@ -32,10 +33,17 @@ pub enum Change {
     Nothing,
 }
 
-/// Open questions, the oldest first.
+/// Open questions, one of each gate.
+///
+/// Gates take turns: a new question belongs to the turn after the latest turn in which a question was settled. Within a turn the order is
+/// that in which the gates were connected. So neither a gate that asks again and again nor gates that connect later get ahead of a question
+/// that waits.
 #[derive(Debug, Default)]
 pub struct Queue {
+    /// In their order.
     pending: Vec<Pending>,
+    /// The latest turn of which a question was settled.
+    turn: u64,
     /// By gate.
     rules: BTreeMap<usize, Vec<RuleInForce>>,
 }
@@ -54,10 +62,8 @@ impl Queue {
         match type_of(line).as_deref() {
             Some("policy_result") => {
                 let (nonce, verdict, by) = (field("nonce"), field("verdict"), field("by"));
-                Ok(match self.remove(gate, &nonce) {
-                    true => Change::Settled(nonce, note(&verdict, &by)),
-                    false => Change::Nothing,
-                })
+                let settled = self.remove(|pending| pending.gate == gate && pending.question.nonce == nonce);
+                Ok(settled.map_or(Change::Nothing, |_| Change::Settled(nonce, note(&verdict, &by))))
             }
             Some("error") => {
                 let context = fields.get("context").map(|context| Fields::read(context.get())).transpose()?;
@@ -81,23 +87,22 @@ impl Queue {
     }
 
     fn ask(&mut self, gate: usize, question: Question) -> Result<Change, Unreadable> {
-        if self.pending.iter().filter(|pending| pending.gate == gate).count() >= MOST_OF_A_GATE {
-            return unreadable(format_args!("a gate asks {MOST_OF_A_GATE} questions at once at most"));
+        if self.pending.iter().any(|pending| pending.gate == gate) {
+            return Ok(Change::SecondQuestion);
         }
         if self.find(&question.nonce).is_some() {
             return unreadable("its nonce is that of another question");
         }
-        self.pending.push(Pending { gate, question });
+        let turn = self.turn + 1;
+        let place = self.pending.partition_point(|pending| (pending.turn, pending.gate) < (turn, gate));
+        self.pending.insert(place, Pending { gate, question, turn });
         Ok(Change::Asked)
     }
 
-    /// The gate with this number has gone: its questions are open no more. Gives their nonces.
-    pub fn leave(&mut self, gate: usize) -> Vec<String> {
+    /// The gate with this number has gone: its question is open no more. Gives the nonce.
+    pub fn leave(&mut self, gate: usize) -> Option<String> {
         self.rules.remove(&gate);
-        let (gone, left) = std::mem::take(&mut self.pending).into_iter().partition(|pending| pending.gate == gate);
-        self.pending = left;
-        let gone: Vec<Pending> = gone;
-        gone.into_iter().map(|pending| pending.question.nonce).collect()
+        self.remove(|pending| pending.gate == gate).map(|pending| pending.question.nonce)
     }
 
     /// The open question with this nonce.
@@ -125,10 +130,10 @@ impl Queue {
         self.pending.is_empty()
     }
 
-    fn remove(&mut self, gate: usize, nonce: &str) -> bool {
-        let before = self.pending.len();
-        self.pending.retain(|pending| pending.gate != gate || pending.question.nonce != nonce);
-        self.pending.len() < before
+    fn remove(&mut self, is_meant: impl Fn(&Pending) -> bool) -> Option<Pending> {
+        let pending = self.pending.remove(self.pending.iter().position(is_meant)?);
+        self.turn = self.turn.max(pending.turn);
+        Some(pending)
     }
 }
 

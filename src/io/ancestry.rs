@@ -43,8 +43,7 @@ impl Family {
     /// The caller's name and process id, for people.
     pub fn caller(&self) -> Option<String> {
         let pid = self.caller?;
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-        Some(format!("{} (process {pid})", name.trim_end()))
+        Some(format!("{} (process {pid})", name(pid)?))
     }
 
     /// Checks that the process that listens at the other end is one of this user, and descends neither from this process nor from its
@@ -71,6 +70,12 @@ impl Family {
         }
         Err(refused(format!("process {pid}, which listened there, has ended")))
     }
+}
+
+/// The name of a process, of up to 15 bytes of its own choice (proc_pid_comm(5)). None where there is no such process, or no /proc.
+pub fn name(pid: i32) -> Option<String> {
+    let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(String::from_utf8_lossy(&name).trim_end().to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

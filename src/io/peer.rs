@@ -51,7 +51,7 @@ pub fn check_user(stream: &UnixStream) -> io::Result<()> {
     if peer == getuid() {
         return Ok(());
     }
-    let message = format!("the process that listens there belongs to another user, {peer}");
+    let message = format!("the process at the other end belongs to another user, {peer}");
     Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }
 
@@ -78,7 +78,7 @@ fn user(stream: &UnixStream) -> io::Result<Uid> {
 pub fn process(stream: &UnixStream) -> io::Result<Option<i32>> {
     match credentials(stream)?.pid() {
         pid if pid > 0 => Ok(Some(pid)),
-        _ => Err(io::Error::other("the process that listens there is in another pid namespace")),
+        _ => Err(io::Error::other("the process at the other end is in another pid namespace")),
     }
 }
 

@@ -35,19 +35,40 @@ fn a_question_is_open_until_its_own_gate_settles_it_or_goes() {
     let mut queue = Queue::default();
     assert_eq!(queue.take(1, &question("n", CALL).record()).unwrap(), Change::Asked);
     assert_eq!(queue.take(2, &question("m", CALL).record()).unwrap(), Change::Asked);
-    assert!(queue.take(2, &question("n", CALL).record()).is_err(), "that of another gate's question");
+    assert!(queue.take(3, &question("n", CALL).record()).is_err(), "that of another gate's question");
     assert_eq!(queue.take(2, &settled).unwrap(), Change::Nothing, "it is another gate's");
     assert_eq!(queue.take(2, &refused(&call, "n", "no")).unwrap(), Change::Nothing);
     assert_eq!(queue.take(1, &refused(&call, "n", "no")).unwrap(), Change::Refused("n".into(), "no".into()));
     assert_eq!((queue.position("m"), queue.len()), (Some(1), 2));
     let Change::Settled(nonce, note) = queue.take(1, &settled).unwrap() else { unreachable!() };
     assert_eq!((nonce.as_str(), note.contains("nobody answered in time")), ("n", true));
-    assert_eq!(queue.leave(2), ["m"]);
+    assert_eq!(queue.take(2, &question("more", CALL).record()).unwrap(), Change::SecondQuestion);
+    assert_eq!(queue.leave(2).as_deref(), Some("m"));
     assert!(queue.is_empty());
-    for number in 0..MOST_OF_A_GATE {
-        queue.take(3, &question(&number.to_string(), CALL).record()).unwrap();
+}
+
+#[test]
+fn gates_take_turns_and_those_that_were_connected_first_come_first() {
+    let mut queue = Queue::default();
+    let ask = |queue: &mut Queue, gate, nonce| queue.take(gate, &question(nonce, CALL).record()).unwrap();
+    let nonces = |queue: &Queue| {
+        let pending = (0..queue.len()).filter_map(|place| queue.get(place));
+        pending.map(|pending| pending.question.nonce.clone()).collect::<String>()
+    };
+    for (gate, nonce) in [(7, "g"), (5, "e"), (2, "b")] {
+        ask(&mut queue, gate, nonce);
     }
-    assert!(queue.take(3, &question("more", CALL).record()).is_err());
+    assert_eq!(nonces(&queue), "beg");
+    let call = recognise(CALL).unwrap().unwrap();
+    for (gate, (nonce, again)) in [(2, ("b", "B")), (5, ("e", "E"))] {
+        queue.take(gate, &settled(&call, nonce, "rejected", "approver", "00")).unwrap();
+        ask(&mut queue, gate, again);
+    }
+    ask(&mut queue, 9, "i");
+    assert_eq!(nonces(&queue), "gBEi", "who asks again, and who is new, waits behind who waits");
+    queue.leave(7);
+    ask(&mut queue, 1, "a");
+    assert_eq!(nonces(&queue), "aBEi");
 }
 
 #[test]
@@ -90,7 +111,8 @@ proptest! {
         queue.take(1, &question("n", CALL).record()).unwrap();
         let change = queue.take(1, &line);
         prop_assert!(queue.len() <= 2);
-        if let Ok(Change::Asked) = change {
+        prop_assert_ne!(change, Ok(Change::Asked), "a gate has one question");
+        if let Ok(Change::Asked) = queue.take(2, &line) {
             let asked = queue.get(1).unwrap().question.record();
             prop_assert_eq!(Question::read(&asked).unwrap().unwrap().record(), asked);
         }

@@ -1,18 +1,19 @@
 //! `hitl-gate attach`: a person answers, at a terminal of their own, what all gates with `--approver` ask.
 
 use super::asker::Asker;
+use super::connections::Connections;
 use super::terminal_path;
 use crate::approvals::{Change, Pending, Queue, revocation};
 use crate::cmd::options::{Color, LimitOptions, TOO_LONG};
 use crate::io::approvers::{FOLDER, SOCKET};
 use crate::io::between::{Ends, Listener, Near, between};
 use crate::io::lines::{Limits, Piece, text};
+use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::session::Session;
 use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::io::terminal::{expect_to_borrow, printable};
-use crate::io::{peer, private};
 use crate::record::HitlResponse;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -39,6 +40,8 @@ const COMMANDS: &str = "\
   revoke N   take the rule with this number back
 ";
 
+const GATE_ENDED: &str = "this question is withdrawn: the gate has ended";
+
 pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: std::io::Error| Failure::new(Status::NotStarted, error);
     let tty = arguments.tty.as_deref().unwrap_or(Path::new("/dev/tty"));
@@ -49,12 +52,10 @@ pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>)
     let listener = private::listen(&session.folder().join(SOCKET)).map_err(system)?;
     let (mut asker, typed, farewell) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
     asker.wait_at_terminal(is_command, IDLE);
-    let stage = Attach { queue: Queue::default(), asker, shown: None, report: Arc::clone(report) };
-    let accept = move || {
-        let (gate, _) = listener.accept()?;
-        peer::check_user(&gate)?;
-        Ok(gate)
-    };
+    let connections = Connections::new(Arc::clone(report));
+    let (queue, report_there) = (Queue::default(), Arc::clone(report));
+    let stage = Attach { queue, connections: connections.clone(), asker, shown: None, report: report_there };
+    let accept = move || connections.accept(&listener);
     let near = Near::Clients(Listener(Box::new(accept)));
     let ends = Ends { near, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };
     let ended = between(Box::new(stage), ends, signals, report);
@@ -69,6 +70,7 @@ fn is_command(line: &str) -> bool {
 
 struct Attach {
     queue: Queue,
+    connections: Connections,
     asker: Asker,
     /// The nonce of the question that is on the terminal.
     shown: Option<String>,
@@ -77,8 +79,10 @@ struct Attach {
 
 impl Attach {
     /// Takes a line of a gate.
-    fn take(&mut self, gate: usize, piece: &Piece<'_>) {
+    fn take(&mut self, gate: usize, piece: &Piece<'_>, out: &mut Out) {
         let change = match piece {
+            // It was sent before the connection was closed.
+            _ if !self.connections.is_open(gate) => return,
             Piece::Line(line) if line.is_blank() => return,
             Piece::Line(line) => self.queue.take(gate, &text(line.body())).map_err(|error| error.to_string()),
             Piece::Part { last: true, .. } => Err(TOO_LONG.to_owned()),
@@ -88,9 +92,22 @@ impl Attach {
             Ok(Change::Asked) if self.shown.is_none() => self.show(0),
             Ok(Change::Settled(nonce, note)) => self.withdraw(&nonce, &note),
             Ok(Change::Refused(nonce, why)) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
+            Ok(Change::SecondQuestion) => {
+                self.report_fault(
+                    gate,
+                    piece,
+                    "it asks a second question while its first is open; its connection is closed",
+                );
+                self.leave(gate, "this question is withdrawn: its connection is closed");
+                out.close_near();
+            }
             Ok(Change::Asked | Change::Refused(..) | Change::Rules | Change::Nothing) => {}
-            Err(why) => self.report.fault(format_args!("gate {gate}:{}", piece.number()), why),
+            Err(why) => self.report_fault(gate, piece, &why),
         }
+    }
+
+    fn report_fault(&self, gate: usize, piece: &Piece<'_>, why: &str) {
+        self.report.fault(format_args!("{}:{}", self.connections.describe(gate), piece.number()), why);
     }
 
     /// A question is open no more; where it was shown, the next one is.
@@ -106,7 +123,7 @@ impl Attach {
         self.shown = self.queue.get(place).map(|pending| pending.question.nonce.clone());
         match self.queue.get(place) {
             Some(pending) => {
-                let heading = heading(pending, place, self.queue.len());
+                let heading = heading(pending, &self.connections.describe(pending.gate), place, self.queue.len());
                 self.asker.ask(pending.question.clone(), heading);
             }
             None => self.asker.note(IDLE.to_owned()),
@@ -158,7 +175,8 @@ impl Attach {
     fn list_rules(&mut self) {
         let rules = self.queue.rules().enumerate().map(|(index, (gate, rule))| {
             let text = printable(&rule.rule.replace('\n', "  ")).into_owned();
-            format!("{:>4}  gate {gate}, {}: {text}\n", index + 1, printable(&rule.rule_id))
+            let gate = self.connections.describe(gate);
+            format!("{:>4}  {gate}, {}: {text}\n", index + 1, printable(&rule.rule_id))
         });
         let shown: String = rules.collect();
         self.asker.note(if shown.is_empty() { "no rule is in force\n".to_owned() } else { shown });
@@ -174,9 +192,11 @@ impl Attach {
         self.asker.note(note);
     }
 
-    fn leave(&mut self, gate: usize) {
-        for nonce in self.queue.leave(gate) {
-            self.withdraw(&nonce, "this question is withdrawn: the gate has ended");
+    /// Forgets a gate. `note` is shown where its question was.
+    fn leave(&mut self, gate: usize, note: &str) {
+        self.connections.leave(gate);
+        if let Some(nonce) = self.queue.leave(gate) {
+            self.withdraw(&nonce, note);
         }
     }
 }
@@ -185,27 +205,33 @@ impl Stage for Attach {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         let gate = out.near();
         match event {
-            Event::Piece(Side::Near, piece) => self.take(gate, &piece),
+            Event::Joined => self.connections.join(gate),
+            Event::Piece(Side::Near, piece) => self.take(gate, &piece, out),
             Event::Piece(Side::Answers, Piece::Line(line)) => self.take_typed(&text(line.body()), out)?,
             Event::Closed(Side::Near) => {
-                self.leave(gate);
+                self.leave(gate, GATE_ENDED);
                 out.close_near();
             }
-            Event::Broken(Side::Near, _) => self.leave(gate),
+            Event::Broken(Side::Near, _) => self.leave(gate, GATE_ENDED),
             _ => {}
         }
         Ok(())
     }
 }
 
-/// Which of the open questions it is, and what is known of it.
-fn heading(pending: &Pending, place: usize, open: usize) -> String {
+/// Which of the open questions it is, which process asks it, and what that says of itself.
+fn heading(pending: &Pending, process: &str, place: usize, open: usize) -> String {
     let question = &pending.question;
     let age = question.asked_at.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
     let age = age.map_or_else(String::new, |age| format!(", waiting {age} s"));
-    let caller = question.caller.as_deref().map_or_else(String::new, |caller| format!(", called by {caller}"));
-    let id = question.call.call().id.map_or("none", RawValue::get).chars().take(40).collect::<String>();
+    let id = short(question.call.call().id.map_or("none", RawValue::get));
     let skip = if open > 1 { "; s shows the next" } else { "" };
-    let line = format!("question {} of {open}: id {id}{age}{caller}{skip}", place + 1);
-    format!("{}\n", printable(&line))
+    let caller = question.caller.as_deref().map(short);
+    let caller = caller.map_or_else(String::new, |caller| format!(", which says that the caller is {caller}"));
+    format!("question {} of {open}: id {id}{age}{skip}\nasked by {process}{caller}\n", place + 1)
+}
+
+/// What others say of themselves, printable, and too short to fill a line and be taken for the next one.
+fn short(text: &str) -> String {
+    printable(&text.chars().take(40).collect::<String>()).into_owned()
 }

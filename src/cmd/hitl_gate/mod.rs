@@ -4,6 +4,7 @@ mod answer;
 mod asker;
 mod attach;
 mod channel;
+mod connections;
 mod decide;
 mod dialogue;
 mod editor;

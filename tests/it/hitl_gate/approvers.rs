@@ -75,7 +75,8 @@ fn a_held_call_waits_for_a_person_who_attaches_later() {
     let shown = person.exp_string(PROMPT).unwrap();
     for part in [
         "question 1 of 1: id 1, waiting ",
-        "called by timeout (process ",
+        "asked by process ",
+        " (hitl-gate), which says that the caller is timeout (process ",
         "tool  rm",
         ".path: \"a.txt\"",
         "rejected in ",

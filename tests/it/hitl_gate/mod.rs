@@ -7,6 +7,7 @@ mod audit;
 mod editor;
 mod elicitation;
 mod ends;
+mod flood;
 mod hostile;
 mod nobody;
 mod one_terminal;
