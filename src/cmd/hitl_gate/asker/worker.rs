@@ -1,0 +1,224 @@
+//! The thread that asks at the terminal: it takes the terminal for a question, or to wait for one, and gives it back.
+
+use super::{Desk, IsForStage, Order};
+use crate::approvals::Question;
+use crate::cmd::hitl_gate::dialogue::{Dialogue, Next};
+use crate::io::asking::{Asking, TerminalInput};
+use crate::io::descriptor::wait_readable;
+use crate::io::lines::Limits;
+use crate::io::lock;
+use crate::io::terminal::{Terminal, printable};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+/// The thread.
+pub(super) struct Worker {
+    pub(super) tty: PathBuf,
+    pub(super) color: bool,
+    pub(super) limits: Limits,
+    pub(super) is_for_stage: Option<IsForStage>,
+    pub(super) orders: Receiver<Order>,
+    pub(super) woken: PipeReader,
+    pub(super) answer: PipeWriter,
+    pub(super) desk: Arc<Desk>,
+    /// When a question was taken away that the person had not answered.
+    pub(super) withdrawn: Option<Instant>,
+}
+
+/// A question that is shown so soon after another was taken away replaces it: what is typed may be meant for the other.
+const REPLACING: Duration = Duration::from_secs(1);
+/// For so long after a question has replaced another, nothing is taken for an answer.
+const READING: Duration = Duration::from_millis(500);
+const TOO_SOON: &str = "ignored: this question has just replaced another\n";
+
+/// What ends a question.
+enum Ended {
+    /// It was withdrawn, or answered.
+    Settled,
+    /// There is no terminal, and why.
+    Gone(String),
+    /// The run ends.
+    Over,
+}
+
+impl Worker {
+    pub(super) fn run(mut self) {
+        self.take_orders();
+        lock(&self.desk.state).is_running = false;
+        self.desk.changed.notify_all();
+    }
+
+    fn take_orders(&mut self) {
+        let mut waiting = None;
+        while let Some(order) = waiting.take().or_else(|| self.next()) {
+            let (nonce, ended) = match order {
+                Order::Ask(question, heading) => (question.nonce.clone(), self.ask(*question, &heading)),
+                Order::Note(text) if self.is_for_stage.is_some() => match self.wait_idle(&text) {
+                    Ok(next) => {
+                        waiting = next;
+                        continue;
+                    }
+                    Err(why) => (String::new(), Ended::Gone(why)),
+                },
+                Order::End => return,
+                // It is about a question that has ended here already.
+                Order::Refuse(_) | Order::Withdraw(_) | Order::Skip | Order::Note(_) => continue,
+            };
+            match ended {
+                Ended::Settled => {}
+                Ended::Over => return,
+                Ended::Gone(why) => {
+                    lock(&self.desk.state).gone = Some((nonce, why));
+                    let _ = self.answer.write_all(b"\n");
+                }
+            }
+        }
+    }
+
+    /// Shows `text`, and takes what is typed until there is another order, which is given; none where nobody gives one any more.
+    fn wait_idle(&self, text: &str) -> Result<Option<Order>, String> {
+        let mut terminal = match self.take_terminal()? {
+            Ok(terminal) => terminal,
+            Err(order) => return Ok(order),
+        };
+        let gone = |error: io::Error| format!("the terminal has gone: {error}");
+        terminal.show(text).map_err(gone)?;
+        loop {
+            match terminal.line(&self.woken) {
+                TerminalInput::Line(line) => self.give_to_stage(&line),
+                TerminalInput::End => return Err(String::new()),
+                TerminalInput::Gone => return Err("the terminal has gone".to_owned()),
+                TerminalInput::Woken => match self.next() {
+                    Some(Order::Note(text)) => terminal.show(&text).map_err(gone)?,
+                    Some(Order::Refuse(_) | Order::Withdraw(_) | Order::Skip) => {}
+                    order => return Ok(order),
+                },
+            }
+        }
+    }
+
+    /// The terminal, once no other process asks there; or the order that came before, none where nobody gives one any more.
+    fn take_terminal(&self) -> Result<Result<Asking, Option<Order>>, String> {
+        let mut order = None;
+        let begun = Terminal::open(&self.tty).and_then(|terminal| {
+            Asking::begin(terminal, |time| {
+                let is_ordered = wait_readable(&self.woken, time);
+                if is_ordered {
+                    order = self.next();
+                }
+                !is_ordered
+            })
+        });
+        let begun = begun.map_err(|failure| failure.to_string())?;
+        Ok(begun.ok_or(order))
+    }
+
+    fn give_to_stage(&self, line: &str) {
+        lock(&self.desk.state).typed.push(line.trim().to_owned());
+        // The stage has ended where it fails.
+        let _ = (&self.answer).write_all(b"\n");
+    }
+
+    /// The next thing to do; none where nobody is there any more who could say so.
+    fn next(&self) -> Option<Order> {
+        (&self.woken).read_exact(&mut [0]).ok()?;
+        self.orders.recv().ok()
+    }
+
+    fn ask(&mut self, question: Question, heading: &str) -> Ended {
+        let mut terminal = loop {
+            match self.take_terminal() {
+                Ok(Ok(terminal)) => break terminal,
+                Ok(Err(Some(Order::Note(_) | Order::Refuse(_)))) => {}
+                Ok(Err(Some(Order::Withdraw(_) | Order::Skip))) => return Ended::Settled,
+                Ok(Err(_)) => return Ended::Over,
+                Err(why) => return Ended::Gone(why),
+            }
+        };
+        let mut dialogue = Dialogue::new(question, self.color, terminal.width(), self.limits);
+        let gone = |error: io::Error| Ended::Gone(format!("the terminal has gone: {error}"));
+        if let Err(error) = terminal.show(heading) {
+            return gone(error);
+        }
+        let mut replaces = self.withdrawn.take().is_some_and(|at| at.elapsed() < REPLACING);
+        let mut counts_from = Instant::now();
+        let mut next = dialogue.begin();
+        loop {
+            match next {
+                Next::Say(text) => {
+                    if let Err(error) = terminal.show(&text) {
+                        return gone(error);
+                    }
+                }
+                Next::AskAnew(text) => {
+                    let shown = terminal.show(&text);
+                    // What was typed before this was there to be read is no answer to it.
+                    terminal.forget_input();
+                    if let Err(error) = shown.and_then(|()| terminal.show(dialogue.prompt())) {
+                        return gone(error);
+                    }
+                    if std::mem::take(&mut replaces) {
+                        counts_from = Instant::now() + READING;
+                    }
+                }
+                Next::Edit => {
+                    next = dialogue.edit(&mut terminal, || wait_readable(&self.woken, Duration::ZERO));
+                    continue;
+                }
+                Next::Answer(record) => {
+                    if self.answer.write_all(record.as_bytes()).is_err() {
+                        return Ended::Over;
+                    }
+                    next = loop {
+                        match self.next() {
+                            Some(Order::Refuse(why)) => break dialogue.refused(&why),
+                            Some(Order::Note(text)) => _ = terminal.show(&text),
+                            order => return self.close(&mut terminal, order),
+                        }
+                    };
+                    continue;
+                }
+            }
+            next = match terminal.line(&self.woken) {
+                TerminalInput::Line(_) | TerminalInput::End if Instant::now() < counts_from => {
+                    Next::Say(TOO_SOON.to_owned() + dialogue.prompt())
+                }
+                TerminalInput::Line(line)
+                    if self.is_for_stage.is_some_and(|is_for_stage| is_for_stage(line.trim())) =>
+                {
+                    self.give_to_stage(&line);
+                    Next::Say(String::new())
+                }
+                TerminalInput::Line(line) => dialogue.receive(&line),
+                TerminalInput::End => dialogue.ended(),
+                TerminalInput::Gone => return Ended::Gone("the terminal has gone".to_owned()),
+                TerminalInput::Woken => match self.next() {
+                    // Of an answer that was given elsewhere.
+                    Some(Order::Refuse(_)) => Next::Say(String::new()),
+                    Some(Order::Note(text)) => Next::Say(text + dialogue.prompt()),
+                    order => {
+                        self.withdrawn = matches!(order, Some(Order::Withdraw(_))).then(Instant::now);
+                        return self.close(&mut terminal, order);
+                    }
+                },
+            };
+        }
+    }
+
+    /// Says how it ended, and that we are done with the terminal.
+    fn close(&self, terminal: &mut Asking, order: Option<Order>) -> Ended {
+        let (note, ended) = match order {
+            Some(Order::Withdraw(note)) => (note, Ended::Settled),
+            Some(Order::Skip) => ("skipped: it still waits".to_owned(), Ended::Settled),
+            // It is a gate's, which asks the next person who attaches.
+            _ if self.is_for_stage.is_some() => ("hitl-gate ends; this question still waits".to_owned(), Ended::Over),
+            _ => ("this question is withdrawn: hitl-gate ends".to_owned(), Ended::Over),
+        };
+        // Who doesn't see it isn't there any more.
+        let _ = terminal.show(&format!("\r{}\n", printable(&note)));
+        ended
+    }
+}
