@@ -17,7 +17,6 @@ enum Value {
 
 impl Assembly {
     /// The fields of an object.
-    #[allow(dead_code)] // the next provider uses it
     pub(super) fn of(fields: &Fields<'_>) -> Assembly {
         Assembly(fields.iter().map(|(key, json)| (key.to_owned(), Value::Json(json.to_owned()))).collect())
     }
@@ -28,7 +27,6 @@ impl Assembly {
     }
 
     /// Appends to a text; what is no text there is replaced.
-    #[allow(dead_code)] // the next provider uses it
     pub(super) fn append(&mut self, key: &str, more: &str) {
         let value = self.value(key);
         if let Value::Json(json) = value {
@@ -44,6 +42,14 @@ impl Assembly {
         match &self.0.iter().find(|(name, _)| name == key)?.1 {
             Value::Text(text) => Some(text.clone()),
             Value::Json(json) => serde_json::from_str(json.get()).ok(),
+        }
+    }
+
+    /// The JSON text of a field that is no text which was appended to.
+    pub(super) fn json_of(&self, key: &str) -> Option<&str> {
+        match &self.0.iter().find(|(name, _)| name == key)?.1 {
+            Value::Json(json) => Some(json.get()),
+            Value::Text(_) => None,
         }
     }
 

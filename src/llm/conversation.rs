@@ -33,7 +33,6 @@ pub(super) fn arguments_object(arguments: &Arguments) -> Cow<'_, str> {
 }
 
 /// Arguments that came as text: no text is no arguments.
-#[allow(dead_code)] // the next provider uses it
 pub(super) fn arguments_of(text: &str) -> Arguments {
     let json = if text.trim().is_empty() { "{}" } else { text };
     match RawValue::from_string(crate::json::one_line(json)) {
@@ -45,7 +44,10 @@ pub(super) fn arguments_of(text: &str) -> Arguments {
 /// Ids for calls to which the provider gives none: `call_1` and so on, each once in the conversation, and always the same in a replay.
 #[derive(Debug)]
 pub(super) struct CallIds {
+    /// Of the whole conversation.
     taken: HashSet<String>,
+    /// The provider's own in this turn.
+    own: HashSet<String>,
     last: usize,
 }
 
@@ -57,12 +59,13 @@ impl CallIds {
             Message::User(_) | Message::Tool { .. } => None,
         });
         let taken: HashSet<String> = turns.flat_map(|turn| &turn.calls).map(|call| call.call_id.clone()).collect();
-        CallIds { last: taken.len(), taken }
+        CallIds { last: taken.len(), taken, own: HashSet::new() }
     }
 
-    /// The provider's own id, if it is not empty and no earlier call has it, or the next one.
+    /// The provider's own id, or the next one where there is none, or another call of the turn has it. (Some servers begin again with
+    /// each turn: that is left as it is, because a result names its call by it.)
     pub(super) fn take(&mut self, own: Option<String>) -> String {
-        if let Some(own) = own.filter(|own| !own.is_empty() && !self.taken.contains(own)) {
+        if let Some(own) = own.filter(|own| !own.is_empty() && self.own.insert(own.clone())) {
             self.taken.insert(own.clone());
             return own;
         }
@@ -89,7 +92,7 @@ mod tests {
         );
         let mut ids = CallIds::after(&request.unwrap().unwrap());
         let given = [None, Some("own"), Some("own"), Some(""), Some("b")].map(|own| ids.take(own.map(str::to_owned)));
-        assert_eq!(given, ["call_4", "own", "call_5", "call_6", "call_7"]);
+        assert_eq!(given, ["call_4", "own", "call_5", "call_6", "b"]);
         let mut ids = CallIds::after(&ModelRequest::default());
         assert_eq!(
             [ids.take(None), ids.take(Some("call_2".to_owned())), ids.take(None)],

@@ -4,6 +4,7 @@
 //! from an answer that is no stream why there is no turn. The same request always gives the same bytes, and a conversation that
 //! goes on gives a body that begins with the same messages: so providers' caches work, and signatures over what stands before stay valid.
 
+mod anthropic;
 mod assembly;
 mod chat;
 mod conversation;
@@ -11,6 +12,7 @@ mod failure;
 mod gemini;
 mod retry;
 
+pub use anthropic::Anthropic;
 pub use chat::Chat;
 pub use failure::{Failure, Headers, Retry, TOOLS_UNSUPPORTED};
 pub use gemini::Gemini;
@@ -86,8 +88,16 @@ pub trait TurnReader: Send {
 }
 
 /// All of them.
-pub const PROVIDERS: &[&dyn Provider] =
-    &[&Gemini, &Chat::OPENAI, &Chat::OPENROUTER, &Chat::OLLAMA, &Chat::LLAMA_CPP, &Chat::VLLM, &Chat::LM_STUDIO];
+pub const PROVIDERS: &[&dyn Provider] = &[
+    &Gemini,
+    &Chat::OPENAI,
+    &Chat::OPENROUTER,
+    &Chat::OLLAMA,
+    &Chat::LLAMA_CPP,
+    &Chat::VLLM,
+    &Chat::LM_STUDIO,
+    &Anthropic,
+];
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -1,0 +1,155 @@
+//! The body of a request: what stays the same in a conversation stands before `messages`, what may change after it.
+//!
+//! The provider's cache is used by markers, `cache_control`: one on the system text (or else on the last tool), and one at the end of
+//! each of the last two messages that are not turns. The earlier of these is the end of the previous request, so what that one wrote
+//! into the cache is found however many blocks have been added. The markers move on as the conversation goes on; the rest of its
+//! bytes stays, and markers are no part of what the provider compares.
+
+use super::NAME;
+use crate::json::Object;
+use crate::llm::assembly::list;
+use crate::llm::conversation::{arguments_object, image_data, own_raw};
+use crate::record::{Message, ModelRequest, OwnTurn, OwnedTool, Part, ToolChoice};
+
+/// The API wants a limit. This is the highest that every model since Claude Opus 4 takes, so that a long turn with reasoning fits;
+/// only what is written is paid for.
+const MAX_TOKENS: u64 = 32_000;
+
+const CACHE: &str = r#"{"type":"ephemeral"}"#;
+
+pub(super) fn body(request: &ModelRequest, model: &str) -> Result<String, String> {
+    let mut conversation = Conversation { model, messages: Vec::new() };
+    request.messages.iter().try_for_each(|message| conversation.add(message))?;
+    let system = request.system.as_deref().filter(|system| !system.is_empty());
+    let system = system.map(|system| list(&[text(system).put("cache_control", CACHE).end()]));
+    let last = request.tools.len().checked_sub(1).filter(|_| system.is_none());
+    let tools = request.tools.iter().enumerate().map(|(at, each)| tool(each, Some(at) == last));
+    let tools: Vec<String> = tools.collect();
+    let choice = match request.tool_choice {
+        ToolChoice::Any => Some(r#"{"type":"any"}"#),
+        ToolChoice::None => Some(r#"{"type":"none"}"#),
+        ToolChoice::Auto => None,
+    };
+    let format = request.schema.as_ref().map(|schema| {
+        let format = Object::default().text("type", "json_schema").put("schema", schema).end();
+        Object::default().put("format", format).end()
+    });
+    let body = Object::default().text("model", model).put("stream", true).put_some("system", system);
+    let body = body.put_some("tools", (!tools.is_empty()).then(|| list(&tools)));
+    let body = body.put("messages", list(&conversation.json()));
+    let body = body.put("max_tokens", request.max_output_tokens.unwrap_or(MAX_TOKENS));
+    Ok(body.put_some("tool_choice", choice.filter(|_| !tools.is_empty())).put_some("output_config", format).end())
+}
+
+fn tool(tool: &OwnedTool, is_marked: bool) -> String {
+    let object = Object::default().text("name", &tool.name).text("description", &tool.description);
+    object.put("input_schema", &tool.input_schema).put_some("cache_control", is_marked.then_some(CACHE)).end()
+}
+
+fn text(text: &str) -> Object {
+    Object::default().text("type", "text").text("text", text)
+}
+
+/// Ids have letters, digits, `_` and `-`; those of other providers may have more. An own one stays as it is.
+fn call_id(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+struct Conversation<'a> {
+    model: &'a str,
+    messages: Vec<Entry>,
+}
+
+enum Entry {
+    /// Blocks without their last brace: results of tools, then the rest.
+    User { results: Vec<Object>, rest: Vec<Object> },
+    /// JSON text: a list.
+    Turn(String),
+}
+
+impl Conversation<'_> {
+    fn add(&mut self, message: &Message) -> Result<(), String> {
+        let turn = match message {
+            Message::User(content) => {
+                let blocks = blocks(content)?;
+                if !blocks.is_empty() {
+                    self.user().1.extend(blocks);
+                }
+                return Ok(());
+            }
+            Message::Tool { call_id: id, content, is_error } => {
+                let content: Vec<String> = blocks(content)?.into_iter().map(Object::end).collect();
+                let block = Object::default().text("type", "tool_result").text("tool_use_id", &call_id(id));
+                let block = block.put_some("content", (!content.is_empty()).then(|| list(&content)));
+                self.user().0.push(block.put_some("is_error", is_error.then_some(true)));
+                return Ok(());
+            }
+            Message::Assistant(turn) => turn,
+        };
+        let content = match own_raw(turn, NAME, self.model) {
+            Some(raw) => raw.get().to_owned(),
+            None => list(&rebuilt(turn)),
+        };
+        // A message without blocks is refused, so there is none.
+        if content != "[]" {
+            self.messages.push(Entry::Turn(content));
+        }
+        Ok(())
+    }
+
+    /// The blocks of the message that follows the last turn: there is one, because results must stand together before any text.
+    fn user(&mut self) -> (&mut Vec<Object>, &mut Vec<Object>) {
+        if !matches!(self.messages.last(), Some(Entry::User { .. })) {
+            self.messages.push(Entry::User { results: Vec::new(), rest: Vec::new() });
+        }
+        match self.messages.last_mut() {
+            Some(Entry::User { results, rest }) => (results, rest),
+            _ => unreachable!("it was pushed"),
+        }
+    }
+
+    fn json(self) -> Vec<String> {
+        let mut unmarked = self.messages.iter().filter(|entry| matches!(entry, Entry::User { .. })).count();
+        let messages = self.messages.into_iter().map(|entry| {
+            let (role, content) = match entry {
+                Entry::Turn(content) => ("assistant", content),
+                Entry::User { mut results, rest } => {
+                    results.extend(rest);
+                    let last = results.pop().map(|last| match unmarked {
+                        ..=2 => last.put("cache_control", CACHE),
+                        _ => last,
+                    });
+                    unmarked -= 1;
+                    results.extend(last);
+                    ("user", list(&results.into_iter().map(Object::end).collect::<Vec<_>>()))
+                }
+            };
+            Object::default().text("role", role).put("content", content).end()
+        });
+        messages.collect()
+    }
+}
+
+/// Blocks of parts; an empty text is refused, so there is none.
+fn blocks(content: &[Part]) -> Result<Vec<Object>, String> {
+    let content = content.iter().filter(|part| **part != Part::Text(String::new()));
+    let blocks = content.map(|part| match part {
+        Part::Text(part) => Ok(text(part)),
+        Part::Image(image) => {
+            let (mime, data) = image_data(image)?;
+            let source = Object::default().text("type", "base64").text("media_type", mime).text("data", data);
+            Ok(Object::default().text("type", "image").put("source", source.end()))
+        }
+    });
+    blocks.collect()
+}
+
+/// The blocks of a turn that another model made.
+fn rebuilt(turn: &OwnTurn) -> Vec<String> {
+    let said = Some(&turn.text).filter(|text| !text.is_empty()).map(|said| text(said).end());
+    let calls = turn.calls.iter().map(|call| {
+        let object = Object::default().text("type", "tool_use").text("id", &call_id(&call.call_id));
+        object.text("name", &call.tool_name).put("input", arguments_object(&call.arguments)).end()
+    });
+    said.into_iter().chain(calls).collect()
+}
