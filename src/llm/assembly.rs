@@ -1,8 +1,9 @@
 //! A JSON object that a stream delivers in pieces.
 
 use super::Failure;
+use super::conversation::{arguments_object, arguments_of};
 use crate::json::{Object, one_line, quoted};
-use crate::record::Fields;
+use crate::record::{Arguments, Fields};
 use serde_json::value::RawValue;
 
 /// The fields of an object in the order in which they came: each as it came, but for texts that are appended to.
@@ -45,12 +46,16 @@ impl Assembly {
         }
     }
 
-    /// The JSON text of a field that is no text which was appended to.
-    pub(super) fn json_of(&self, key: &str) -> Option<&str> {
-        match &self.0.iter().find(|(name, _)| name == key)?.1 {
-            Value::Json(json) => Some(json.get()),
-            Value::Text(_) => None,
-        }
+    /// The arguments of a call: `pieces` put together, or what the field began with where none came. In the field they stand as an
+    /// object.
+    pub(super) fn arguments(&mut self, key: &str, pieces: &str) -> Result<Arguments, Failure> {
+        let begun = match self.value(key) {
+            Value::Json(json) if pieces.trim().is_empty() => json.get().to_owned(),
+            _ => pieces.to_owned(),
+        };
+        let arguments = arguments_of(&begun);
+        self.put(key, raw(arguments_object(&arguments).into_owned())?);
+        Ok(arguments)
     }
 
     /// JSON text.

@@ -10,12 +10,14 @@ mod chat;
 mod conversation;
 mod failure;
 mod gemini;
+mod interactions;
 mod retry;
 
 pub use anthropic::Anthropic;
 pub use chat::Chat;
 pub use failure::{Failure, Headers, Retry, TOOLS_UNSUPPORTED};
 pub use gemini::Gemini;
+pub use interactions::Interactions;
 
 use crate::record::{ModelRequest, ModelTurn, Usage};
 
@@ -97,6 +99,7 @@ pub const PROVIDERS: &[&dyn Provider] = &[
     &Chat::VLLM,
     &Chat::LM_STUDIO,
     &Anthropic,
+    &Interactions,
 ];
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{NAME, failure};
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::{CallIds, arguments_object, arguments_of};
+use crate::llm::conversation::CallIds;
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 
@@ -122,16 +122,13 @@ impl Reader {
 }
 
 impl Block {
-    /// Puts the input together. Text that is no object is wrapped as it is for a foreign turn: the API takes only objects.
+    /// The call that a complete block is. Blocks of other kinds may have an input, too.
     fn end(&mut self, ids: &mut CallIds) -> Result<Option<ModelCall>, Failure> {
         let is_call = self.kind == "tool_use";
-        let has_input = !self.input.trim().is_empty();
-        if !is_call && !has_input {
+        if !is_call && self.input.is_empty() {
             return Ok(None);
         }
-        let begun = self.fields.json_of("input");
-        let arguments = arguments_of(if has_input { &self.input } else { begun.unwrap_or_default() });
-        self.fields.put("input", raw(arguments_object(&arguments).into_owned())?);
+        let arguments = self.fields.arguments("input", &self.input)?;
         if !is_call {
             return Ok(None);
         }

@@ -1,0 +1,51 @@
+//! Gemini's Interactions (<https://ai.google.dev/api/interactions-api>), streamed, and without the server's memory: the whole conversation
+//! is sent each time.
+
+mod request;
+mod stream;
+
+use super::gemini::Gemini;
+use super::{Failure, Headers, Post, Provider, TurnReader};
+use crate::record::ModelRequest;
+
+/// Gemini's Interactions.
+#[derive(Debug)]
+pub struct Interactions;
+
+/// As in `provider` of a turn.
+const NAME: &str = "gemini-interactions";
+
+impl Provider for Interactions {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn base_url(&self) -> &'static str {
+        Gemini.base_url()
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        Gemini.key_variables()
+    }
+
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        Gemini.key_header(key)
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
+        let body = request::body(request, model)?.into_bytes();
+        Ok(Post { path: "/interactions".to_owned(), headers: Vec::new(), body })
+    }
+
+    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+        Box::new(stream::Reader::new(request, model))
+    }
+
+    fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
+        Gemini.failure(status, headers, body)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

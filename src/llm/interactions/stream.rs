@@ -1,0 +1,230 @@
+//! The streamed answer: steps that begin, grow and end. The turn is the list of them.
+
+use super::NAME;
+use crate::json::Object;
+use crate::llm::assembly::{Assembly, event_text, list, raw};
+use crate::llm::conversation::CallIds;
+use crate::llm::gemini;
+use crate::llm::{Failure, Token, TurnReader};
+use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
+
+pub(super) struct Reader {
+    model: String,
+    ids: CallIds,
+    steps: Vec<Step>,
+    text: String,
+    reasoning: String,
+    usage: Usage,
+    /// That of the completed interaction.
+    status: Option<String>,
+}
+
+struct Step {
+    index: u64,
+    kind: String,
+    fields: Assembly,
+    /// Of `content`, or of a thought's `summary`.
+    content: Vec<Assembly>,
+    /// The text of a call's arguments, which come in pieces.
+    arguments: String,
+}
+
+impl Step {
+    /// The field in which its content stands.
+    fn content_key(&self) -> &'static str {
+        if self.kind == "thought" { "summary" } else { "content" }
+    }
+
+    /// Text belongs to the text before it; anything else is content of its own.
+    fn add_content(&mut self, content: &Fields<'_>) {
+        let is_plain = content.iter().all(|(key, _)| key == "type" || key == "text");
+        match (content.text("text").filter(|_| is_plain), self.content.last_mut()) {
+            (Some(text), Some(last)) if last.text("type").as_deref() == Some("text") => last.append("text", &text),
+            // Unstreamed there is no empty text.
+            (Some(text), _) if text.is_empty() => {}
+            _ => self.content.push(Assembly::of(content)),
+        }
+    }
+
+    /// The call that a complete step is.
+    fn end(&mut self, ids: &mut CallIds) -> Result<Option<ModelCall>, Failure> {
+        if !self.content.is_empty() {
+            let content: Vec<String> = self.content.iter().map(Assembly::json).collect();
+            self.fields.put(self.content_key(), raw(list(&content))?);
+        }
+        if self.kind != "function_call" {
+            return Ok(None);
+        }
+        let arguments = self.fields.arguments("arguments", &self.arguments)?;
+        let Some(tool_name) = self.fields.text("name") else {
+            return Err(Failure::protocol("a function_call has no name"));
+        };
+        Ok(Some(ModelCall { call_id: ids.take(self.fields.text("id")), tool_name, arguments }))
+    }
+}
+
+impl Reader {
+    pub(super) fn new(request: &ModelRequest, model: &str) -> Reader {
+        Reader {
+            model: model.to_owned(),
+            ids: CallIds::after(request),
+            steps: Vec::new(),
+            text: String::new(),
+            reasoning: String::new(),
+            usage: Usage::default(),
+            status: None,
+        }
+    }
+
+    fn begin(&mut self, event: &Fields<'_>, tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let (Some(index), Some(step)) = (event.count("index"), event.present("step")) else {
+            return Err(Failure::protocol("a step.start has no index or no step"));
+        };
+        if self.steps.iter().any(|step| step.index == index) {
+            return Err(Failure::protocol(format_args!("the step {index} begins twice")));
+        }
+        let fields = Fields::read(step.get())?;
+        let kind = fields.string("type")?.unwrap_or_default();
+        let assembly = Assembly::of(&fields);
+        let mut step = Step { index, kind, fields: assembly, content: Vec::new(), arguments: String::new() };
+        for content in fields.list(step.content_key())? {
+            let content = Fields::read(content.get())?;
+            step.add_content(&content);
+            say(&step.kind, content.string("text")?, &mut self.text, &mut self.reasoning, tokens);
+        }
+        self.steps.push(step);
+        Ok(())
+    }
+
+    fn grow(&mut self, event: &Fields<'_>, tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let (index, delta) = (event.count("index"), event.object("delta").unwrap_or_default());
+        let Some(step) = self.steps.iter_mut().rev().find(|step| Some(step.index) == index) else {
+            return Err(Failure::protocol("a step.delta is of no step that has begun"));
+        };
+        match delta.string("type")?.as_deref() {
+            Some("arguments_delta") => step.arguments += &delta.string("arguments")?.unwrap_or_default(),
+            Some("thought_signature") => {
+                step.fields.append("signature", &delta.string("signature")?.unwrap_or_default());
+            }
+            Some("thought_summary") => {
+                let content = delta.object("content").unwrap_or_default();
+                step.add_content(&content);
+                say(&step.kind, content.string("text")?, &mut self.text, &mut self.reasoning, tokens);
+            }
+            Some("text" | "image" | "audio" | "video" | "document") => {
+                step.add_content(&delta);
+                say(&step.kind, delta.string("text")?, &mut self.text, &mut self.reasoning, tokens);
+            }
+            // Of tools and citations that no request of ours asks for.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, interaction: &Fields<'_>) -> Result<(), Failure> {
+        if let Some(usage) = interaction.object("usage") {
+            self.count(&usage);
+        }
+        let status = interaction.string("status")?;
+        let error = interaction.list("errors")?.first().copied();
+        if matches!(status.as_deref(), Some("failed" | "cancelled")) || error.is_some() {
+            let status = status.unwrap_or_default();
+            let none = Object::default().text("code", &status).text("message", "the interaction failed").end();
+            return Err(failure(error.map_or(&*none, |error| error.get())));
+        }
+        self.status = Some(status.unwrap_or_default());
+        Ok(())
+    }
+
+    fn count(&mut self, usage: &Fields<'_>) {
+        let written = ["total_output_tokens", "total_thought_tokens"].into_iter().filter_map(|key| usage.count(key));
+        self.usage = Usage {
+            input: usage.count("total_input_tokens"),
+            output: written.reduce(u64::saturating_add),
+            cached: usage.count("total_cached_tokens"),
+            reasoning: usage.count("total_thought_tokens"),
+        };
+    }
+}
+
+fn say(kind: &str, said: Option<String>, text: &mut String, reasoning: &mut String, tokens: &mut Vec<Token>) {
+    match (kind, said.filter(|said| !said.is_empty())) {
+        ("thought", Some(said)) => {
+            reasoning.push_str(&said);
+            tokens.push(Token::Reasoning(said));
+        }
+        ("model_output", Some(said)) => {
+            text.push_str(&said);
+            tokens.push(Token::Text(said));
+        }
+        _ => {}
+    }
+}
+
+/// An error of the stream, `{"code","message"}`, whose code stands for a status.
+fn failure(error: &str) -> Failure {
+    let code = Fields::read(error).ok().and_then(|error| error.text("code")).unwrap_or_default();
+    let status = match &*code {
+        "rate_limit_exceeded" | "too_many_requests" => 429,
+        "invalid_request" | "invalid_argument" => 400,
+        "unauthenticated" => 401,
+        "permission_denied" => 403,
+        "not_found" => 404,
+        _ => 500,
+    };
+    gemini::failure(status, &|_| None, Object::default().put("error", error).end().as_bytes())
+}
+
+impl TurnReader for Reader {
+    fn take(&mut self, _name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let text = event_text(data)?;
+        let event = Fields::read(&text)?;
+        let counted = event.object("metadata").and_then(|metadata| metadata.object("total_usage"));
+        counted.iter().for_each(|usage| self.count(usage));
+        match event.string("event_type")?.as_deref() {
+            Some("step.start") => self.begin(&event, tokens),
+            Some("step.delta") => self.grow(&event, tokens),
+            Some("interaction.completed") => self.complete(&event.object("interaction").unwrap_or_default()),
+            Some("error") => Err(failure(event.get("error").map_or("{}", |error| error.get()))),
+            // What tells that it was created, its status and the end of a step; and what is added to these.
+            _ => Ok(()),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.status.is_some()
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<ModelTurn, Failure> {
+        let Some(status) = self.status else {
+            return Err(Failure::cut());
+        };
+        let mut calls = Vec::new();
+        for step in &mut self.steps {
+            calls.extend(step.end(&mut self.ids)?);
+        }
+        let stop = match &*status {
+            "completed" | "requires_action" if calls.is_empty() => Stop::End,
+            "completed" | "requires_action" => Stop::Call,
+            "incomplete" | "budget_exceeded" | "requires_continuation" => Stop::Length,
+            _ => return Err(Failure::protocol(format_args!("the interaction ends with the status {status:?}"))),
+        };
+        // Output without content is nothing, and would be refused if it were sent back.
+        self.steps.retain(|step| step.kind != "model_output" || !step.content.is_empty());
+        let steps: Vec<String> = self.steps.iter().map(|step| step.fields.json()).collect();
+        Ok(ModelTurn {
+            stop,
+            text: self.text,
+            reasoning: self.reasoning,
+            calls,
+            usage: self.usage,
+            provider: NAME,
+            model: self.model,
+            raw: raw(list(&steps))?,
+        })
+    }
+}
