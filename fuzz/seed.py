@@ -94,6 +94,12 @@ APPROVALS = [
     '{"type":"session_rules","rules":[{"rule_id":"session-1","rule":"tool"}]}', '{"type":"error","context":{"nonce":"n"},"content":"no"}',
     '{"type":"policy_result","call_id":1,"nonce":"n","verdict":"approved","by":"approver"}', '{"type":"revoke_rule","rule_id":"session-1"}',
 ]
+WRITTEN = [
+    '<think>a</think> b function_call: name=wait args={"ms":1.10} c', "function_call: name='wait', args={'ms'", '{"mode":"ask","question":"a"}',
+    '<tool_call>{"name":"look","arguments":"{}"}</tool_call>', '[TOOL_CALLS][{"name":"look"}]', '[TOOL_CALL]{"tool":"look"}[/TOOL_CALL]',
+    '<tool_call>\n<function=wait>\n<parameter=why>\na\n</parameter>\n</function>\n</tool_call>', '<|python_tag|>{"name":"wait","parameters":{}}',
+    '```json\n{"function":{"name":"look","arguments":{}}}\n```',
+]
 SCHEMAS = [
     '{"type":"object","properties":{"a":{"type":"integer","minimum":1}},"required":["a"],"additionalProperties":false}\n{"a":1.5}',
     '{"$ref":"#/$defs/b","$defs":{"b":{"anyOf":[{"const":1},{"pattern":"^a+$"}]}}}\n"aab"',
@@ -129,6 +135,7 @@ def main():
     seed(corpus, "client_lines", ["\n".join(said).encode() for said in CLIENTS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
     seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))))
+    seed(corpus, "text_calls", [text.encode() for text in WRITTEN])
     seed(corpus, "schemas", [schema.encode() for schema in SCHEMAS])
     talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
     seed(corpus, "alignment", talks)

@@ -12,6 +12,7 @@ mod failure;
 mod gemini;
 mod interactions;
 mod retry;
+pub mod text_calls;
 
 pub use anthropic::Anthropic;
 pub use chat::Chat;

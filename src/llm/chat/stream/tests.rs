@@ -38,7 +38,7 @@ fn stream(deltas: &[&str], finish_reason: &str) -> String {
 #[test]
 fn captured_answers_are_the_messages_that_come_unstreamed() {
     let text = read(TEXT).unwrap();
-    assert_eq!((text.stop, &*text.text, &*text.provider, &*text.model), (Stop::End, "Hi there!", "openai", "m"));
+    assert_eq!((text.stop, &*text.text, text.provider, &*text.model), (Stop::End, "Hi there!", "openai", "m"));
     assert_eq!(text.usage, Usage { input: Some(2), output: Some(3), ..Usage::default() });
     assert_eq!(text.raw.get(), r#"{"role":"assistant","content":"Hi there!"}"#);
 

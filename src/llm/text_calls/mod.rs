@@ -1,0 +1,102 @@
+//! Calls that a model writes as text: of a server that does not read its model's own form of a call, and of a model that has none.
+
+mod forms;
+#[cfg(test)]
+mod tests;
+
+use super::conversation::CallIds;
+use super::{ModelRequest, ModelTurn};
+use crate::record::{Arguments, Message, ModelCall, OwnTurn, OwnedTool, Part, Stop, ToolChoice};
+
+/// The turn with what stands in its text: reasoning in `<think>` at its beginning, and, if the turn has no calls, calls of the
+/// request's tools. What is taken from the text is removed from it; `raw` is unchanged. A text that was cut has no calls: its last
+/// one may be missing.
+#[must_use]
+pub fn recognise(mut turn: ModelTurn, request: &ModelRequest) -> ModelTurn {
+    if let Some((reasoning, rest)) = forms::reasoning(&turn.text) {
+        let all = [&*turn.reasoning, reasoning].into_iter().filter(|text| !text.is_empty());
+        turn.reasoning = all.collect::<Vec<_>>().join("\n");
+        turn.text = rest.to_owned();
+    }
+    let is_thinking = turn.text.trim_start().starts_with(forms::THINK);
+    let is_whole = turn.stop == Stop::End && turn.calls.is_empty() && !is_thinking;
+    if is_whole && request.tool_choice != ToolChoice::None {
+        let (calls, rest) = forms::calls(&turn.text, &request.tools);
+        if !calls.is_empty() {
+            let mut ids = CallIds::after(request);
+            let call = |(tool_name, arguments)| ModelCall { call_id: ids.take(None), tool_name, arguments };
+            turn.calls = calls.into_iter().map(call).collect();
+            turn.text = rest;
+            turn.stop = Stop::Call;
+        }
+    }
+    turn
+}
+
+/// The same request for a model that takes no tools: they are described above the conversation, and its calls and their results are text.
+#[must_use]
+pub fn without_tools(request: &ModelRequest) -> ModelRequest {
+    let mut written = request.clone();
+    written.tools.clear();
+    written.tool_choice = ToolChoice::Auto;
+    if !request.tools.is_empty() && request.tool_choice != ToolChoice::None {
+        let must = if request.tool_choice == ToolChoice::Any { "\nCall a tool in every answer." } else { "" };
+        let system = request.system.iter().cloned().chain([describe(&request.tools) + must]);
+        written.system = Some(system.collect::<Vec<_>>().join("\n\n"));
+    }
+    written.messages.clear();
+    let mut names = std::collections::HashMap::new();
+    for message in &request.messages {
+        let content = match message {
+            Message::Assistant(turn) => {
+                names.extend(turn.calls.iter().map(|call| (&*call.call_id, &*call.tool_name)));
+                written.messages.push(Message::Assistant(as_text(turn)));
+                continue;
+            }
+            Message::User(content) => content.clone(),
+            Message::Tool { call_id, content, is_error } => {
+                let name = names.get(&**call_id).copied().unwrap_or(call_id);
+                let error = if *is_error { " error" } else { "" };
+                let mut parts = vec![Part::Text(format!("function_result: name={name}{error}"))];
+                parts.extend(content.iter().cloned());
+                parts
+            }
+        };
+        // Templates of such models want the roles to alternate.
+        match written.messages.last_mut() {
+            Some(Message::User(last)) => last.extend(content),
+            _ => written.messages.push(Message::User(content)),
+        }
+    }
+    written
+}
+
+fn as_text(turn: &OwnTurn) -> OwnTurn {
+    if turn.calls.is_empty() {
+        return turn.clone();
+    }
+    let text = Some(turn.text.clone()).filter(|text| !text.is_empty());
+    let lines: Vec<String> = text.into_iter().chain(turn.calls.iter().map(line)).collect();
+    OwnTurn { text: lines.join("\n"), raw: None, calls: Vec::new(), ..turn.clone() }
+}
+
+fn line(call: &ModelCall) -> String {
+    let arguments = match &call.arguments {
+        Arguments::Object(object) => object.get(),
+        Arguments::Text(text) => text,
+    };
+    format!("function_call: name={} args={arguments}", call.tool_name)
+}
+
+/// What tells a model which tools there are, and how it calls one in its text.
+pub fn describe(tools: &[OwnedTool]) -> String {
+    let mut text = "You can call tools. To call one, write a line of this form:\n\
+        function_call: name=NAME args={\"argument\":\"value\"}\n\
+        args is one JSON object that matches the tool's JSON Schema. End your answer after the call: the result is in the next message.\n\
+        The tools:"
+        .to_owned();
+    for tool in tools {
+        text.push_str(&format!("\n- {}: {} args: {}", tool.name, tool.description, tool.input_schema));
+    }
+    text
+}

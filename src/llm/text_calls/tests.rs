@@ -1,0 +1,158 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::llm::tests::{calls, request};
+use crate::llm::{Chat, Provider};
+use crate::record::Usage;
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+
+const TOOLS: &str = r#""tools":[{"name":"look"},{"name":"wait","description":"d","input_schema":{"type":"object","properties":{"ms":{"type":"integer"},"why":{"type":"string"}}}},
+    {"name":"assistant_ask"},{"name":"assistant_done"}]"#;
+
+fn turn(text: &str) -> ModelTurn {
+    ModelTurn {
+        stop: Stop::End,
+        text: text.to_owned(),
+        reasoning: String::new(),
+        calls: Vec::new(),
+        usage: Usage::default(),
+        provider: "ollama",
+        model: "m".to_owned(),
+        raw: RawValue::from_string("{}".to_owned()).unwrap(),
+    }
+}
+
+fn offered() -> ModelRequest {
+    request(&format!(r#""messages":[{{"role":"user","content":"x"}}],{TOOLS}"#))
+}
+
+/// The calls of a text, each as `NAME ARGUMENTS`, and the text that is left.
+fn read(text: &str) -> (Vec<String>, String) {
+    let turn = recognise(turn(text), &offered());
+    assert_eq!(turn.stop == Stop::Call, !turn.calls.is_empty());
+    let call = |call: &ModelCall| match &call.arguments {
+        Arguments::Object(object) => format!("{} {object}", call.tool_name),
+        Arguments::Text(text) => format!("{} text {text}", call.tool_name),
+    };
+    (turn.calls.iter().map(call).collect(), turn.text)
+}
+
+#[test]
+fn each_form_is_a_call() {
+    let wait = r#"wait {"ms":1.10}"#;
+    for (text, found, left) in [
+        (r#"function_call: name=wait args={"ms":1.10}"#, vec![wait], ""),
+        ("I wait.\nfunction_call: name=\"wait\", args={\"ms\":1.10} then", vec![wait], "I wait.\nthen"),
+        ("function_call: name=look", vec!["look {}"], ""),
+        ("function_call: name=wait args={'ms': 1}\nso", vec!["wait text {'ms': 1}"], "so"),
+        (r#"Hm <tool_call>{"name":"wait","arguments":{"ms":1.10}}</tool_call>"#, vec![wait], "Hm"),
+        (
+            "<tool_call>\n{\"name\":\"look\"}\n</tool_call>\n<tool_call>\n{\"name\":\"wait\",\"arguments\":\"{\\\"ms\\\":1.10}\"}\n</tool_call>",
+            vec!["look {}", wait],
+            "",
+        ),
+        (
+            "<tool_call>\n<function=wait>\n<parameter=ms>\n1.10\n</parameter>\n<parameter=why>\n7\n</parameter>\n</function>\n</tool_call>",
+            vec![r#"wait {"ms":1.10,"why":"7"}"#],
+            "",
+        ),
+        (
+            r#"[TOOL_CALLS][{"name":"look","arguments":{}},{"name":"wait","arguments":{"ms":1.10}}]"#,
+            vec!["look {}", wait],
+            "",
+        ),
+        (r#"[TOOL_CALL]{"tool":"wait","args":{"ms":1.10}}[/TOOL_CALL]"#, vec![wait], ""),
+        (r#"<|python_tag|>{"name":"wait","parameters":{"ms":1.10}}"#, vec![wait], ""),
+        ("Now:\n```json\n{\"tool\":\"wait\",\"args\":{\"ms\":1.10}}\n```", vec![wait], "Now:"),
+        (r#" {"mode":"act","tool":"wait","args":{"ms":1.10}} "#, vec![wait], ""),
+        (r#"{"mode":"ask","question":"Which?"}"#, vec![r#"assistant_ask {"question":"Which?"}"#], ""),
+        (r#"{"mode":"done","args":{"reason":"r"}}"#, vec![r#"assistant_done {"reason":"r"}"#], ""),
+        (r#"{"type":"function","function":{"name":"wait","arguments":"{\"ms\":1.10}"}}"#, vec![wait], ""),
+    ] {
+        let (calls, rest) = read(text);
+        assert_eq!((calls, &*rest), (found.iter().map(|call| (*call).to_owned()).collect(), left), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_call_of_an_offered_tool_stays_in_the_text() {
+    for text in [
+        "function_call: name=rm args={}",
+        "function_call: see the manual",
+        r#"<tool_call>{"name":"rm","arguments":{}}</tool_call>"#,
+        r#"<tool_call>{"name":"look""#,
+        "<tool_call><function=look><parameter=a>1",
+        r#"[TOOL_CALLS][{"name":"look"},{"name":"rm"}]"#,
+        "[TOOL_CALLS][]",
+        "```json\n{\"name\":7}\n```",
+        r#"{"name":"rm"}"#,
+        r#"{"name":"look"} is what I would write"#,
+        "<think>function_call: name=look",
+    ] {
+        assert_eq!(read(text), (Vec::new(), text.to_owned()));
+    }
+}
+
+#[test]
+fn reasoning_before_a_call_is_reasoning() {
+    let text = "\n<think>\nfunction_call: name=look\n</think>\n\nI look. function_call: name=wait args={\"ms\":1}";
+    let turn = recognise(turn(text), &offered());
+    assert_eq!((&*turn.reasoning, &*turn.text), ("function_call: name=look", "I look."));
+    assert_eq!(calls(&turn), r#"{"call_id":"call_1","tool_name":"wait","arguments":{"ms":1}}"#);
+}
+
+#[test]
+fn only_a_whole_turn_without_calls_is_looked_into() {
+    let text = "function_call: name=look";
+    let with = |change: fn(&mut ModelTurn, &mut ModelRequest)| {
+        let (mut turn, mut request) = (turn(text), offered());
+        change(&mut turn, &mut request);
+        recognise(turn, &request).text == text
+    };
+    assert!(!with(|_, _| {}));
+    assert!(with(|turn, _| turn.stop = Stop::Length));
+    assert!(with(|_, request| request.tool_choice = ToolChoice::None));
+    assert!(with(|_, request| request.tools.clear()));
+    assert!(with(|turn, _| turn.calls.push(ModelCall {
+        call_id: "c".to_owned(),
+        tool_name: "look".to_owned(),
+        arguments: Arguments::Text(String::new()),
+    })));
+}
+
+#[test]
+fn a_request_without_tools_says_the_same_in_text() {
+    let request = request(&format!(
+        r#""system":"S","tool_choice":"any",{TOOLS},"messages":[{{"role":"user","content":"go"}},
+        {{"role":"assistant","turn":{{"provider":"ollama","model":"m","text":"I wait.","raw":{{}},"calls":[{{"call_id":"a","tool_name":"wait","arguments":{{"ms":1.10}}}},{{"call_id":"b","tool_name":"look","arguments":{{}}}}]}}}},
+        {{"role":"tool","call_id":"a","content":"ok"}},{{"role":"tool","call_id":"b","content":"no","is_error":true}},{{"role":"user","content":"on"}},
+        {{"role":"assistant","turn":{{"provider":"ollama","model":"m","text":"t","raw":{{"content":"t"}}}}}}]"#
+    ));
+    let body = String::from_utf8(Chat::OLLAMA.encode(&without_tools(&request), "m").unwrap().body).unwrap();
+    let system = describe(&request.tools) + "\nCall a tool in every answer.";
+    assert!(body.contains(&format!(r#""content":{}"#, crate::json::quoted(&format!("S\n\n{system}")))), "{body}");
+    assert!(!body.contains(r#""tools":"#), "{body}");
+    let part = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let results =
+        ["function_result: name=wait", "ok", "function_result: name=look error", "no", "on"].map(part).join(",");
+    let expected = format!(
+        r#"{{"role":"user","content":"go"}},{{"role":"assistant","content":"I wait.\nfunction_call: name=wait args={{\"ms\":1.10}}\nfunction_call: name=look args={{}}"}},{{"role":"user","content":[{results}]}},{{"content":"t"}}]}}"#
+    );
+    assert!(body.ends_with(&expected), "{body}");
+}
+
+proptest! {
+    #[test]
+    fn calls_as_they_are_described_are_read_back(texts in prop::collection::vec(".{0,20}", 1..4)) {
+        let call = |text: &String| {
+            let object = crate::json::Object::default().text("why", text).end();
+            ModelCall { call_id: String::new(), tool_name: "wait".to_owned(), arguments: Arguments::Object(RawValue::from_string(object).unwrap()) }
+        };
+        let written: Vec<ModelCall> = texts.iter().map(call).collect();
+        let lines: Vec<String> = written.iter().map(line).collect();
+        let (calls, left) = read(&lines.join("\n"));
+        let expected: Vec<String> = texts.iter().map(|text| format!("wait {{\"why\":{}}}", crate::json::quoted(text))).collect();
+        prop_assert_eq!((calls, left), (expected, String::new()));
+    }
+}
