@@ -66,6 +66,7 @@ fn each_has_its_record_in_a_real_run() {
     played(&mut met);
     logged(&mut met);
     decided(&mut met);
+    modelled(&mut met);
     let all: BTreeSet<String> = super::sound::of_records().map(|(file, _)| file).collect();
     assert_eq!(met.files, all);
 }
@@ -92,6 +93,21 @@ fn judged(met: &mut Met) {
     let case = met.reads("policy_case.json", r#"{"call":{"tool":"no"},"verdict":"allow"}"#);
     let cases = met.write("cases.jsonl", case);
     assert_eq!(met.runs(command("policy-check").arg("test").arg(&rules).arg(&cases), "").len(), 2);
+}
+
+/// A request to a recorded model.
+fn modelled(met: &mut Met) {
+    let request = r#"{"type":"model_request","request_id":1,"messages":[{"role":"user","content":"hello"}]}"#;
+    let answers = [
+        r#"{"type":"assistant_message","request_id":1,"token":"hi","is_final":true,"kind":"answer"}"#,
+        r#"{"type":"model_turn","request_id":1,"status":"ok","stop":"end","text":"hi","calls":[],"usage":{},"provider":"p","model":"m","raw":{}}"#,
+    ];
+    let lines = [format!("<{request}"), format!(">{}", answers[0]), format!(">{}", answers[1])];
+    let log = crate::recorded::log("world", &lines.each_ref().map(String::as_str));
+    let log = met.write("model.jsonl", &log);
+    let request = met.reads("model_request.json", request);
+    let said = met.runs(command("replay").args(["--as", "world", "--any-order"]).arg(log), request);
+    assert_eq!(said.len(), 2);
 }
 
 /// A call that is held, and answered for.
