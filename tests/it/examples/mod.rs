@@ -1,5 +1,6 @@
 //! The pipelines of `examples/`, each run as it is written: what it prints, how it ends, and that it leaves nothing behind.
 
+mod agent;
 mod godot;
 mod mcp_servers;
 mod spire;
@@ -64,8 +65,13 @@ fn at_a_terminal(name: &str, arguments: &[&str], path: &str, place: &Path) -> Pt
 #[test]
 fn each_is_run_here_and_has_its_row() {
     let readme = std::fs::read_to_string(folder().join("README.md")).unwrap();
-    let tests =
-        [include_str!("mod.rs"), include_str!("godot.rs"), include_str!("mcp_servers.rs"), include_str!("spire.rs")];
+    let tests = [
+        include_str!("mod.rs"),
+        include_str!("agent.rs"),
+        include_str!("godot.rs"),
+        include_str!("mcp_servers.rs"),
+        include_str!("spire.rs"),
+    ];
     let mut scripts = 0;
     for entry in std::fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

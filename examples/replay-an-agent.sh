@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# An agent with a model, both gates and a world: recorded on every edge, then run once more offline, from the two logs.
+#
+# usage: replay-an-agent.sh [FOLDER]     where the logs and audits are kept; nowhere by default
+#
+# Needs jq and python3. A script stands in for the model, and a few lines of shell for the world: put your own model and world in the
+# place of `bash -c model` and `bash -c world`.
+# Ends with 1 if the second run differs from the first.
+set -euo pipefail
+loop=$(cd "$(dirname "$0")" && pwd)/agent_loop.py
+if [ $# -gt 0 ]; then folder=$1; else
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+fi
+cd "$folder"
+
+# The model: each request gets the next turn.
+cat >turns.jsonl <<'END'
+{"stop": "call", "calls": [{"call_id": "c1", "tool_name": "list_invoices", "arguments": {}}]}
+{"stop": "call", "calls": [{"call_id": "c2", "tool_name": "pay_invoice", "arguments": {"number": 7, "amount": 40.50}}]}
+{"stop": "end", "text": "Invoice 7 is paid."}
+END
+model() {
+    local request turn
+    while IFS= read -r request && IFS= read -r turn <&3; do
+        jq -c --argjson turn "$turn" '{type: "assistant_message", request_id, token: "...", is_final: false, kind: "thought"},
+            {type: "model_turn", request_id, status: "ok", text: "", calls: [], usage: {input: (tostring | length)},
+            provider: "script", model: "turns", raw: $turn, latency_ms: 0, retries: 0} + $turn' <<<"$request"
+    done 3<turns.jsonl
+}
+
+# The world: a call of `pay_invoice` waits for somebody's approval before it comes here.
+world() {
+    local line
+    while IFS= read -r line; do
+        jq -c 'if .type == "list_tools" then {type: "tool_list", request_id, world: "invoices", tools: [
+                {name: "list_invoices", description: "Lists open invoices.", input_schema: {type: "object"}},
+                {name: "pay_invoice", description: "Pays an invoice.", input_schema: {type: "object", required: ["number", "amount"]}}]}
+            elif .tool_name == "list_invoices" then {type: "tool_result", call_id, status: "ok", result: [{number: 7, amount: 40.50}]}
+            else {type: "tool_result", call_id, status: "ok", result: "paid"} end' <<<"$line"
+    done
+}
+export -f model world
+
+# Who approves: here a program, with a limit.
+decide() {
+    jq --unbuffered -c 'select(.status == "waiting_human") | {type: "hitl_response", call_id, nonce,
+        action: (if .arguments.amount <= 100 then "approve" else "reject" end)}'
+}
+
+agent() {
+    python3 "$loop" --goal 'Pay the open invoice.' --model "$1" -- "${@:2}"
+}
+
+mkfifo questions answers
+decide <questions >answers &
+agent 'jsonl-record --child world llm.log -- bash -c model' jsonl-record --child world world.log -- \
+    policy-check --confirm mark --audit policy.audit -- hitl-gate --answers answers --events questions --audit approvals.audit -- bash -c world
+wait
+rm questions answers
+
+agent 'replay --as world llm.log' replay --as world world.log

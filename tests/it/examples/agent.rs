@@ -1,0 +1,74 @@
+//! The agent with a model: recorded on every edge, and run again from the logs.
+
+use super::{folder, run, run_with};
+use crate::documents::{has_jq, path_with_our_programs};
+use crate::process::{command, text};
+use std::path::Path;
+use std::process::{Command, Output};
+
+const NO_DIFFERENCE: [&str; 2] =
+    ["4 turns, 0 different; lines: 3 the same\n", "3 turns, 0 different; lines: 2 the same\n"];
+
+fn has_python() -> bool {
+    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    assert!(found || std::env::var_os("CI").is_none(), "CI skips nothing: install python3");
+    found
+}
+
+/// The loop once more, between both recorded sides.
+fn again(place: &Path, world: &str) -> Output {
+    let mut python = Command::new("python3");
+    python.arg(folder().join("agent_loop.py")).args(["--goal", "Pay the open invoice."]);
+    python.args(["--model", "replay --as world --settle 0.02 --timeout 5 llm.log", "--"]);
+    python.args(["replay", "--as", "world", "--settle", "0.02", "--timeout", "5", world]);
+    python.current_dir(place).env("PATH", path_with_our_programs()).output().unwrap()
+}
+
+#[test]
+fn an_agent_is_replayed_offline_without_a_difference() {
+    if !has_jq() || !has_python() {
+        return;
+    }
+    let ran = run("replay-an-agent.sh", &[]);
+    let told = "Invoice 7 is paid.\nInvoice 7 is paid.\n";
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), told), "{}", ran.stderr);
+    for sum in NO_DIFFERENCE {
+        assert!(ran.stderr.contains(sum), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_changed_step_of_an_agent_is_one_difference_for_the_model_and_none_for_the_world() {
+    if !has_jq() || !has_python() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let ran = run_with("replay-an-agent.sh", &[place.to_str().unwrap()], &path_with_our_programs());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap();
+    for log in ["llm.log", "world.log"] {
+        for line in read(log).lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line.get("msg").and_then(|record| crate::schemas::hold(&record.to_string()));
+        }
+    }
+    for audit in ["policy.audit", "approvals.audit"] {
+        let output = command("policy-check").arg("verify").arg(place.join(audit)).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    }
+    assert!(read("approvals.audit").contains("\"pay_invoice\""));
+
+    let changed = read("world.log").replace(r#""number":7,"amount":40.5}]"#, r#""number":7,"amount":41.5}]"#);
+    assert_ne!(changed, read("world.log"));
+    std::fs::write(place.join("changed.log"), changed).unwrap();
+    let output = again(place, "changed.log");
+    let told = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), "Invoice 7 is paid.\n"), "{told}");
+    let shown = "replay: llm.log:5: turn 2: another answer than was recorded\n\
+        replay:   - .messages[1].content[0].text \"[{\\\"number\\\": 7, \\\"amount\\\": 40.5}]\"\n\
+        replay:   + .messages[1].content[0].text \"[{\\\"number\\\": 7, \\\"amount\\\": 41.5}]\"\n";
+    assert!(told.contains(shown), "{told}");
+    assert!(told.contains("4 turns, 1 different, first at turn 2; lines: 2 the same, 1 differ\n"), "{told}");
+    assert!(told.contains(NO_DIFFERENCE[1]), "{told}");
+}
