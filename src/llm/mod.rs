@@ -11,6 +11,7 @@ mod conversation;
 mod failure;
 mod gemini;
 mod interactions;
+mod responses;
 mod retry;
 pub mod text_calls;
 
@@ -19,6 +20,7 @@ pub use chat::Chat;
 pub use failure::{Failure, Headers, Retry, TOOLS_UNSUPPORTED};
 pub use gemini::Gemini;
 pub use interactions::Interactions;
+pub use responses::Responses;
 
 use crate::record::{ModelRequest, ModelTurn, Usage};
 

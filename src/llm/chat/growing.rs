@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A text, and the half of a character at its end.
 #[derive(Debug, Default)]
-pub(super) struct Growing {
+pub(in crate::llm) struct Growing {
     text: String,
     /// What is between the quotes of a JSON string, as it is written.
     held: String,
@@ -14,7 +14,7 @@ pub(super) struct Growing {
 impl Growing {
     /// Appends what stands between the quotes of a JSON string, and gives what the text has grown by. Servers that split text by
     /// UTF-16 units (JavaScript's) put the halves of a surrogate pair into two strings: the first half is held until the second comes.
-    pub(super) fn push(&mut self, escaped: &str) -> String {
+    pub(in crate::llm) fn push(&mut self, escaped: &str) -> String {
         self.held.push_str(escaped);
         if ends_in_high_surrogate(&self.held) {
             return String::new();
@@ -24,8 +24,12 @@ impl Growing {
         more
     }
 
+    pub(in crate::llm) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// All of it.
-    pub(super) fn end(mut self) -> String {
+    pub(in crate::llm) fn end(mut self) -> String {
         self.text.push_str(&unescaped(&self.held));
         self.text
     }
@@ -39,7 +43,7 @@ fn ends_in_high_surrogate(escaped: &str) -> bool {
 }
 
 /// The text of a JSON string from what stands between its quotes; a half without its other half becomes U+FFFD.
-pub(super) fn unescaped(escaped: &str) -> String {
+pub(in crate::llm) fn unescaped(escaped: &str) -> String {
     let text = serde_json::from_str::<Lossy>(&format!("\"{escaped}\""));
     text.map(|Lossy(text)| text).unwrap_or_default()
 }

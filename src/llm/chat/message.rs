@@ -173,6 +173,6 @@ fn add(list: &mut Vec<Value>, element: Value) {
 }
 
 /// A JSON string without its quotes.
-pub(super) fn between_quotes(json: &str) -> &str {
+pub(in crate::llm) fn between_quotes(json: &str) -> &str {
     json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or(json)
 }

@@ -4,13 +4,13 @@
 
 mod calls;
 pub(super) mod failure;
-mod growing;
-mod message;
-mod request;
+pub(super) mod growing;
+pub(super) mod message;
+pub(super) mod request;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod usage;
+pub(super) mod usage;
 
 use super::{Failure, Headers, Post, Provider, TurnReader};
 use crate::record::ModelRequest;

@@ -1,0 +1,49 @@
+//! OpenAI's Responses, without anything stored on its side: every request carries the whole conversation.
+//!
+//! Source: OpenAI's API reference, `POST /v1/responses`.
+
+mod request;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use super::chat::failure;
+use super::{Failure, Headers, Post, Provider, TurnReader};
+use crate::record::ModelRequest;
+
+/// OpenAI's servers, with the API in which reasoning goes on from turn to turn.
+#[derive(Debug)]
+pub struct Responses;
+
+const NAME: &str = "openai-responses";
+
+impl Provider for Responses {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn base_url(&self) -> &'static str {
+        super::Chat::OPENAI.base_url()
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        super::Chat::OPENAI.key_variables()
+    }
+
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        super::Chat::OPENAI.key_header(key)
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
+        let body = request::body(request, model)?.into_bytes();
+        Ok(Post { path: "/responses".to_owned(), headers: Vec::new(), body })
+    }
+
+    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+        Box::new(stream::Reader::new(request, model))
+    }
+
+    fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
+        failure::of_answer(status, headers, body)
+    }
+}

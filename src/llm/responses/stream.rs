@@ -1,0 +1,202 @@
+//! The answer: events until `response.completed`, `response.incomplete` or `response.failed`.
+
+#[cfg(test)]
+mod tests;
+
+use crate::llm::assembly::{Assembly, event_text, list, raw};
+use crate::llm::chat::failure;
+use crate::llm::chat::growing::{Growing, unescaped};
+use crate::llm::chat::message::between_quotes;
+use crate::llm::chat::usage::usage;
+use crate::llm::conversation::{CallIds, arguments_of};
+use crate::llm::{Failure, Token, TurnReader};
+use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// Between messages, and between parts of the summary of the reasoning.
+const BREAK: &str = "\n\n";
+
+pub(super) struct Reader {
+    model: String,
+    ids: CallIds,
+    /// JSON texts by their place in the output. They are taken when they are done: before, encrypted content may be incomplete.
+    items: BTreeMap<u64, String>,
+    /// What is shown while it is written.
+    text: Growing,
+    reasoning: Growing,
+    /// How the response ended: nothing, if it is complete, or `incomplete_details.reason`.
+    end: Option<Option<String>>,
+    usage: Usage,
+}
+
+impl Reader {
+    pub(super) fn new(request: &ModelRequest, model: &str) -> Reader {
+        Reader {
+            model: model.to_owned(),
+            ids: CallIds::after(request),
+            items: BTreeMap::new(),
+            text: Growing::default(),
+            reasoning: Growing::default(),
+            end: None,
+            usage: Usage::default(),
+        }
+    }
+
+    /// The last event of a response that has a turn.
+    fn close(&mut self, response: &Fields<'_>) -> Result<(), Failure> {
+        let items = response.list("output")?;
+        if self.items.is_empty() {
+            self.items = (0..).zip(items.into_iter().map(|item| item.get().to_owned())).collect();
+        }
+        self.end = Some(response.object("incomplete_details").and_then(|details| details.text("reason")));
+        Ok(())
+    }
+
+    fn count(&mut self, response: &Fields<'_>) {
+        if let Some(counts) = response.object("usage") {
+            self.usage = usage(&counts, ["input_tokens", "output_tokens"]);
+        }
+    }
+}
+
+impl TurnReader for Reader {
+    fn take(&mut self, _name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let text = event_text(data)?;
+        let text = text.trim();
+        // Some compatible servers end with [DONE] as in Chat Completions.
+        if text.is_empty() || text == "[DONE]" || self.end.is_some() {
+            return Ok(());
+        }
+        let event = Fields::read(text)?;
+        let delta = || event.get("delta").map_or("", |delta| between_quotes(delta.get()));
+        let response = event.object("response").unwrap_or_default();
+        match event.text("type").as_deref() {
+            Some("response.output_text.delta" | "response.refusal.delta") => {
+                tokens.push(Token::Text(self.text.push(delta())));
+            }
+            Some("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
+                tokens.push(Token::Reasoning(self.reasoning.push(delta())));
+            }
+            Some("response.output_item.added") if kind(event.get("item")) == "message" && !self.text.is_empty() => {
+                tokens.push(Token::Text(self.text.push("\\n\\n")));
+            }
+            Some("response.reasoning_summary_part.added") if !self.reasoning.is_empty() => {
+                tokens.push(Token::Reasoning(self.reasoning.push("\\n\\n")));
+            }
+            Some("response.output_item.done") => {
+                if let (Some(at), Some(item)) = (event.count("output_index"), event.get("item")) {
+                    self.items.insert(at, item.get().to_owned());
+                }
+            }
+            Some("response.completed" | "response.incomplete") => {
+                self.count(&response);
+                self.close(&response)?;
+            }
+            Some("response.failed") => {
+                self.count(&response);
+                return Err(failure::in_stream(event.get("response").map_or(text, RawValue::get)));
+            }
+            Some("error") => return Err(failure::in_stream(text)),
+            // llama.cpp and proxies
+            None if event.present("error").is_some() => return Err(failure::in_stream(text)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<ModelTurn, Failure> {
+        let Some(end) = self.end else { return Err(Failure::cut()) };
+        let mut output = Output::default();
+        let mut items = Vec::new();
+        for item in self.items.values() {
+            items.push(output.add(item, &mut self.ids)?);
+        }
+        let stop = match end.as_deref() {
+            _ if !output.calls.is_empty() => Stop::Call,
+            _ if output.is_refusal => Stop::Refusal,
+            Some("max_output_tokens") => Stop::Length,
+            Some("content_filter") => Stop::Refusal,
+            _ => Stop::End,
+        };
+        Ok(ModelTurn {
+            stop,
+            text: output.texts.join(BREAK),
+            reasoning: output.reasoning.join(BREAK),
+            calls: output.calls,
+            usage: self.usage,
+            provider: super::NAME,
+            model: self.model,
+            raw: raw(list(&items))?,
+        })
+    }
+}
+
+/// What the items of a response say.
+#[derive(Default)]
+struct Output {
+    /// One for each message.
+    texts: Vec<String>,
+    /// One for each part of a summary.
+    reasoning: Vec<String>,
+    calls: Vec<ModelCall>,
+    is_refusal: bool,
+}
+
+impl Output {
+    /// Reads an item, and gives it as it goes back: as it came, unless a call has no id of its own.
+    fn add(&mut self, item: &str, ids: &mut CallIds) -> Result<String, Failure> {
+        let fields = Fields::read(item)?;
+        match fields.text("type").as_deref() {
+            Some("message") => {
+                let mut text = String::new();
+                for part in fields.list("content")? {
+                    let part = Fields::read(part.get())?;
+                    let refusal = part.present("refusal").is_some();
+                    self.is_refusal |= refusal;
+                    text += &string(&part, if refusal { "refusal" } else { "text" });
+                }
+                self.texts.extend(Some(text).filter(|text| !text.is_empty()));
+            }
+            Some("reasoning") => {
+                let summary = fields.list("summary")?;
+                // Open models show the reasoning itself.
+                let parts = if summary.is_empty() { fields.list("content")? } else { summary };
+                for part in parts {
+                    self.reasoning.push(string(&Fields::read(part.get())?, "text"));
+                }
+            }
+            Some("function_call") => {
+                let own = fields.text("call_id");
+                let call_id = ids.take(own.clone());
+                let arguments = arguments_of(&string(&fields, "arguments"));
+                self.calls.push(ModelCall { call_id: call_id.clone(), tool_name: string(&fields, "name"), arguments });
+                if own.as_ref() != Some(&call_id) {
+                    let mut item = Assembly::of(&fields);
+                    item.put("call_id", raw(crate::json::quoted(&call_id))?);
+                    return Ok(item.json());
+                }
+            }
+            _ => {}
+        }
+        Ok(item.to_owned())
+    }
+}
+
+/// A string of an object; nothing where it is something else.
+fn string(fields: &Fields<'_>, key: &str) -> String {
+    let json = fields.get(key).map(RawValue::get).filter(|json| json.starts_with('"'));
+    json.map(|json| unescaped(between_quotes(json))).unwrap_or_default()
+}
+
+fn kind(item: Option<&RawValue>) -> String {
+    item.and_then(|item| Fields::read(item.get()).ok()?.text("type")).unwrap_or_default()
+}
