@@ -136,6 +136,7 @@ def main():
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
     seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))))
     seed(corpus, "text_calls", [text.encode() for text in WRITTEN])
+    seed(corpus, "turns", list(turns(os.path.join(os.path.dirname(fixtures.rstrip("/")), "models"))))
     seed(corpus, "schemas", [schema.encode() for schema in SCHEMAS])
     talks = [bytes([how]) + b"\x02\x01\x02\x00" + talk + b"\xff" + live for how in range(8) for talk, live in TALKS]
     seed(corpus, "alignment", talks)
@@ -179,6 +180,15 @@ def snapshots(folder):
         yield b"\n".join(lines)
         for at in range(0, len(lines), 2):
             yield b"\n".join(lines[at : at + 2] + [b'{"tool":"browser_click","args":{"target":"text=Delete"}}'])
+
+
+def turns(folder):
+    """Each stream as the answer of each of the first providers."""
+    for name in sorted(name for name in os.listdir(folder) if name.endswith(".sse")):
+        with open(os.path.join(folder, name), "rb") as file:
+            stream = file.read()
+        for which in range(16):
+            yield bytes([which]) + stream
 
 
 def read_messages(fixtures):
