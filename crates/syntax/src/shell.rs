@@ -64,6 +64,8 @@ pub enum Step {
 
 /// So many brackets, quotes of substitutions and words that open something may a text have.
 const OPENERS: usize = 40;
+/// So deep may parentheses nest. The parser tries each as a subshell and as a calculation, so its time doubles with each that is not closed.
+const PARENTHESES: usize = 8;
 /// So deep may substitutions nest.
 const DEEP: usize = 4;
 
@@ -114,6 +116,17 @@ fn check(text: &str) -> Result<(), Unreadable> {
     // What is escaped in backquotes is unescaped once more.
     if has("`") && has("\\") {
         return Err(Unreadable("it escapes beside backquotes"));
+    }
+    let depths = text.bytes().scan(0_usize, |depth, byte| {
+        match byte {
+            b'(' => *depth += 1,
+            b')' => *depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        Some(*depth)
+    });
+    if depths.max() > Some(PARENTHESES) {
+        return Err(Unreadable("its parentheses nest deeper than any that are read"));
     }
     let words = text.split(|one: char| !one.is_alphanumeric());
     let opening = words.filter(|word| matches!(*word, "if" | "while" | "until" | "for" | "case" | "function")).count();
