@@ -4,7 +4,7 @@ use super::descriptor::Descriptor;
 use super::lock;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Mutex, OnceLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ pub(super) struct Sink {
     closing: AtomicBool,
     appended: AtomicU64,
     written: AtomicU64,
+    failure: OnceLock<String>,
 }
 
 /// How far a sink has come, in bytes.
@@ -58,6 +59,7 @@ impl Sink {
             closing: AtomicBool::new(false),
             appended: AtomicU64::new(0),
             written: AtomicU64::new(0),
+            failure: OnceLock::new(),
         }
     }
 
@@ -90,6 +92,11 @@ impl Sink {
         while begun.elapsed() < LAST_WRITE && matches!(self.writer.try_lock(), Err(TryLockError::WouldBlock)) {
             thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// Why not all of it could be written, though its reader has not gone.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
     }
 
     /// Closes the descriptor once the queue is written.
@@ -162,6 +169,9 @@ impl Sink {
                 }
                 Err(error) => {
                     *to = None;
+                    if error.kind() != io::ErrorKind::BrokenPipe {
+                        self.failure.get_or_init(|| error.to_string());
+                    }
                     return Err(error);
                 }
             }

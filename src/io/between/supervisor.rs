@@ -228,7 +228,14 @@ impl Hub {
             out.far_mut(far).progress = sink.map(|sink| sink.progress()).unwrap_or_default();
         }
         stage.end(out);
-        ended
+        // What is written last fails when the end is decided already.
+        let failure = core.nears.get(&0).and_then(|near| near.sink.failure());
+        match (ended, failure) {
+            (Ok(Status::Well | Status::Fault), Some(why)) => {
+                Err(Failure::new(Status::Fault, format_args!("stdout: {why}")))
+            }
+            (ended, _) => ended,
+        }
     }
 }
 
