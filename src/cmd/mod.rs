@@ -17,6 +17,8 @@ pub mod hitl_gate;
 pub mod jsonl_log;
 #[cfg(feature = "jq")]
 pub mod jsonl_record;
+#[cfg(feature = "http")]
+pub mod llm_pipe;
 pub mod log_file;
 #[cfg(feature = "mcp")]
 pub mod mcp_pipe;
@@ -62,6 +64,8 @@ pub const ALL: &[Command] = &[
     jsonl_log::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_record::COMMAND,
+    #[cfg(feature = "http")]
+    llm_pipe::COMMAND,
     #[cfg(feature = "mcp")]
     mcp_pipe::COMMAND,
     mcp_serve::COMMAND,

@@ -58,6 +58,11 @@ pub trait Provider: Sync {
     /// The header that carries the key, and its value.
     fn key_header(&self, key: &str) -> (&'static str, String);
 
+    /// Whether its models may write calls as text, which the server does not recognise ([`text_calls`]).
+    fn has_calls_in_text(&self) -> bool {
+        false
+    }
+
     /// What asks `model` for the next turn. Every image of the request has its bytes.
     ///
     /// # Errors

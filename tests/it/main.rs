@@ -18,6 +18,7 @@ mod hitl_gate;
 mod house;
 mod jsonl_log;
 mod jsonl_record;
+mod llm_pipe;
 mod log;
 #[cfg(feature = "http")]
 mod mcp_http;

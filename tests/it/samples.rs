@@ -28,12 +28,17 @@ pub fn line_commands() -> impl Iterator<Item = &'static Command> {
 pub fn sample_of(command: &Command) -> Sample {
     let stand_in = |name: &str| example(name).to_str().unwrap().to_owned();
     let (server, game, world) = (stand_in("stand-in-server"), stand_in("stand-in-game"), stand_in("stand-in-world"));
+    let models = crate::llm_pipe::server();
     let agent = "while read -r line; do echo 110; done";
     let (arguments, line): (&[&str], _) = match command.name {
         "godot-bridge" => (&["--", &game, "echo"], r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#),
         "hitl-gate" => (&[], r#"{"tool":"browser_click","args":{"ref":"e12"},"id":1}"#),
         "jsonl-log" => (&["recover"], OBSERVATION),
         "jsonl-record" => (&["/dev/null"], OBSERVATION),
+        "llm-pipe" => (
+            &["--model", "gemini/g", "--base-url", models, "--max-line", "4M"],
+            r#"{"type":"model_request","request_id":1,"messages":[{"role":"user","content":"hi"}]}"#,
+        ),
         "mcp-pipe" => (&["--", &server, "echo"], r#"{"tool":"echo","args":{"message":"hi"},"id":1}"#),
         "mcp-serve" => (
             &["--", &world],

@@ -46,6 +46,11 @@ impl Address {
         &self.headers
     }
 
+    /// Whether requests are sent over TLS.
+    pub fn is_encrypted(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
     /// Whether the host is this machine: `localhost`, 127.0.0.0/8 or ::1.
     pub fn is_loopback(&self) -> bool {
         let host = self.url.host_str().unwrap_or_default();

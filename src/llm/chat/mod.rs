@@ -73,6 +73,10 @@ impl Provider for Chat {
         ("authorization", format!("Bearer {key}"))
     }
 
+    fn has_calls_in_text(&self) -> bool {
+        true
+    }
+
     fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
         let body = request::body(self, request, model)?.into_bytes();
         Ok(Post { path: "/chat/completions".to_owned(), headers: Vec::new(), body })

@@ -1,0 +1,57 @@
+//! Images that requests name by a path: read from one folder only, and checked against their hash.
+
+use crate::record::{Image, ImageSource, ModelRequest};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The largest image that is sent, in bytes: more than any provider takes in one request.
+const LARGEST: u64 = 20 << 20;
+
+/// The media types that all providers take, by the extension of the file's name.
+const TYPES: [(&str, &str); 5] =
+    [("png", "image/png"), ("jpg", "image/jpeg"), ("jpeg", "image/jpeg"), ("webp", "image/webp"), ("gif", "image/gif")];
+
+/// Replaces the paths of a request's images by their bytes.
+///
+/// # Errors
+/// A path that leads out of `folder` or cannot be read, a file that is too large, has another hash or is of no known type.
+pub fn load(request: &mut ModelRequest, folder: &Path) -> Result<(), String> {
+    request.images_mut().try_for_each(|image| load_one(image, folder))
+}
+
+fn load_one(image: &mut Image, folder: &Path) -> Result<(), String> {
+    let ImageSource::File { path, sha256 } = &image.source else { return Ok(()) };
+    let failed = |why: &dyn std::fmt::Display| format!("image {path:?}: {why}");
+    let found = within(folder, path).map_err(|why| failed(&why))?;
+    let length = fs::metadata(&found).map_err(|error| failed(&error))?.len();
+    if length > LARGEST {
+        return Err(failed(&format_args!("{length} bytes are more than the {LARGEST} that are sent")));
+    }
+    let bytes = fs::read(&found).map_err(|error| failed(&error))?;
+    if let Some(expected) = sha256 {
+        let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        if !hash.eq_ignore_ascii_case(expected) {
+            return Err(failed(&"its SHA-256 is not the one in the request: the file has changed"));
+        }
+    }
+    let extension = found.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let by_name = TYPES.iter().find(|(known, _)| *known == extension).map(|(_, mime)| (*mime).to_owned());
+    let Some(mime) = image.mime.take().or(by_name) else {
+        return Err(failed(&"its type is not known: name it .png, .jpg, .webp or .gif, or give \"mime\""));
+    };
+    *image = Image { mime: Some(mime), source: ImageSource::Base64(STANDARD.encode(bytes)) };
+    Ok(())
+}
+
+/// The file, with every link followed, where it lies in the folder.
+fn within(folder: &Path, path: &str) -> Result<PathBuf, String> {
+    let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let found = folder.join(path).canonicalize().map_err(|error| error.to_string())?;
+    match found.starts_with(&folder) {
+        true => Ok(found),
+        false => Err(format!("it is not in {} (--images)", folder.display())),
+    }
+}

@@ -1,0 +1,69 @@
+//! What a line of input asks the model.
+
+use crate::io::lines::deeper_than;
+use crate::record::{Fields, Image, ImageSource, Message, ModelRequest, Part, Unreadable, unreadable};
+use serde_json::value::RawValue;
+
+/// What lines of input are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Records: `model_request`, or `{"prompt","id"?,"images"?}`.
+    Records,
+    /// Each line is a prompt.
+    Text,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// It is no record of these, or none that a model can be asked.
+pub fn read(form: Form, line: &[u8], max_depth: usize) -> Result<ModelRequest, Unreadable> {
+    let Ok(text) = std::str::from_utf8(line) else { return unreadable("it is no UTF-8") };
+    if form == Form::Text {
+        return Ok(ask(text.to_owned()));
+    }
+    if deeper_than(line, max_depth) {
+        return unreadable(crate::cmd::options::TOO_DEEP);
+    }
+    let fields = Fields::read(text)?;
+    match fields.get("type").map(RawValue::get) {
+        Some("\"model_request\"") => ModelRequest::from_fields(&fields),
+        None if fields.get("prompt").is_some() => short(&fields),
+        _ => unreadable(r#"it is neither a model_request nor {"prompt"}"#),
+    }
+}
+
+/// A conversation that begins with this prompt.
+pub fn ask(prompt: String) -> ModelRequest {
+    ModelRequest { messages: vec![Message::User(vec![Part::Text(prompt)])], ..ModelRequest::default() }
+}
+
+fn short(fields: &Fields<'_>) -> Result<ModelRequest, Unreadable> {
+    let known = ["prompt", "id", "images"];
+    if let Some((other, _)) = fields.iter().find(|(key, _)| !known.contains(key)) {
+        return unreadable(format_args!(
+            "{other:?} is no field of a short request, which has \"prompt\", \"id\" and \"images\""
+        ));
+    }
+    let Some(Ok(prompt)) = fields.get("prompt").map(|value| serde_json::from_str(value.get())) else {
+        return unreadable("\"prompt\" is a string");
+    };
+    let images: Vec<String> = match fields.get("images").map(|value| serde_json::from_str(value.get())) {
+        None => Vec::new(),
+        Some(Ok(images)) => images,
+        Some(Err(_)) => return unreadable("\"images\" is a list of paths"),
+    };
+    let image = |path| Part::Image(Image { mime: None, source: ImageSource::File { path, sha256: None } });
+    let content = images.into_iter().map(image).chain([Part::Text(prompt)]).collect();
+    Ok(ModelRequest {
+        request_id: fields.get("id").map(RawValue::to_owned),
+        messages: vec![Message::User(content)],
+        ..ModelRequest::default()
+    })
+}
+
+/// The id of a request that cannot be read, where that much of it can.
+pub fn id(line: &[u8]) -> Option<Box<RawValue>> {
+    let fields = Fields::read(std::str::from_utf8(line).ok()?).ok()?;
+    fields.get("request_id").or_else(|| fields.get("id")).map(RawValue::to_owned)
+}

@@ -1,0 +1,227 @@
+//! One request from its line to its turn: attempts, what they cost, and the pauses between them.
+
+use crate::llm::{Failure, Provider, Retry, Token, TurnReader};
+use crate::record::{Attempts, Kind, ModelRequest, ModelTurn, TurnFailure, Usage};
+use pipewright_http::Error;
+use pipewright_http::exchanges::Arrival;
+use pipewright_mcp::Schema;
+use serde_json::value::RawValue;
+use std::time::{Duration, Instant};
+
+/// A request that has no turn yet.
+pub struct Job {
+    pub request: ModelRequest,
+    /// What the text of its turn has to match.
+    pub schema: Option<Schema>,
+    /// Where it came from, for messages: `stdin:7`.
+    pub place: String,
+    state: State,
+    /// When it was first sent.
+    begun: Option<Instant>,
+    /// How often it was sent.
+    attempts: u32,
+    /// Of former attempts.
+    usage: Usage,
+    /// How often a turn was sent back because its text did not match the schema.
+    pub repairs: u32,
+    /// Part of the turn has been printed.
+    pub has_streamed: bool,
+    /// It was sent with its tools described in the text.
+    pub has_tools_as_text: bool,
+}
+
+enum State {
+    /// It is sent as soon as it may.
+    Ready,
+    /// It is sent again at this time.
+    Waiting(Instant),
+    /// It is at the provider.
+    Sent(Box<Sent>),
+}
+
+/// An attempt that is under way.
+struct Sent {
+    number: u64,
+    head: Option<(u16, Vec<(String, String)>)>,
+    reader: Box<dyn TurnReader>,
+}
+
+/// What has become of an attempt.
+pub enum Progress {
+    /// It goes on.
+    Going,
+    /// It has given a turn.
+    Turn(Box<ModelTurn>),
+    /// It has failed for good.
+    Failed(TurnFailure),
+    /// It has failed, and the request is to be sent again after this pause; `Some` where the provider asked for it, so that it holds
+    /// for every request.
+    Again(Option<Duration>, String),
+}
+
+impl Job {
+    pub fn new(request: ModelRequest, place: String, schema: Option<Schema>) -> Job {
+        Job {
+            request,
+            schema,
+            place,
+            state: State::Ready,
+            begun: None,
+            attempts: 0,
+            usage: Usage::default(),
+            repairs: 0,
+            has_streamed: false,
+            has_tools_as_text: false,
+        }
+    }
+
+    pub fn id(&self) -> Option<&RawValue> {
+        self.request.request_id.as_deref()
+    }
+
+    /// Whether it may be sent now.
+    pub fn is_ready(&self, now: Instant) -> bool {
+        match self.state {
+            State::Ready => true,
+            State::Waiting(until) => until <= now,
+            State::Sent(_) => false,
+        }
+    }
+
+    /// When it is sent again.
+    pub fn waits_until(&self) -> Option<Instant> {
+        match self.state {
+            State::Waiting(until) => Some(until),
+            _ => None,
+        }
+    }
+
+    /// The number of the attempt that is under way.
+    pub fn number(&self) -> Option<u64> {
+        match &self.state {
+            State::Sent(sent) => Some(sent.number),
+            _ => None,
+        }
+    }
+
+    /// It is sent under this number.
+    pub fn send(&mut self, number: u64, reader: Box<dyn TurnReader>, now: Instant) {
+        self.begun.get_or_insert(now);
+        self.attempts += 1;
+        self.state = State::Sent(Box::new(Sent { number, head: None, reader }));
+    }
+
+    /// It is sent again as soon as it may: the conversation has become longer.
+    pub fn send_anew(&mut self) {
+        self.attempts = 0;
+        self.state = State::Ready;
+    }
+
+    /// All that was counted so far.
+    pub fn usage(&self) -> Usage {
+        match &self.state {
+            State::Sent(sent) => self.usage.plus(sent.reader.usage()),
+            _ => self.usage,
+        }
+    }
+
+    /// A turn was paid for that is not given.
+    pub fn pay(&mut self, usage: Usage) {
+        self.usage = self.usage.plus(usage);
+    }
+
+    pub fn attempts(&self, now: Instant) -> Attempts {
+        let latency = self.begun.map_or(Duration::ZERO, |begun| now - begun);
+        Attempts {
+            latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+            retries: self.attempts.saturating_sub(1) + self.repairs,
+        }
+    }
+
+    /// Takes the next piece of the attempt that is under way, and appends what it adds to the turn.
+    pub fn take(&mut self, piece: Arrival, provider: &dyn Provider, retries: u32, tokens: &mut Vec<Token>) -> Progress {
+        let State::Sent(sent) = &mut self.state else { return Progress::Going };
+        match sent.take(piece, provider, tokens) {
+            Ok(false) => Progress::Going,
+            Ok(true) => match std::mem::replace(&mut self.state, State::Ready) {
+                State::Sent(sent) => {
+                    let usage = sent.reader.usage();
+                    match sent.reader.finish() {
+                        Ok(turn) => Progress::Turn(Box::new(turn)),
+                        Err(failure) => self.fail(failure, usage, retries),
+                    }
+                }
+                _ => Progress::Going,
+            },
+            Err(failure) => {
+                let usage = sent.reader.usage();
+                self.fail(failure, usage, retries)
+            }
+        }
+    }
+
+    fn fail(&mut self, failure: Failure, usage: Usage, retries: u32) -> Progress {
+        self.usage = self.usage.plus(usage);
+        self.state = State::Ready;
+        let pause = match failure.retry {
+            _ if self.attempts > retries => None,
+            Retry::Never => None,
+            Retry::Backoff => Some(backoff(self.attempts)),
+            Retry::After(pause) => Some(pause),
+        };
+        match pause.and_then(|pause| Instant::now().checked_add(pause)) {
+            Some(until) => {
+                self.state = State::Waiting(until);
+                let asked = matches!(failure.retry, Retry::After(_)).then_some(pause).flatten();
+                Progress::Again(asked, failure.what.message)
+            }
+            None => Progress::Failed(failure.what),
+        }
+    }
+}
+
+impl Sent {
+    /// Whether the turn is complete.
+    fn take(&mut self, piece: Arrival, provider: &dyn Provider, tokens: &mut Vec<Token>) -> Result<bool, Failure> {
+        match piece {
+            Arrival::Head(status, headers) => self.head = Some((status, headers)),
+            Arrival::Event(event) if event.is_cut => {
+                return Err(Failure::new(Kind::TooLarge, "an event of the answer is too large", Retry::Never));
+            }
+            Arrival::Event(event) => {
+                self.reader.take(&event.name, &event.data, tokens)?;
+                return Ok(self.reader.is_complete());
+            }
+            Arrival::End => return Ok(true),
+            Arrival::Body(body) => {
+                let (status, headers) = self.head.take().unwrap_or_default();
+                let header = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+                return Err(provider.failure(status, &header, &body));
+            }
+            Arrival::Failed(error) => return Err(no_answer(&error)),
+        }
+        Ok(false)
+    }
+}
+
+/// Why there is no answer, or only the beginning of one.
+fn no_answer(error: &Error) -> Failure {
+    let (kind, retry) = match error {
+        Error::Client(_) => (Kind::BadRequest, Retry::Never),
+        Error::Connect(_) => (Kind::Unavailable, Retry::Backoff),
+        Error::Broken(_) => (Kind::Lost, Retry::Backoff),
+        Error::FirstByte(_) | Error::Idle(_) => (Kind::Timeout, Retry::Backoff),
+        // Another attempt would take as long.
+        Error::Total(_) => (Kind::Timeout, Retry::Never),
+        Error::TooLong { .. } => (Kind::TooLarge, Retry::Never),
+    };
+    Failure::new(kind, error.to_string(), retry)
+}
+
+/// Half a second, doubled with every attempt up to eight seconds, less up to a quarter, so that many clients do not come back at once.
+fn backoff(attempts: u32) -> Duration {
+    let most = Duration::from_millis(500 << attempts.saturating_sub(1).min(4));
+    let chance = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), attempts);
+    let less = u32::try_from(chance % 1024).unwrap_or_default();
+    most - most / 4 * less / 1024
+}

@@ -1,0 +1,47 @@
+//! The key: from a variable or a private file, for one server.
+
+use crate::io::report::{Failure, Status};
+use crate::llm::Provider;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Where a key comes from, as the options say.
+#[derive(Debug, Default, clap::Args)]
+pub struct KeyOptions {
+    /// Take the key from this environment variable instead of the provider's usual one
+    #[arg(long, value_name = "NAME", conflicts_with = "key_file", help_heading = "Model")]
+    key_env: Option<String>,
+    /// Take the key from this file, which nobody else may be able to read
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    key_file: Option<std::path::PathBuf>,
+}
+
+/// The key; `None` where none was named and the provider's variables are not set.
+///
+/// # Errors
+/// [`Status::Usage`]: a key that was named is missing or empty, or its file can be read by others.
+pub fn key(options: &KeyOptions, provider: &dyn Provider) -> Result<Option<String>, Failure> {
+    let usage = |why: String| Failure::new(Status::Usage, why);
+    let variable = |name: &str| std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+    if let Some(path) = &options.key_file {
+        return read(path).map(Some).map_err(|why| usage(format!("--key-file: {}: {why}", path.display())));
+    }
+    if let Some(name) = &options.key_env {
+        let missing = || usage(format!("--key-env: the environment has no {name}, or it is empty"));
+        return variable(name).ok_or_else(missing).map(Some);
+    }
+    Ok(provider.key_variables().iter().find_map(|name| variable(name)))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let mode = fs::metadata(path).map_err(|error| error.to_string())?.mode();
+    if mode & 0o077 != 0 {
+        return Err("others can read or write it; run chmod 600 on it".to_owned());
+    }
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    match text.trim() {
+        "" => Err("it is empty".to_owned()),
+        key => Ok(key.to_owned()),
+    }
+}

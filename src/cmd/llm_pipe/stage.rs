@@ -1,0 +1,379 @@
+//! The stage of `llm-pipe`: requests come on the near side, are sent a few at a time, and their turns are printed in order.
+
+use super::answer::Answer;
+use super::arrivals::Arrivals;
+use super::input::{self, Form};
+use super::job::{Job, Progress};
+use crate::io::lines::Piece;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::llm::{Provider, TOOLS_UNSUPPORTED, text_calls};
+use crate::record::{Kind, Message, ModelRequest, ModelTurn, OwnTurn, Part, TurnFailure};
+use pipewright_http::exchanges::Exchanges;
+use pipewright_mcp::Schema;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often a model is asked again for text that matches the schema.
+const REPAIRS: u32 = 2;
+
+/// What holds for every request.
+pub struct Settings {
+    pub provider: &'static dyn Provider,
+    pub model: String,
+    pub form: Form,
+    pub answer: Answer,
+    /// Taken where a request has none of its own.
+    pub system: Option<String>,
+    pub schema: Option<Box<serde_json::value::RawValue>>,
+    pub tools: Vec<crate::record::OwnedTool>,
+    pub max_output_tokens: Option<u64>,
+    /// The folder of images.
+    pub images: PathBuf,
+    /// How many requests are at the provider at once.
+    pub jobs: usize,
+    pub unordered: bool,
+    /// How often a request that failed is sent again.
+    pub retries: u32,
+    /// Whether tokens are printed as they come.
+    pub streams: bool,
+    /// How many turns of the conversation each prompt follows.
+    pub history: usize,
+    pub deadline: Option<Instant>,
+    pub max_depth: usize,
+    /// Servers may repeat it, and nothing shows it.
+    pub key: Option<String>,
+}
+
+pub struct Pipe {
+    settings: Settings,
+    exchanges: Exchanges,
+    arrivals: Arrivals,
+    report: Arc<Report>,
+    /// Those without a turn, in the order in which they came.
+    jobs: BTreeMap<u64, Job>,
+    /// The jobs of the attempts that are under way.
+    attempts: HashMap<u64, u64>,
+    next_job: u64,
+    next_attempt: u64,
+    /// The next to be printed, where the order is kept.
+    next_out: u64,
+    /// Lines that wait for those before them.
+    done: BTreeMap<u64, Option<String>>,
+    /// The model or its server takes no tools: they are described in the text.
+    takes_no_tools: bool,
+    /// The provider wants no request before.
+    paused_until: Option<Instant>,
+    /// What was said before.
+    history: Vec<Message>,
+    /// A request that came with the command line: stdin has no lines.
+    first: Option<ModelRequest>,
+    near_ended: bool,
+}
+
+impl Pipe {
+    pub fn new(settings: Settings, exchanges: Exchanges, arrivals: Arrivals, report: Arc<Report>) -> Pipe {
+        Pipe {
+            settings,
+            exchanges,
+            arrivals,
+            report,
+            jobs: BTreeMap::new(),
+            attempts: HashMap::new(),
+            next_job: 0,
+            next_attempt: 0,
+            next_out: 0,
+            done: BTreeMap::new(),
+            takes_no_tools: false,
+            paused_until: None,
+            history: Vec::new(),
+            first: None,
+            near_ended: false,
+        }
+    }
+
+    /// A request that came with the command line.
+    pub fn ask(&mut self, request: ModelRequest) {
+        self.first = Some(request);
+    }
+
+    fn begin(&mut self, mut request: ModelRequest, place: String, out: &mut Out) {
+        let settings = &self.settings;
+        request.system = request.system.or_else(|| settings.system.clone());
+        request.schema = request.schema.or_else(|| settings.schema.clone());
+        request.max_output_tokens = request.max_output_tokens.or(settings.max_output_tokens);
+        if request.tools.is_empty() {
+            request.tools.clone_from(&settings.tools);
+        }
+        let schema = request.schema.as_ref().map(|schema| Schema::compile(schema.get())).transpose();
+        let (schema, why) = match schema {
+            Ok(schema) => (schema, None),
+            Err(why) => (None, Some(format!("its \"schema\" is no JSON Schema: {why}"))),
+        };
+        let job = self.next_job;
+        self.next_job += 1;
+        self.jobs.insert(job, Job::new(request, place, schema));
+        if let Some(message) = why {
+            self.fail(job, &TurnFailure { kind: Kind::BadInput, message, code: None }, out);
+        }
+    }
+
+    fn line(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        let place = format!("stdin:{}", piece.number());
+        let read = match piece {
+            Piece::Line(line) if line.is_blank() => return,
+            Piece::Line(line) => input::read(self.settings.form, line.body(), self.settings.max_depth)
+                .map_err(|why| (Kind::BadInput, why.to_string(), input::id(line.body()))),
+            Piece::Part { last: false, .. } => return,
+            Piece::Part { .. } => Err((Kind::TooLarge, crate::cmd::options::TOO_LONG.to_owned(), None)),
+        };
+        match read {
+            Ok(request) => self.begin(request, place, out),
+            Err((kind, message, request_id)) => {
+                let request = ModelRequest { request_id, ..ModelRequest::default() };
+                let job = self.next_job;
+                self.next_job += 1;
+                self.jobs.insert(job, Job::new(request, place, None));
+                self.fail(job, &TurnFailure { kind, message, code: None }, out);
+            }
+        }
+    }
+
+    /// Sends what may be sent.
+    fn advance(&mut self, out: &mut Out) {
+        let now = Instant::now();
+        if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
+            return self.end_late(out);
+        }
+        self.paused_until = self.paused_until.filter(|until| *until > now);
+        while self.paused_until.is_none() && self.attempts.len() < self.settings.jobs {
+            let ready = self.jobs.iter().find(|(_, job)| job.is_ready(now));
+            let Some((&job, _)) = ready else { break };
+            self.send(job, now, out);
+        }
+        // Those that are done early wait for the others, so they count as well.
+        let waiting = self.jobs.len() + self.done.len();
+        out.hold_near(waiting >= self.settings.jobs.saturating_mul(4).saturating_add(4));
+        if self.near_ended && self.jobs.is_empty() {
+            out.stop(self.report.finish());
+        }
+    }
+
+    fn send(&mut self, number: u64, now: Instant, out: &mut Out) {
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        let Settings { provider, model, images, history, .. } = &self.settings;
+        if *history > 0 && job.repairs == 0 && job.request.messages.len() == 1 {
+            job.request.messages.splice(0..0, self.history.iter().cloned());
+        }
+        let loaded = super::images::load(&mut job.request, images);
+        job.has_tools_as_text = self.takes_no_tools && !job.request.tools.is_empty();
+        let written = job.has_tools_as_text.then(|| text_calls::without_tools(&job.request));
+        let request = written.as_ref().unwrap_or(&job.request);
+        match loaded.and_then(|()| provider.encode(request, model)) {
+            Ok(post) => {
+                let reader = provider.reader(request, model);
+                job.send(self.next_attempt, reader, now);
+                self.attempts.insert(self.next_attempt, number);
+                self.exchanges.post(self.next_attempt, post.headers, post.body);
+                self.next_attempt += 1;
+            }
+            Err(message) => self.fail(number, &TurnFailure { kind: Kind::BadRequest, message, code: None }, out),
+        }
+    }
+
+    fn take_arrivals(&mut self, out: &mut Out) {
+        let pieces: Vec<_> = self.arrivals.take().collect();
+        let mut tokens = Vec::new();
+        for (attempt, piece) in pieces {
+            let Some(&number) = self.attempts.get(&attempt) else { continue };
+            let Some(job) = self.jobs.get_mut(&number) else { continue };
+            let progress = job.take(piece, self.settings.provider, self.settings.retries, &mut tokens);
+            if self.settings.streams {
+                job.has_streamed |= !tokens.is_empty();
+                let id = job.id();
+                tokens.iter().for_each(|token| self.settings.answer.token(id, token, out));
+            }
+            tokens.clear();
+            if !matches!(progress, Progress::Going) {
+                self.attempts.remove(&attempt);
+            }
+            match progress {
+                Progress::Going => {}
+                Progress::Turn(turn) => self.end(number, *turn, out),
+                Progress::Failed(failure) => {
+                    self.exchanges.cancel(attempt);
+                    if failure.code.as_deref() == Some(TOOLS_UNSUPPORTED) && !job.has_tools_as_text {
+                        if !std::mem::replace(&mut self.takes_no_tools, true) {
+                            self.report.note("the server takes no tools: they are described in the prompt");
+                        }
+                        job.send_anew();
+                        continue;
+                    }
+                    self.fail(number, &failure, out);
+                }
+                Progress::Again(pause, why) => {
+                    self.exchanges.cancel(attempt);
+                    self.pause(number, pause, &why, out);
+                }
+            }
+        }
+    }
+
+    fn pause(&mut self, number: u64, pause: Option<Duration>, why: &str, out: &mut Out) {
+        let until = pause.and_then(|pause| Instant::now().checked_add(pause));
+        self.paused_until = self.paused_until.max(until);
+        let why = self.without_key(why);
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        if std::mem::take(&mut job.has_streamed) {
+            self.settings.answer.restarted(job.id(), out);
+        }
+        self.report.note_again(format_args!("{}: {why}; it is sent again", job.place));
+    }
+
+    /// A turn has come; text that does not match the schema is sent back.
+    fn end(&mut self, number: u64, mut turn: ModelTurn, out: &mut Out) {
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        if self.settings.provider.has_calls_in_text() {
+            turn = text_calls::recognise(turn, &job.request);
+        }
+        let checked = match &job.schema {
+            Some(schema) if turn.calls.is_empty() => matches_schema(&mut turn, schema),
+            _ => Ok(()),
+        };
+        if let Err(why) = checked {
+            return self.repair(number, &turn, &why, out);
+        }
+        self.remember(number, &turn);
+        let Some(job) = self.jobs.remove(&number) else { return };
+        turn.usage = job.usage().plus(turn.usage);
+        let line = self.settings.answer.turn(&turn, job.id(), job.attempts(Instant::now()));
+        self.print(number, Some(line), out);
+    }
+
+    /// Has the model answer again, where it has not failed too often.
+    fn repair(&mut self, number: u64, turn: &ModelTurn, why: &str, out: &mut Out) {
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        job.pay(turn.usage);
+        if job.repairs == REPAIRS {
+            let message = format!("the answer does not match the schema, also after {REPAIRS} repairs: {why}");
+            return self.fail(number, &TurnFailure { kind: Kind::Protocol, message, code: None }, out);
+        }
+        job.repairs += 1;
+        job.request.messages.push(Message::Assistant(own(turn)));
+        let why = format!("This does not match the JSON Schema: {why}. Answer again, with JSON that matches it.");
+        job.request.messages.push(Message::User(vec![Part::Text(why)]));
+        job.send_anew();
+    }
+
+    /// Keeps what was said, as text: signatures of a turn hold only with all that stood before it.
+    fn remember(&mut self, number: u64, turn: &ModelTurn) {
+        let turns = self.settings.history;
+        let Some(job) = self.jobs.get(&number).filter(|_| turns > 0) else { return };
+        // Behind the prompt stand repairs, two messages each.
+        let prompt = job.request.messages.iter().rev().nth(2 * job.repairs as usize);
+        self.history.extend(prompt.cloned());
+        self.history.push(Message::Assistant(OwnTurn { raw: None, calls: Vec::new(), ..own(turn) }));
+        let much = self.history.len().saturating_sub(2 * turns);
+        self.history.drain(..much);
+    }
+
+    fn fail(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
+        let Some(job) = self.jobs.remove(&number) else { return };
+        let code = failure.code.as_deref().map(|code| self.without_key(code));
+        let failure = &TurnFailure { kind: failure.kind, message: self.without_key(&failure.message), code };
+        self.report.fault(&job.place, &failure.message);
+        let line = self.settings.answer.failure(failure, job.id(), job.usage(), job.attempts(Instant::now()));
+        self.print(number, line, out);
+    }
+
+    fn without_key(&self, text: &str) -> String {
+        match &self.settings.key {
+            Some(key) => text.replace(key.as_str(), "***"),
+            None => text.to_owned(),
+        }
+    }
+
+    fn print(&mut self, number: u64, line: Option<String>, out: &mut Out) {
+        if self.settings.unordered {
+            line.iter().for_each(|line| out.add_line(Side::Near, line));
+            return;
+        }
+        self.done.insert(number, line);
+        while let Some(line) = self.done.remove(&self.next_out) {
+            line.iter().for_each(|line| out.add_line(Side::Near, line));
+            self.next_out += 1;
+        }
+    }
+
+    /// Every request that has no turn fails in this way, and the run ends.
+    fn fail_all(&mut self, kind: Kind, message: &str, out: &mut Out) {
+        let numbers: Vec<u64> = self.jobs.keys().copied().collect();
+        for number in numbers {
+            if let Some(attempt) = self.jobs.get(&number).and_then(Job::number) {
+                self.exchanges.cancel(attempt);
+            }
+            self.fail(number, &TurnFailure { kind, message: message.to_owned(), code: None }, out);
+        }
+        self.attempts.clear();
+    }
+
+    fn end_late(&mut self, out: &mut Out) {
+        self.fail_all(Kind::Timeout, "no answer within --deadline", out);
+        self.report.finish();
+        out.stop(Status::Deadline);
+    }
+}
+
+impl Stage for Pipe {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        if let Some(request) = self.first.take() {
+            self.begin(request, "the prompt".to_owned(), out);
+            self.near_ended = true;
+        }
+        match event {
+            Event::Piece(Side::Near, piece) => self.line(&piece, out),
+            Event::Piece(Side::Answers, _) => self.take_arrivals(out),
+            Event::Closed(Side::Near) => self.near_ended = true,
+            Event::Signal(_) => {
+                self.fail_all(Kind::Cancelled, "llm-pipe was asked to end", out);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.advance(out);
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let waiting = self.jobs.values().filter_map(Job::waits_until).min();
+        // Nothing is sent before the pause is over.
+        let has_room = self.attempts.len() < self.settings.jobs;
+        let next =
+            waiting.map(|until| self.paused_until.map_or(until, |paused| paused.max(until))).or(self.paused_until);
+        [next.filter(|_| has_room), self.settings.deadline].into_iter().flatten().min()
+    }
+}
+
+/// A turn as it stands in the conversation.
+fn own(turn: &ModelTurn) -> OwnTurn {
+    OwnTurn {
+        provider: turn.provider.to_owned(),
+        model: turn.model.clone(),
+        raw: Some(turn.raw.clone()),
+        text: turn.text.clone(),
+        calls: turn.calls.clone(),
+    }
+}
+
+/// Takes JSON out of the fence that models like to put around it, and checks it.
+fn matches_schema(turn: &mut ModelTurn, schema: &Schema) -> Result<(), String> {
+    let text = turn.text.trim();
+    let inner =
+        text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).and_then(|text| text.strip_suffix("```"));
+    let text = inner.unwrap_or(text).trim().to_owned();
+    schema.check(&text)?;
+    turn.text = text;
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Many requests: how many are under way, and in which order their turns are printed.
+
+use super::server::{Reply, Server};
+use super::{gemini, records};
+use crate::process::{Talk, pipe, text};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Answers with the last word of the prompt, the sooner the higher its number is.
+fn echo() -> Server {
+    Server::start(|request, _| {
+        let number: u64 = request.body.split("word ").nth(1).unwrap()[..1].parse().unwrap();
+        Reply::gemini(&format!("word {number}")).paused(Duration::from_millis(100 * (3 - number)))
+    })
+}
+
+const PROMPTS: &[u8] =
+    b"{\"prompt\":\"word 0\",\"id\":1.0}\n{\"prompt\":\"word 1\",\"id\":\"b\"}\n{\"prompt\":\"word 2\"}\n";
+
+#[test]
+fn turns_are_printed_in_the_order_of_the_requests() {
+    let server = echo();
+    let output = pipe(gemini(&server).args(["-j", "3", "--system", "Say it."]), PROMPTS);
+    let turns = records(&output);
+    assert_eq!(
+        turns.iter().map(|turn| turn["text"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["word 0", "word 1", "word 2"]
+    );
+    assert!(
+        text(&output.stdout).starts_with(r#"{"type":"model_turn","request_id":1.0,"status":"ok","stop":"end","#),
+        "{output:?}"
+    );
+    assert_eq!((&turns[1]["request_id"], &turns[0]["provider"]), (&"b".into(), &"gemini".into()));
+    assert_eq!(turns[0]["usage"], serde_json::json!({"input": 7, "output": 2}));
+    assert_eq!(output.status.code(), Some(0));
+    assert!(server.requests().iter().all(|request| request.body.contains("Say it.")));
+}
+
+#[test]
+fn unordered_turns_are_printed_as_they_come() {
+    let output = pipe(gemini(&echo()).args(["-j", "3", "--unordered"]), PROMPTS);
+    let texts: Vec<String> = records(&output).iter().map(|turn| turn["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(texts, ["word 2", "word 1", "word 0"]);
+}
+
+#[test]
+fn no_more_requests_are_under_way_than_were_allowed() {
+    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(0)));
+    let seen = Arc::clone(&most);
+    let server = Server::start(move |_, _| {
+        let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut most = seen.lock().unwrap();
+        *most = now.max(*most);
+        drop(most);
+        std::thread::sleep(Duration::from_millis(30));
+        running.fetch_sub(1, Ordering::SeqCst);
+        Reply::gemini("x")
+    });
+    let prompts = "{\"prompt\":\"p\"}\n".repeat(40);
+    let output = pipe(gemini(&server).args(["-j", "4"]), prompts.as_bytes());
+    assert_eq!(records(&output).len(), 40);
+    assert_eq!(*most.lock().unwrap(), 4);
+}
+
+#[test]
+fn an_answer_is_printed_while_the_next_request_is_awaited() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    let mut talk = Talk::start(&mut gemini(&server));
+    for _ in 0..3 {
+        talk.say(r#"{"prompt":"p"}"#);
+        assert!(talk.hear().contains(r#""text":"x""#));
+    }
+}
+
+#[test]
+fn tokens_are_printed_as_they_come() {
+    let server = Server::start(|_, _| Reply::gemini("Hello").paused(Duration::from_millis(50)));
+    let output = pipe(gemini(&server).arg("--stream"), b"{\"prompt\":\"p\",\"id\":7}\n");
+    let lines = text(&output.stdout);
+    let mut lines = lines.lines();
+    assert_eq!(
+        lines.next().unwrap(),
+        r#"{"type":"assistant_message","request_id":7,"token":"Hello","is_final":false,"kind":"answer"}"#
+    );
+    assert!(lines.next().unwrap().starts_with(r#"{"type":"model_turn","request_id":7,"#));
+    assert_eq!(lines.next(), None);
+}

@@ -1,0 +1,133 @@
+//! Requests that fail: which are sent again, and what is said of the others.
+
+use super::server::{Reply, Server};
+use super::{gemini, records};
+use crate::process::{Talk, command, pipe, text};
+use nix::sys::signal::Signal;
+use std::time::{Duration, Instant};
+
+const PROMPT: &[u8] = b"{\"prompt\":\"p\",\"id\":1}\n";
+
+fn failing_once(reply: Reply) -> Server {
+    Server::start(move |_, before| if before == 0 { reply.clone() } else { Reply::gemini("x") })
+}
+
+#[test]
+fn a_rate_limit_pauses_every_request_for_as_long_as_the_provider_asks() {
+    let limited = Reply::error(429, r#"{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}"#);
+    let server = failing_once(limited.header("retry-after", "1"));
+    let begun = Instant::now();
+    let output = pipe(&mut gemini(&server), &PROMPT.repeat(2));
+    let turns = records(&output);
+    assert_eq!((turns.len(), server.requests().len()), (2, 3));
+    assert_eq!((&turns[0]["status"], &turns[0]["retries"]), (&"ok".into(), &1.into()));
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("llm-pipe: stdin:1: slow down; it is sent again"), "{output:?}");
+}
+
+#[test]
+fn what_cannot_help_is_not_sent_again() {
+    for (reply, kind) in [
+        (Reply::error(401, r#"{"error":{"code":401,"message":"no key","status":"UNAUTHENTICATED"}}"#), "auth"),
+        (
+            Reply::error(
+                429,
+                r#"{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]}}"#,
+            ),
+            "quota",
+        ),
+        (Reply::error(400, r#"{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}"#), "bad_request"),
+        (
+            Reply::error(
+                400,
+                r#"{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens allowed (8)","status":"INVALID_ARGUMENT"}}"#,
+            ),
+            "overflow",
+        ),
+    ] {
+        let server = failing_once(reply);
+        let output = pipe(&mut gemini(&server), PROMPT);
+        let turn = &records(&output)[0];
+        assert_eq!((&turn["status"], &turn["kind"], &turn["request_id"]), (&"error".into(), &kind.into(), &1.into()));
+        assert_eq!((server.requests().len(), output.status.code()), (1, Some(1)), "{output:?}");
+        assert!(text(&output.stderr).contains("llm-pipe: stdin:1: "), "{output:?}");
+    }
+}
+
+#[test]
+fn a_cut_answer_is_sent_again_and_never_taken_for_a_turn() {
+    let begun = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"half"}]}}],"usageMetadata":{"promptTokenCount":7}}"#;
+    for breaks in [false, true] {
+        let cut = Reply { breaks, ..Reply::stream(&[begun]) };
+        let server = failing_once(cut.clone());
+        let output = pipe(gemini(&server).arg("--stream"), PROMPT);
+        let records = records(&output);
+        assert_eq!(records[0]["token"], "half");
+        assert_eq!(records[1]["restarted"], true);
+        let turn = records.last().unwrap();
+        assert_eq!((&turn["text"], &turn["usage"]["input"]), (&"x".into(), &14.into()), "both attempts are counted");
+        let server = Server::start(move |_, _| cut.clone());
+        let output = pipe(gemini(&server).args(["--retries", "1"]), PROMPT);
+        let turn = &super::records(&output)[0];
+        assert_eq!((&turn["kind"], &turn["usage"]["input"]), (&"lost".into(), &14.into()));
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[test]
+fn a_stalled_answer_is_noticed() {
+    let stalled = Reply::gemini("x").paused(Duration::from_secs(5));
+    let server = failing_once(stalled);
+    let output = pipe(gemini(&server).args(["--idle-timeout", "200ms"]), PROMPT);
+    assert_eq!((&records(&output)[0]["text"], server.requests().len()), (&"x".into(), 2));
+}
+
+#[test]
+fn the_deadline_ends_the_run_and_every_request_is_answered() {
+    let server = Server::start(|_, _| Reply::gemini("x").paused(Duration::from_secs(5)));
+    let output = pipe(gemini(&server).args(["--deadline", "300ms"]), &PROMPT.repeat(3));
+    let turns = records(&output);
+    assert!(turns.len() == 3 && turns.iter().all(|turn| turn["kind"] == "timeout"), "{output:?}");
+    assert_eq!(output.status.code(), Some(124));
+}
+
+#[test]
+fn a_server_that_is_not_there_is_tried_again_and_reported() {
+    let mut llm = command("llm-pipe");
+    llm.args(["--model", "gemini/g", "--base-url", "http://127.0.0.1:1", "--retries", "1"]).env("GEMINI_API_KEY", "k");
+    let output = pipe(&mut llm, PROMPT);
+    assert_eq!(records(&output)[0]["kind"], "unavailable");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn on_sigterm_what_is_known_of_the_usage_is_reported() {
+    let server = Server::start(|_, _| {
+        let mut reply = Reply::gemini("x");
+        reply.pieces[1].0 = Duration::from_secs(10);
+        reply
+    });
+    let mut talk = Talk::start(gemini(&server).arg("--stream"));
+    talk.say(r#"{"prompt":"p","id":1}"#);
+    assert!(talk.hear().contains(r#""token":"x""#));
+    talk.signal(Signal::SIGTERM);
+    let turn: serde_json::Value = serde_json::from_str(&talk.hear()).unwrap();
+    assert_eq!((&turn["kind"], &turn["usage"]["input"]), (&"cancelled".into(), &7.into()));
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_answered_and_the_others_are_sent() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    let input = b"{\"prompt\":1,\"id\":5}\nno JSON\n{\"type\":\"model_request\",\"request_id\":\"m\",\"messages\":[]}\n{\"type\":\"x\"}\n{\"prompt\":\"p\",\"sytem\":\"s\"}\n\xff\n\n{\"prompt\":\"p\"}\n";
+    let output = pipe(&mut gemini(&server), input);
+    let turns = records(&output);
+    assert_eq!(turns.len(), 7, "{output:?}");
+    assert!(turns[..6].iter().all(|turn| turn["kind"] == "bad_input"));
+    assert_eq!(
+        (&turns[0]["request_id"], &turns[2]["request_id"], &turns[6]["text"]),
+        (&5.into(), &"m".into(), &"x".into())
+    );
+    assert!(text(&output.stderr).contains("llm-pipe: stdin:5: \"sytem\""), "{output:?}");
+    assert_eq!((output.status.code(), server.requests().len()), (Some(1), 1));
+}

@@ -1,0 +1,36 @@
+//! `llm-pipe`, run as a process, before a server that plays the provider.
+
+mod aimock;
+mod bare;
+mod batches;
+mod failures;
+mod requests;
+mod secrets;
+mod server;
+
+use crate::process::{command, text};
+use serde_json::Value;
+use server::Server;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// `llm-pipe` with a Gemini model of that server.
+fn gemini(server: &Server) -> Command {
+    let mut command = command("llm-pipe");
+    command.args(["--model", "gemini/g", "--base-url", &server.url]);
+    command.env_remove("GOOGLE_API_KEY").env("GEMINI_API_KEY", "k3y-of-all");
+    command
+}
+
+/// The records that were printed.
+#[track_caller]
+fn records(output: &Output) -> Vec<Value> {
+    let lines = text(&output.stdout);
+    lines.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+}
+
+/// The address of a server that is there as long as this process, and answers everything with `x`.
+pub fn server() -> &'static str {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    &SERVER.get_or_init(|| Server::start(|_, _| server::Reply::gemini("x"))).url
+}

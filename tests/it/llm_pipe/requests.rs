@@ -1,0 +1,91 @@
+//! What a request is made of: schemas, tools, images, whole conversations.
+
+use super::server::{Reply, Server};
+use super::{gemini, records};
+use crate::process::{command, pipe, text};
+
+const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+
+#[test]
+fn an_answer_that_does_not_match_the_schema_is_repaired() {
+    let server =
+        Server::start(|_, before| Reply::gemini(["n is 1", "{\"n\":\"1\"}", "```json\n{\"n\":1}\n```"][before]));
+    let output = pipe(gemini(&server).args(["--schema", SCHEMA]), b"{\"prompt\":\"p\"}\n");
+    let turn = &records(&output)[0];
+    assert_eq!((&turn["text"], &turn["usage"]["input"]), (&r#"{"n":1}"#.into(), &21.into()), "{output:?}");
+    let requests = server.requests();
+    assert!(requests[2].body.contains("n is 1") && requests[2].body.contains("does not match"), "{}", requests[2].body);
+    assert!(requests[0].body.contains("integer"), "the provider has the schema");
+    let server = Server::start(|_, _| Reply::gemini("never"));
+    let output = pipe(gemini(&server).args(["--schema", SCHEMA]), b"{\"prompt\":\"p\"}\n");
+    assert_eq!((&records(&output)[0]["kind"], server.requests().len()), (&"protocol".into(), 3));
+}
+
+#[test]
+fn images_come_from_their_folder_only_and_are_those_of_the_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.png"), b"picture").unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", folder.path().join("out.png")).unwrap();
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    let image = |image: &str| {
+        format!(r#"{{"type":"model_request","messages":[{{"role":"user","content":[{image},{{"text":"what?"}}]}}]}}"#)
+            + "\n"
+    };
+    // printf picture | sha256sum
+    let hash = "2cea274d0bedc39ec4ab6ba9e59ec889e3ed6fb56a1cf088a64d9b383378dc97";
+    let input = [
+        "{\"prompt\":\"p\",\"images\":[\"a.png\"]}\n".to_owned(),
+        "{\"prompt\":\"p\",\"images\":[\"../a.png\"]}\n".to_owned(),
+        "{\"prompt\":\"p\",\"images\":[\"out.png\"]}\n".to_owned(),
+        image(&format!(r#"{{"image":"a.png","sha256":"{}"}}"#, hash.replace('2', "3"))),
+        image(&format!(r#"{{"image":"a.png","sha256":"{hash}"}}"#)),
+        image(r#"{"image_base64":"AAAA","mime":"image/png"}"#),
+    ];
+    let output = pipe(gemini(&server).arg("--images").arg(folder.path()), input.concat().as_bytes());
+    let turns = records(&output);
+    let status: Vec<&str> = turns.iter().map(|turn| turn["status"].as_str().unwrap()).collect();
+    assert_eq!(status, ["ok", "error", "error", "error", "ok", "ok"], "{output:?}");
+    assert!(text(&output.stderr).contains("SHA-256"), "{output:?}");
+    assert!(server.requests()[0].body.contains("cGljdHVyZQ=="), "{}", server.requests()[0].body);
+}
+
+#[test]
+fn a_conversation_goes_back_as_it_came() {
+    let call = r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"look","args":{"n":1.10}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":2}}"#;
+    let server =
+        Server::start(move |_, before| if before == 0 { Reply::stream(&[call]) } else { Reply::gemini("done") });
+    let ask = |messages: &str| {
+        format!(
+            r#"{{"type":"model_request","messages":[{messages}],"tools":[{{"name":"look","description":"d","input_schema":{{"type":"object"}}}}]}}"#
+        ) + "\n"
+    };
+    let goal = r#"{"role":"user","content":"go"}"#;
+    let output = pipe(&mut gemini(&server), ask(goal).as_bytes());
+    let turn = text(&output.stdout);
+    assert!(turn.contains(r#""arguments":{"n":1.10}"#), "{turn}");
+    let call_id = records(&output)[0]["calls"][0]["call_id"].as_str().unwrap().to_owned();
+    let result = format!(r#"{{"role":"tool","call_id":"{call_id}","content":[{{"text":"a door"}}]}}"#);
+    let second = ask(&format!(r#"{goal},{{"role":"assistant","turn":{}}},{result}"#, turn.trim()));
+    let output = pipe(&mut gemini(&server), second.as_bytes());
+    assert_eq!(records(&output)[0]["text"], "done", "{output:?}");
+    let body = &server.requests()[1].body;
+    assert!(body.contains(r#"{"functionCall":{"name":"look","args":{"n":1.10}},"thoughtSignature":"c2ln"}"#), "{body}");
+    assert!(body.contains("a door"), "{body}");
+}
+
+#[test]
+fn a_server_that_takes_no_tools_gets_them_in_the_prompt_and_its_calls_are_found_in_the_text() {
+    let refusal = r#"{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}}"#;
+    let chunk = r#"{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"function_call: name=look args={\"n\":1.10}"},"finish_reason":"stop"}]}"#;
+    let server = Server::start(move |request, _| match request.body.contains(r#""tools""#) {
+        true => Reply::error(400, refusal),
+        false => Reply::stream(&[chunk, "[DONE]"]),
+    });
+    let ask = r#"{"type":"model_request","messages":[{"role":"user","content":"go"}],"tools":[{"name":"look","description":"d","input_schema":{"type":"object"}}]}"#;
+    let mut llm = command("llm-pipe");
+    let output = pipe(llm.args(["-m", "vllm/x", "--base-url", &server.url]), format!("{ask}\n{ask}\n").as_bytes());
+    let turn = &records(&output)[1];
+    assert_eq!((&turn["stop"], &turn["calls"][0]["tool_name"]), (&"call".into(), &"look".into()), "{output:?}");
+    assert!(text(&output.stdout).contains(r#""arguments":{"n":1.10}"#));
+    assert_eq!(server.requests().len(), 3, "the refusal is remembered");
+}

@@ -1,0 +1,136 @@
+//! A server on a loopback port that plays a model's provider: each request gets the reply that the test's function gives.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub path: String,
+    /// With lower-case names.
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Request {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// What the server answers.
+#[derive(Debug, Clone, Default)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    /// Each is written by itself, after a pause.
+    pub pieces: Vec<(Duration, String)>,
+    /// The connection breaks instead of ending.
+    pub breaks: bool,
+}
+
+impl Reply {
+    /// A stream of events with this data.
+    pub fn stream(events: &[&str]) -> Reply {
+        let pieces = events.iter().map(|data| (Duration::ZERO, format!("data: {data}\n\n"))).collect();
+        Reply { status: 200, headers: vec![("content-type", "text/event-stream".to_owned())], pieces, breaks: false }
+    }
+
+    pub fn error(status: u16, body: &str) -> Reply {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Reply { status, headers, pieces: vec![(Duration::ZERO, body.to_owned())], breaks: false }
+    }
+
+    pub fn header(mut self, name: &'static str, value: &str) -> Reply {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// The same, with a pause before each piece.
+    pub fn paused(mut self, pause: Duration) -> Reply {
+        self.pieces.iter_mut().for_each(|(before, _)| *before = pause);
+        self
+    }
+
+    /// What Gemini sends for a turn of this text.
+    pub fn gemini(text: &str) -> Reply {
+        let text = serde_json::to_string(text).unwrap();
+        Reply::stream(&[
+            &format!(
+                r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":{text}}}]}},"index":0}}],"usageMetadata":{{"promptTokenCount":7}}}}"#
+            ),
+            r#"{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":2,"totalTokenCount":9}}"#,
+        ])
+    }
+}
+
+pub struct Server {
+    pub url: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+}
+
+impl Server {
+    /// `reply` takes a request and how many came before it.
+    pub fn start(reply: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (kept, reply) = (Arc::clone(&requests), Arc::new(reply));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (kept, reply) = (Arc::clone(&kept), Arc::clone(&reply));
+                thread::spawn(move || serve(stream.unwrap(), &kept, &*reply));
+            }
+        });
+        Server { url, requests }
+    }
+
+    /// Those that have come so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+/// One request; then the connection is closed.
+fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, reply: &dyn Fn(&Request, usize) -> Reply) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut line = String::new();
+    if reader.read_line(&mut line).unwrap_or(0) == 0 {
+        return;
+    }
+    let path = line.split(' ').nth(1).unwrap().to_owned();
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        reader.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    let mut request = Request { path, headers, body: String::new() };
+    let length = request.header("content-length").unwrap_or("0").parse().unwrap();
+    reader.take(length).read_to_string(&mut request.body).unwrap();
+    let before = {
+        let mut kept = kept.lock().unwrap();
+        kept.push(request.clone());
+        kept.len() - 1
+    };
+    // Whoever has gone reads no reply.
+    let _ = write(stream, &reply(&request, before));
+}
+
+fn write(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
+    let headers: String = reply.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let status = reply.status;
+    write!(stream, "HTTP/1.1 {status} X\r\n{headers}transfer-encoding: chunked\r\nconnection: close\r\n\r\n")?;
+    for (pause, piece) in &reply.pieces {
+        thread::sleep(*pause);
+        write!(stream, "{:x}\r\n{piece}\r\n", piece.len())?;
+    }
+    if !reply.breaks {
+        write!(stream, "0\r\n\r\n")?;
+    }
+    Ok(())
+}
