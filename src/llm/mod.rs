@@ -100,14 +100,15 @@ pub trait TurnReader: Send {
 /// All of them.
 pub const PROVIDERS: &[&dyn Provider] = &[
     &Gemini,
+    &Interactions,
+    &Anthropic,
     &Chat::OPENAI,
+    &Responses,
     &Chat::OPENROUTER,
     &Chat::OLLAMA,
     &Chat::LLAMA_CPP,
     &Chat::VLLM,
     &Chat::LM_STUDIO,
-    &Anthropic,
-    &Interactions,
 ];
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ fn every_provider_talks_calls_and_fails() {
         let input = format!("{{\"prompt\":\"hello\"}}\n{}\n{{\"prompt\":\"too long\"}}\n", request(look));
         let output = pipe(&mut aimock.ask(provider, path), input.as_bytes());
         let turns = records(&output);
+        assert_eq!(turns.len(), 3, "{provider}: {output:?}");
         assert_eq!(
             (&turns[0]["text"], &turns[0]["stop"]),
             (&"Hello, reader.".into(), &"end".into()),
