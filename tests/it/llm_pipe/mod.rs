@@ -3,6 +3,7 @@
 mod aimock;
 mod bare;
 mod batches;
+mod documented;
 mod failures;
 mod requests;
 mod secrets;

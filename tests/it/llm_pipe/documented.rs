@@ -1,0 +1,53 @@
+//! The README's commands, run as they are written; only the server is another.
+
+use super::server::{Reply, Server};
+use crate::documents::{has_jq, path_with_our_programs};
+use crate::process::{Talk, binary, text};
+use crate::samples::SPIRE;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+/// The README's line that begins so, in a shell whose `llm-pipe` asks this server.
+fn readme(beginning: &str, server: &Server, place: &Path) -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let line = text.lines().find(|line| line.starts_with(beginning)).unwrap();
+    let wrapper = place.join("llm-pipe");
+    let script = format!("#!/bin/sh\nexec {} \"$@\" --base-url {}\n", binary("llm-pipe").display(), server.url);
+    std::fs::write(&wrapper, script).unwrap();
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(root.join("examples"), place.join("examples")).unwrap();
+    let mut shell = Command::new("bash");
+    shell.args(["-c", line]).current_dir(place).env("GEMINI_API_KEY", "k3y-of-all").env("AI_STS_PROXY_NO_RECORD", "1");
+    shell.env("PATH", format!("{}:{}", place.display(), path_with_our_programs()));
+    shell
+}
+
+#[test]
+fn the_batch_of_the_readme() {
+    if !has_jq() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("articles.jsonl"), "{\"title\":\"A vote\"}\n{\"title\":\"A goal\"}\n").unwrap();
+    let server = Server::start(|request, _| {
+        assert!(request.path.contains("gemini-3-flash") && request.body.contains("Answer with one word"));
+        Reply::gemini(if request.body.contains("vote") { "politics" } else { "sport" })
+    });
+    let output = readme("jq -c '{prompt", &server, place.path()).output().unwrap();
+    assert_eq!(text(&output.stdout), "politics\nsport\n", "{output:?}");
+}
+
+#[test]
+fn a_model_plays_slay_the_spire() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Server::start(|request, _| {
+        assert!(request.body.contains("You play Slay the Spire") && request.body.contains("valid_actions"));
+        Reply::gemini("```json\n{\"action_id\":110}\n```")
+    });
+    let mut talk = Talk::start(&mut readme("sts-proxy -- llm-pipe", &server, place.path()));
+    assert_eq!(talk.hear(), "ready");
+    assert!(talk.ask(SPIRE).starts_with("choose"));
+    assert_eq!(server.requests().len(), 1);
+}
