@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # An agent with a model, both gates and a world: recorded on every edge, then run once more offline, from the two logs.
 #
-# usage: replay-an-agent.sh [FOLDER]     where the logs and audits are kept; nowhere by default
+# usage: replay-an-agent.sh [FOLDER [MODEL [OPTIONS OF llm-pipe]]]
 #
-# Needs jq and python3. A script stands in for the model, and a few lines of shell for the world: put your own model and world in the
-# place of `bash -c model` and `bash -c world`.
+# FOLDER is where the logs and audits are kept; nowhere by default. MODEL is one such as gemini/gemini-3-flash; by default a script stands
+# in for it. A few lines of shell stand in for the world: put your own in the place of `bash -c world`. Needs jq and python3.
 # Ends with 1 if the second run differs from the first.
 set -euo pipefail
 loop=$(cd "$(dirname "$0")" && pwd)/agent_loop.py
@@ -13,6 +13,8 @@ if [ $# -gt 0 ]; then folder=$1; else
     trap 'rm -rf "$folder"' EXIT
 fi
 cd "$folder"
+ask='bash -c model'
+[ $# -lt 2 ] || ask="llm-pipe --model ${*:2}"
 
 # The model: each request gets the next turn.
 cat >turns.jsonl <<'END'
@@ -54,7 +56,7 @@ agent() {
 
 mkfifo questions answers
 decide <questions >answers &
-agent 'jsonl-record --child world llm.log -- bash -c model' jsonl-record --child world world.log -- \
+agent "jsonl-record --child world llm.log -- $ask" jsonl-record --child world world.log -- \
     policy-check --confirm mark --audit policy.audit -- hitl-gate --answers answers --events questions --audit approvals.audit -- bash -c world
 wait
 rm questions answers

@@ -2,6 +2,7 @@
 
 use super::{folder, run, run_with};
 use crate::documents::{has_jq, path_with_our_programs};
+use crate::llm_pipe::server::{Reply, Server};
 use crate::process::{command, text};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -35,6 +36,29 @@ fn an_agent_is_replayed_offline_without_a_difference() {
     for sum in NO_DIFFERENCE {
         assert!(ran.stderr.contains(sum), "{}", ran.stderr);
     }
+}
+
+#[test]
+fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
+    if !has_jq() || !has_python() {
+        return;
+    }
+    let server = Server::start(|request, before| {
+        assert!((0..before).all(|turn| request.body.contains(&format!("signature-{turn}"))), "{}", request.body);
+        match before {
+            0 => Reply::gemini_call("list_invoices", "{}", "signature-0"),
+            1 => Reply::gemini_call("pay_invoice", r#"{"number":7,"amount":40.50}"#, "signature-1"),
+            _ => Reply::gemini("Paid."),
+        }
+    });
+    let place = tempfile::tempdir().unwrap();
+    let arguments = [place.path().to_str().unwrap(), "gemini/gemini-3-flash", "--base-url", &server.url];
+    let ran = run_with("replay-an-agent.sh", &arguments, &path_with_our_programs());
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "Paid.\nPaid.\n"), "{}", ran.stderr);
+    for sum in NO_DIFFERENCE {
+        assert!(ran.stderr.contains(sum), "{}", ran.stderr);
+    }
+    assert_eq!(server.requests().len(), 3, "the second run asked the server");
 }
 
 #[test]

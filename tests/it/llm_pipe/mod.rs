@@ -7,7 +7,7 @@ mod documented;
 mod failures;
 mod requests;
 mod secrets;
-mod server;
+pub mod server;
 
 use crate::process::{command, text};
 use serde_json::Value;

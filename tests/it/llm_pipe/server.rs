@@ -65,6 +65,13 @@ impl Reply {
             r#"{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":2,"totalTokenCount":9}}"#,
         ])
     }
+
+    /// What Gemini sends for a turn that calls this function; arguments are JSON text.
+    pub fn gemini_call(name: &str, arguments: &str, signature: &str) -> Reply {
+        Reply::stream(&[&format!(
+            r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"functionCall":{{"name":"{name}","args":{arguments}}},"thoughtSignature":"{signature}"}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":7,"candidatesTokenCount":2}}}}"#
+        )])
+    }
 }
 
 pub struct Server {
