@@ -1,6 +1,6 @@
 //! Model providers: what is sent to each, and how its streamed answer becomes a turn. Nothing here touches a stream, a clock or a key.
 //!
-//! A [`Provider`] encodes a [`ModelRequest`] as the body of one POST, and gives a [`TurnReader`] for the events of its answer, or tells
+//! A [`Provider`] encodes a [`ModelRequest`] as the body of a POST, and gives a [`TurnReader`] for the events of its answer, or tells
 //! from an answer that is no stream why there is no turn. The same request always gives the same bytes, and a conversation that
 //! goes on gives a body that begins with the same messages: so providers' caches work, and signatures over what stands before stay valid.
 
@@ -23,17 +23,6 @@ pub use interactions::Interactions;
 pub use responses::Responses;
 
 use crate::record::{ModelRequest, ModelTurn, Usage};
-
-/// One POST, without the server's address and the key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Post {
-    /// Below the base URL, with a query where there is one: `/chat/completions`.
-    pub path: String,
-    /// Beside the content type and the key.
-    pub headers: Vec<(&'static str, String)>,
-    /// JSON text.
-    pub body: Vec<u8>,
-}
 
 /// Part of a turn, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,16 +47,24 @@ pub trait Provider: Sync {
     /// The header that carries the key, and its value.
     fn key_header(&self, key: &str) -> (&'static str, String);
 
+    /// Headers beside the content type and the key.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Where requests for turns of `model` are sent, below the base URL, with a query where there is one: `/chat/completions`.
+    fn path(&self, model: &str) -> String;
+
     /// Whether its models may write calls as text, which the server does not recognise ([`text_calls`]).
     fn has_calls_in_text(&self) -> bool {
         false
     }
 
-    /// What asks `model` for the next turn. Every image of the request has its bytes.
+    /// The JSON text that asks `model` for the next turn. Every image of the request has its bytes.
     ///
     /// # Errors
     /// What the provider cannot be asked, in words for people.
-    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String>;
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String>;
 
     /// A reader of the answer to `request`, which was for a turn of `model`.
     fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader>;

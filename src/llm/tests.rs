@@ -13,9 +13,17 @@ pub(super) fn short() -> ModelRequest {
     request(r#""messages":[{"role":"user","content":"hi"}]"#)
 }
 
+#[test]
+fn every_provider_is_asked_at_its_own_path() {
+    let paths: Vec<String> = super::PROVIDERS.iter().map(|provider| provider.path("m")).collect();
+    let chat = "/chat/completions";
+    let gemini = "/models/m:streamGenerateContent?alt=sse";
+    assert_eq!(paths, [gemini, "/interactions", "/messages", chat, "/responses", chat, chat, chat, chat, chat]);
+}
+
 /// The body of what is sent for a turn of the model `m`.
 pub(super) fn body(provider: &dyn Provider, fields: &str) -> String {
-    String::from_utf8(provider.encode(&request(fields), "m").unwrap().body).unwrap()
+    provider.encode(&request(fields), "m").unwrap()
 }
 
 /// What a stream gives: the turn or why there is none, its tokens, and what was counted.

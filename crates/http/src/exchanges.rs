@@ -42,7 +42,7 @@ pub struct Exchanges {
 
 #[derive(Debug)]
 enum Order {
-    Post { number: u64, headers: Vec<(&'static str, String)>, body: Vec<u8> },
+    Post { number: u64, body: Vec<u8> },
     Cancel(u64),
 }
 
@@ -68,9 +68,9 @@ impl Exchanges {
     }
 
     /// Sends a POST to the client's address. No number is used twice.
-    pub fn post(&self, number: u64, headers: Vec<(&'static str, String)>, body: Vec<u8>) {
+    pub fn post(&self, number: u64, body: Vec<u8>) {
         // The thread takes orders as long as this exists.
-        let _ = self.orders.send(Order::Post { number, headers, body });
+        let _ = self.orders.send(Order::Post { number, body });
     }
 
     /// Gives a request up. What was handed over before may still be under way to the caller.
@@ -88,11 +88,11 @@ async fn serve(
     let mut running: HashMap<u64, AbortHandle> = HashMap::new();
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Post { number, headers, body } => {
+            Order::Post { number, body } => {
                 running.retain(|_, task| !task.is_finished());
                 let (client, deliver) = (client.clone(), Rc::clone(&deliver));
                 let task = spawn_local(async move {
-                    if let Err(error) = exchange(&client, headers, body, longest, &|what| deliver(number, what)).await {
+                    if let Err(error) = exchange(&client, body, longest, &|what| deliver(number, what)).await {
                         deliver(number, Arrival::Failed(error));
                     }
                 });
@@ -105,15 +105,8 @@ async fn serve(
     }
 }
 
-async fn exchange(
-    client: &Client,
-    headers: Vec<(&'static str, String)>,
-    body: Vec<u8>,
-    longest: Longest,
-    deliver: &dyn Fn(Arrival),
-) -> Result<(), Error> {
+async fn exchange(client: &Client, body: Vec<u8>, longest: Longest, deliver: &dyn Fn(Arrival)) -> Result<(), Error> {
     let request = client.request(Method::POST).header("content-type", "application/json").body(body);
-    let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, &value));
     let response = request.send().await?;
     deliver(Arrival::Head(response.status().as_u16(), response.headers()));
     if response.status().is_success() && response.media_type() == "text/event-stream" {

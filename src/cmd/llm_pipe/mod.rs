@@ -176,10 +176,10 @@ fn client(arguments: &Arguments, settings: &Settings) -> Result<Client, Failure>
     let usage = |why: String| Failure::new(Status::Usage, why);
     let Settings { provider, model, key, .. } = settings;
     let base = arguments.base_url.as_deref().unwrap_or(provider.base_url()).trim_end_matches('/');
-    let path = provider.encode(&input::ask(String::new()), model).map_err(&usage)?.path;
-    let url = format!("{base}{path}");
-    let headers = key.as_deref().map(|key| provider.key_header(key));
-    let headers = Vec::from_iter(headers.map(|(name, value)| (name.to_owned(), value)));
+    let url = format!("{base}{}", provider.path(model));
+    let mut headers: Vec<_> =
+        provider.headers().iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    headers.extend(key.as_deref().map(|key| provider.key_header(key)).map(|(name, value)| (name.to_owned(), value)));
     let address = Address::read(&url, &headers).map_err(|why| usage(format!("--base-url: {why}")))?;
     if key.is_none() && !provider.key_variables().is_empty() && arguments.base_url.is_none() {
         let names = provider.key_variables().join(" or ");

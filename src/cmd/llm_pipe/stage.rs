@@ -172,11 +172,11 @@ impl Pipe {
         let written = job.has_tools_as_text.then(|| text_calls::without_tools(&job.request));
         let request = written.as_ref().unwrap_or(&job.request);
         match loaded.and_then(|()| provider.encode(request, model)) {
-            Ok(post) => {
+            Ok(body) => {
                 let reader = provider.reader(request, model);
                 job.send(self.next_attempt, reader, now);
                 self.attempts.insert(self.next_attempt, number);
-                self.exchanges.post(self.next_attempt, post.headers, post.body);
+                self.exchanges.post(self.next_attempt, body.into_bytes());
                 self.next_attempt += 1;
             }
             Err(message) => self.fail(number, &TurnFailure { kind: Kind::BadRequest, message, code: None }, out),

@@ -4,7 +4,7 @@ mod request;
 mod stream;
 
 use super::failure::Reported;
-use super::{Failure, Headers, Post, Provider, TurnReader};
+use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::{Kind, ModelRequest};
 
 /// Anthropic's Messages.
@@ -37,9 +37,16 @@ impl Provider for Anthropic {
         ("x-api-key", key.to_owned())
     }
 
-    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
-        let headers = vec![("anthropic-version", VERSION.to_owned())];
-        Ok(Post { path: "/messages".to_owned(), headers, body: request::body(request, model)?.into_bytes() })
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", VERSION)]
+    }
+
+    fn path(&self, _model: &str) -> String {
+        "/messages".to_owned()
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String> {
+        request::body(request, model)
     }
 
     fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {

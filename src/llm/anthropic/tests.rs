@@ -223,9 +223,7 @@ fn a_request_has_everything_in_the_order_that_keeps_the_prefix() {
         tools.contains(r#""name":"y","description":"","input_schema":{"type":"object"},"cache_control":{"#),
         "{tools}"
     );
-    let post = Anthropic.encode(&short(), "m").unwrap();
-    assert_eq!((&*post.path, &*post.headers), ("/messages", &[("anthropic-version", "2026-10-21".to_owned())][..]));
-    assert!(String::from_utf8(post.body).unwrap().ends_with(r#"],"max_tokens":32000}"#));
+    assert!(Anthropic.encode(&short(), "m").unwrap().ends_with(r#"],"max_tokens":32000}"#));
 }
 
 #[test]

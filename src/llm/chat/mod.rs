@@ -12,7 +12,7 @@ mod stream;
 mod tests;
 pub(super) mod usage;
 
-use super::{Failure, Headers, Post, Provider, TurnReader};
+use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::ModelRequest;
 
 /// A kind of server with this API.
@@ -77,9 +77,12 @@ impl Provider for Chat {
         true
     }
 
-    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
-        let body = request::body(self, request, model)?.into_bytes();
-        Ok(Post { path: "/chat/completions".to_owned(), headers: Vec::new(), body })
+    fn path(&self, _model: &str) -> String {
+        "/chat/completions".to_owned()
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String> {
+        request::body(self, request, model)
     }
 
     fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {

@@ -6,7 +6,7 @@ mod stream;
 
 pub(super) use failure::failure;
 
-use super::{Failure, Headers, Post, Provider, TurnReader};
+use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::ModelRequest;
 
 /// Gemini's generateContent.
@@ -33,9 +33,12 @@ impl Provider for Gemini {
         ("x-goog-api-key", key.to_owned())
     }
 
-    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
-        let path = format!("/models/{model}:streamGenerateContent?alt=sse");
-        Ok(Post { path, headers: Vec::new(), body: request::body(request, model)?.into_bytes() })
+    fn path(&self, model: &str) -> String {
+        format!("/models/{model}:streamGenerateContent?alt=sse")
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String> {
+        request::body(request, model)
     }
 
     fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {

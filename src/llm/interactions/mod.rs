@@ -5,7 +5,7 @@ mod request;
 mod stream;
 
 use super::gemini::Gemini;
-use super::{Failure, Headers, Post, Provider, TurnReader};
+use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::ModelRequest;
 
 /// Gemini's Interactions.
@@ -32,9 +32,12 @@ impl Provider for Interactions {
         Gemini.key_header(key)
     }
 
-    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
-        let body = request::body(request, model)?.into_bytes();
-        Ok(Post { path: "/interactions".to_owned(), headers: Vec::new(), body })
+    fn path(&self, _model: &str) -> String {
+        "/interactions".to_owned()
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String> {
+        request::body(request, model)
     }
 
     fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {

@@ -8,7 +8,7 @@ mod stream;
 mod tests;
 
 use super::chat::failure;
-use super::{Failure, Headers, Post, Provider, TurnReader};
+use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::ModelRequest;
 
 /// OpenAI's servers, with the API in which reasoning goes on from turn to turn.
@@ -34,9 +34,12 @@ impl Provider for Responses {
         super::Chat::OPENAI.key_header(key)
     }
 
-    fn encode(&self, request: &ModelRequest, model: &str) -> Result<Post, String> {
-        let body = request::body(request, model)?.into_bytes();
-        Ok(Post { path: "/responses".to_owned(), headers: Vec::new(), body })
+    fn path(&self, _model: &str) -> String {
+        "/responses".to_owned()
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String> {
+        request::body(request, model)
     }
 
     fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {

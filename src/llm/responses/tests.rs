@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::llm::tests::{body, request};
+use crate::llm::tests::body;
 
 const IMAGE: &str = r#"{"image_base64":"AA==","mime":"image/png"}"#;
 
@@ -17,7 +17,6 @@ fn a_request_has_what_was_asked_for_and_stores_nothing() {
         r#""instructions":"S","input":[{"role":"user","content":"hi"}]}"#
     );
     assert_eq!(body(&Responses, fields), expected);
-    assert_eq!(Responses.encode(&request(fields), "m").unwrap().path, "/responses");
 }
 
 /// The input of a request, whose messages are these.

@@ -129,7 +129,7 @@ fn a_request_without_tools_says_the_same_in_text() {
         {{"role":"tool","call_id":"a","content":"ok"}},{{"role":"tool","call_id":"b","content":"no","is_error":true}},{{"role":"user","content":"on"}},
         {{"role":"assistant","turn":{{"provider":"ollama","model":"m","text":"t","raw":{{"content":"t"}}}}}}]"#
     ));
-    let body = String::from_utf8(Chat::OLLAMA.encode(&without_tools(&request), "m").unwrap().body).unwrap();
+    let body = Chat::OLLAMA.encode(&without_tools(&request), "m").unwrap();
     let system = describe(&request.tools) + "\nCall a tool in every answer.";
     assert!(body.contains(&format!(r#""content":{}"#, crate::json::quoted(&format!("S\n\n{system}")))), "{body}");
     assert!(!body.contains(r#""tools":"#), "{body}");
