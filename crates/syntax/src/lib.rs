@@ -7,8 +7,10 @@
 pub mod shell;
 pub mod sql;
 
+use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 
 /// Why a text cannot be read for certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,11 +30,31 @@ const STACK: usize = 32 << 20;
 /// Longer texts are not read, in bytes.
 pub const LONGEST: usize = 8 << 10;
 
-/// Runs a parser that recurses, and that may panic, on a stack of its own.
+thread_local! {
+    /// A parser runs, whose panic is an answer.
+    static PARSES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a parser that recurses, and that may panic, on a stack of its own. Nothing is said of a panic: the text may be a model's, which
+/// would fill stderr with it.
 fn parse<T>(text: &str, parser: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadable> {
+    static QUIET: Once = Once::new();
     if text.len() > LONGEST {
         return Err(Unreadable("it is longer than any that is read"));
     }
-    let parse = || catch_unwind(AssertUnwindSafe(parser)).unwrap_or(Err(Unreadable("the parser failed")));
+    QUIET.call_once(|| {
+        let report = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !PARSES.get() {
+                report(panic);
+            }
+        }));
+    });
+    let parse = || {
+        let outer = PARSES.replace(true);
+        let read = catch_unwind(AssertUnwindSafe(parser)).unwrap_or(Err(Unreadable("the parser failed")));
+        PARSES.set(outer);
+        read
+    };
     stacker::grow(STACK, parse)
 }

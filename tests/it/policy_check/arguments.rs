@@ -744,3 +744,11 @@ fn calls_that_nest_deep_take_neither_the_stack_nor_long() {
     assert_eq!(play(&[], &long).records()[0]["policy"]["rule"], "builtin.run");
     assert!(before.elapsed().as_secs() < 20, "{:?}", before.elapsed());
 }
+
+#[test]
+fn shell_text_that_the_parser_fails_on_is_asked_about_without_a_word_of_it() {
+    let played = play(&[], "{\"tool\":\"run_command\",\"args\":{\"command\":\"ls 99999999999999999999>x\"}}\n");
+    let records = Vec::from_iter(played.records());
+    assert_eq!(records[0]["policy"]["verdict"], "confirm", "{records:?}");
+    assert_eq!(played.stderr, "");
+}
