@@ -31,3 +31,4 @@ pub mod record;
 pub mod replay;
 pub mod rpc;
 pub mod spire;
+mod toml_error;

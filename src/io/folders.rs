@@ -7,6 +7,11 @@ pub fn data() -> Option<PathBuf> {
     absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))
 }
 
+/// What a person sets up: XDG_CONFIG_HOME, else `.config` in HOME; none where neither is set.
+pub fn configuration() -> Option<PathBuf> {
+    absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))
+}
+
 /// What lives no longer than its owner's session: XDG_RUNTIME_DIR, where it is a folder.
 pub fn runtime() -> Option<PathBuf> {
     absolute("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir())

@@ -84,7 +84,12 @@ pub struct Report {
     notes: AtomicU64,
     failed: AtomicBool,
     finished: AtomicBool,
+    /// The cursor stands behind a line of [`Report::progress`].
+    in_progress: AtomicBool,
 }
+
+/// Goes to the beginning of the line, and removes what stands there.
+const CLEARED: &str = "\r\x1b[K";
 
 impl Report {
     /// How many faults, and how many notes of one sort, are told one by one.
@@ -99,6 +104,7 @@ impl Report {
             notes: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             finished: AtomicBool::new(false),
+            in_progress: AtomicBool::new(false),
         }
     }
 
@@ -147,7 +153,16 @@ impl Report {
     pub fn say(&self, message: impl Display) {
         let line = format!("{}: {message}", self.command);
         let line = printable(&line);
-        let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+        let before = if self.in_progress.swap(false, Ordering::Relaxed) { CLEARED } else { "" };
+        let _ = std::io::stderr().write_all(format!("{before}{line}\n").as_bytes());
+    }
+
+    /// How far the run is, on the terminal that stderr is: the line stays until something else is said.
+    pub fn progress(&self, message: impl Display) {
+        let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+        let line: String = format!("{}: {message}", self.command).chars().take(width.saturating_sub(1)).collect();
+        self.in_progress.store(true, Ordering::Relaxed);
+        let _ = std::io::stderr().write_all(format!("{CLEARED}{line}").as_bytes());
     }
 
     /// How many faults there were.

@@ -24,6 +24,7 @@ use super::detector::ActionKind;
 use super::verdict::{Decision, Verdict};
 use crate::io::lines::{Path, Paths, Step};
 use crate::record::Fields;
+use crate::toml_error::{describe, place};
 use condition::Globs;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -112,18 +113,6 @@ enum TargetField {
 
 /// Whether a rule's jq filter is true of a call, by the rule's index; why it can't be told, in words.
 pub type When<'a> = dyn FnMut(usize) -> Result<bool, String> + 'a;
-
-/// The line and the column, counted from 1, of a byte of a text.
-fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    (before.matches('\n').count() + 1, line.chars().count() + 1)
-}
-
-fn describe(text: &str, error: &toml::de::Error) -> String {
-    let (line, column) = place(text, error.span().map_or(0, |span| span.start));
-    format!("{line}:{column}: {}", error.message())
-}
 
 fn check_id(rule: &Rule, before: &[Rule]) -> Result<(), String> {
     let Rule { line, id, .. } = rule;

@@ -1,5 +1,6 @@
 //! One request from its line to its turn: attempts, what they cost, and the pauses between them.
 
+use super::cache::Entry;
 use crate::llm::{Failure, Provider, Retry, Token, TurnReader};
 use crate::record::{Attempts, Kind, ModelRequest, ModelTurn, TurnFailure, Usage};
 use pipewright_http::Error;
@@ -28,6 +29,10 @@ pub struct Job {
     pub has_streamed: bool,
     /// It was sent with its tools described in the text.
     pub has_tools_as_text: bool,
+    /// Where its turn will be kept.
+    pub entry: Option<Entry>,
+    /// Its turn was kept from an earlier request.
+    pub is_cached: bool,
 }
 
 enum State {
@@ -72,6 +77,8 @@ impl Job {
             repairs: 0,
             has_streamed: false,
             has_tools_as_text: false,
+            entry: None,
+            is_cached: false,
         }
     }
 
@@ -135,6 +142,7 @@ impl Job {
         Attempts {
             latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
             retries: self.attempts.saturating_sub(1) + self.repairs,
+            is_cached: self.is_cached,
         }
     }
 

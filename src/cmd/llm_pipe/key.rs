@@ -1,7 +1,6 @@
 //! The key: from a variable or a private file, for one server.
 
 use crate::io::report::{Failure, Status};
-use crate::llm::Provider;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -17,21 +16,29 @@ pub struct KeyOptions {
     key_file: Option<std::path::PathBuf>,
 }
 
-/// The key; `None` where none was named and the provider's variables are not set.
+/// The key that the options name, else that of the variable `configured`, else of the first of `usual` that is set.
 ///
 /// # Errors
 /// [`Status::Usage`]: a key that was named is missing or empty, or its file can be read by others.
-pub fn key(options: &KeyOptions, provider: &dyn Provider) -> Result<Option<String>, Failure> {
+pub fn key(options: &KeyOptions, configured: Option<&str>, usual: &[&str]) -> Result<Option<String>, Failure> {
     let usage = |why: String| Failure::new(Status::Usage, why);
-    let variable = |name: &str| std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
     if let Some(path) = &options.key_file {
         return read(path).map(Some).map_err(|why| usage(format!("--key-file: {}: {why}", path.display())));
     }
-    if let Some(name) = &options.key_env {
-        let missing = || usage(format!("--key-env: the environment has no {name}, or it is empty"));
+    let (place, named) = match &options.key_env {
+        Some(name) => ("--key-env", Some(&**name)),
+        None => ("key_env in models.toml", configured),
+    };
+    if let Some(name) = named {
+        let missing = || usage(format!("{place}: the environment has no {name}, or it is empty"));
         return variable(name).ok_or_else(missing).map(Some);
     }
-    Ok(provider.key_variables().iter().find_map(|name| variable(name)))
+    Ok(usual.iter().find_map(|name| variable(name)))
+}
+
+/// The variable's value without blanks around it; `None` where it is not set or empty.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())
 }
 
 fn read(path: &Path) -> Result<String, String> {

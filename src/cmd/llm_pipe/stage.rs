@@ -1,51 +1,23 @@
 //! The stage of `llm-pipe`: requests come on the near side, are sent a few at a time, and their turns are printed in order.
 
-use super::answer::Answer;
 use super::arrivals::Arrivals;
-use super::input::{self, Form};
+use super::cache::Cache;
+use super::endpoint::Endpoint;
+use super::input;
 use super::job::{Job, Progress};
+use super::repair::{REPAIRS, matches_schema, own, send_back};
+use super::settings::Settings;
+use super::tally::Tally;
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::llm::{Provider, TOOLS_UNSUPPORTED, text_calls};
-use crate::record::{Kind, Message, ModelRequest, ModelTurn, OwnTurn, Part, TurnFailure};
+use crate::llm::{TOOLS_UNSUPPORTED, text_calls};
+use crate::record::{Kind, Message, ModelRequest, ModelTurn, OwnTurn, TurnFailure};
 use pipewright_http::exchanges::Exchanges;
 use pipewright_mcp::Schema;
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// How often a model is asked again for text that matches the schema.
-const REPAIRS: u32 = 2;
-
-/// What holds for every request.
-pub struct Settings {
-    pub provider: &'static dyn Provider,
-    pub model: String,
-    pub form: Form,
-    pub answer: Answer,
-    /// Taken where a request has none of its own.
-    pub system: Option<String>,
-    pub schema: Option<Box<serde_json::value::RawValue>>,
-    pub tools: Vec<crate::record::OwnedTool>,
-    pub max_output_tokens: Option<u64>,
-    /// The folder of images.
-    pub images: PathBuf,
-    /// How many requests are at the provider at once.
-    pub jobs: usize,
-    pub unordered: bool,
-    /// How often a request that failed is sent again.
-    pub retries: u32,
-    /// Whether tokens are printed as they come.
-    pub streams: bool,
-    /// How many turns of the conversation each prompt follows.
-    pub history: usize,
-    pub deadline: Option<Instant>,
-    pub max_depth: usize,
-    /// Servers may repeat it, and nothing shows it.
-    pub key: Option<String>,
-}
 
 pub struct Pipe {
     settings: Settings,
@@ -71,6 +43,8 @@ pub struct Pipe {
     /// A request that came with the command line: stdin has no lines.
     first: Option<ModelRequest>,
     near_ended: bool,
+    cache: Option<Cache>,
+    tally: Option<Tally>,
 }
 
 impl Pipe {
@@ -91,7 +65,19 @@ impl Pipe {
             history: Vec::new(),
             first: None,
             near_ended: false,
+            cache: None,
+            tally: None,
         }
+    }
+
+    /// Keeps turns there, and takes them from there.
+    pub fn keep(&mut self, cache: Option<Cache>) {
+        self.cache = cache;
+    }
+
+    /// Counts what becomes of requests, and shows it.
+    pub fn count(&mut self, tally: Option<Tally>) {
+        self.tally = tally;
     }
 
     /// A request that came with the command line.
@@ -121,6 +107,9 @@ impl Pipe {
     }
 
     fn line(&mut self, piece: &Piece<'_>, out: &mut Out) {
+        if let Some(tally) = &mut self.tally {
+            tally.line(piece.raw().len());
+        }
         let place = format!("stdin:{}", piece.number());
         let read = match piece {
             Piece::Line(line) if line.is_blank() => return,
@@ -156,6 +145,9 @@ impl Pipe {
         // Those that are done early wait for the others, so they count as well.
         let waiting = self.jobs.len() + self.done.len();
         out.hold_near(waiting >= self.settings.jobs.saturating_mul(4).saturating_add(4));
+        if let Some(tally) = &mut self.tally {
+            tally.show(&self.report, self.jobs.len(), self.near_ended);
+        }
         if self.near_ended && self.jobs.is_empty() {
             out.stop(self.report.finish());
         }
@@ -163,7 +155,7 @@ impl Pipe {
 
     fn send(&mut self, number: u64, now: Instant, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
-        let Settings { provider, model, images, history, .. } = &self.settings;
+        let Settings { endpoint: Endpoint { provider, model, .. }, images, history, .. } = &self.settings;
         if *history > 0 && job.repairs == 0 && job.request.messages.len() == 1 {
             job.request.messages.splice(0..0, self.history.iter().cloned());
         }
@@ -171,9 +163,12 @@ impl Pipe {
         job.has_tools_as_text = self.takes_no_tools && !job.request.tools.is_empty();
         let written = job.has_tools_as_text.then(|| text_calls::without_tools(&job.request));
         let request = written.as_ref().unwrap_or(&job.request);
-        match loaded.and_then(|()| provider.encode(request, model)) {
-            Ok(body) => {
-                let reader = provider.reader(request, model);
+        let encoded = loaded.and_then(|()| Ok((provider.encode(request, model)?, provider.reader(request, model))));
+        match encoded {
+            Ok((body, reader)) => {
+                if let Some(turn) = self.cache.as_ref().and_then(|cache| kept(cache, &body, job, &self.report)) {
+                    return self.end(number, turn, out);
+                }
                 job.send(self.next_attempt, reader, now);
                 self.attempts.insert(self.next_attempt, number);
                 self.exchanges.post(self.next_attempt, body.into_bytes());
@@ -183,13 +178,25 @@ impl Pipe {
         }
     }
 
+    /// Keeps the turn of this request.
+    fn store(&mut self, number: u64, turn: &ModelTurn) {
+        let Some(cache) = &self.cache else { return };
+        let Some((place, entry)) = self.jobs.get(&number).and_then(|job| Some((&job.place, job.entry.as_ref()?)))
+        else {
+            return;
+        };
+        if let Err(why) = cache.write(entry, turn) {
+            self.report.fault(place, format_args!("--cache: {why}"));
+        }
+    }
+
     fn take_arrivals(&mut self, out: &mut Out) {
         let pieces: Vec<_> = self.arrivals.take().collect();
         let mut tokens = Vec::new();
         for (attempt, piece) in pieces {
             let Some(&number) = self.attempts.get(&attempt) else { continue };
             let Some(job) = self.jobs.get_mut(&number) else { continue };
-            let progress = job.take(piece, self.settings.provider, self.settings.retries, &mut tokens);
+            let progress = job.take(piece, self.settings.endpoint.provider, self.settings.retries, &mut tokens);
             if self.settings.streams {
                 job.has_streamed |= !tokens.is_empty();
                 let id = job.id();
@@ -201,7 +208,10 @@ impl Pipe {
             }
             match progress {
                 Progress::Going => {}
-                Progress::Turn(turn) => self.end(number, *turn, out),
+                Progress::Turn(turn) => {
+                    self.store(number, &turn);
+                    self.end(number, *turn, out);
+                }
                 Progress::Failed(failure) => {
                     self.exchanges.cancel(attempt);
                     if failure.code.as_deref() == Some(TOOLS_UNSUPPORTED) && !job.has_tools_as_text {
@@ -224,7 +234,7 @@ impl Pipe {
     fn pause(&mut self, number: u64, pause: Option<Duration>, why: &str, out: &mut Out) {
         let until = pause.and_then(|pause| Instant::now().checked_add(pause));
         self.paused_until = self.paused_until.max(until);
-        let why = self.without_key(why);
+        let why = self.settings.endpoint.without_key(why);
         let Some(job) = self.jobs.get_mut(&number) else { return };
         if std::mem::take(&mut job.has_streamed) {
             self.settings.answer.restarted(job.id(), out);
@@ -235,7 +245,7 @@ impl Pipe {
     /// A turn has come; text that does not match the schema is sent back.
     fn end(&mut self, number: u64, mut turn: ModelTurn, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
-        if self.settings.provider.has_calls_in_text() {
+        if self.settings.endpoint.provider.has_calls_in_text() {
             turn = text_calls::recognise(turn, &job.request);
         }
         let checked = match &job.schema {
@@ -248,6 +258,9 @@ impl Pipe {
         self.remember(number, &turn);
         let Some(job) = self.jobs.remove(&number) else { return };
         turn.usage = job.usage().plus(turn.usage);
+        if let Some(tally) = &mut self.tally {
+            tally.end(turn.usage, false, job.is_cached);
+        }
         let line = self.settings.answer.turn(&turn, job.id(), job.attempts(Instant::now()));
         self.print(number, Some(line), out);
     }
@@ -261,9 +274,7 @@ impl Pipe {
             return self.fail(number, &TurnFailure { kind: Kind::Protocol, message, code: None }, out);
         }
         job.repairs += 1;
-        job.request.messages.push(Message::Assistant(own(turn)));
-        let why = format!("This does not match the JSON Schema: {why}. Answer again, with JSON that matches it.");
-        job.request.messages.push(Message::User(vec![Part::Text(why)]));
+        send_back(&mut job.request, turn, why);
         job.send_anew();
     }
 
@@ -281,19 +292,15 @@ impl Pipe {
 
     fn fail(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
         let Some(job) = self.jobs.remove(&number) else { return };
-        let code = failure.code.as_deref().map(|code| self.without_key(code));
-        let failure = &TurnFailure { kind: failure.kind, message: self.without_key(&failure.message), code };
+        let code = failure.code.as_deref().map(|code| self.settings.endpoint.without_key(code));
+        let failure =
+            &TurnFailure { kind: failure.kind, message: self.settings.endpoint.without_key(&failure.message), code };
+        if let Some(tally) = &mut self.tally {
+            tally.end(job.usage(), true, false);
+        }
         self.report.fault(&job.place, &failure.message);
         let line = self.settings.answer.failure(failure, job.id(), job.usage(), job.attempts(Instant::now()));
         self.print(number, line, out);
-    }
-
-    fn without_key(&self, text: &str) -> String {
-        match &self.settings.key {
-            // A shorter one is none, and stands in common words.
-            Some(key) if key.len() >= 8 => text.replace(key.as_str(), "***"),
-            _ => text.to_owned(),
-        }
     }
 
     fn print(&mut self, number: u64, line: Option<String>, out: &mut Out) {
@@ -353,28 +360,18 @@ impl Stage for Pipe {
         let has_room = self.attempts.len() < self.settings.jobs;
         let next =
             waiting.map(|until| self.paused_until.map_or(until, |paused| paused.max(until))).or(self.paused_until);
-        [next.filter(|_| has_room), self.settings.deadline].into_iter().flatten().min()
+        let shown = self.tally.as_ref().and_then(Tally::next).filter(|_| !self.jobs.is_empty());
+        [next.filter(|_| has_room), self.settings.deadline, shown].into_iter().flatten().min()
     }
 }
 
-/// A turn as it stands in the conversation.
-fn own(turn: &ModelTurn) -> OwnTurn {
-    OwnTurn {
-        provider: turn.provider.to_owned(),
-        model: turn.model.clone(),
-        raw: Some(turn.raw.clone()),
-        text: turn.text.clone(),
-        calls: turn.calls.clone(),
-    }
-}
-
-/// Takes JSON out of the fence that models like to put around it, and checks it.
-fn matches_schema(turn: &mut ModelTurn, schema: &Schema) -> Result<(), String> {
-    let text = turn.text.trim();
-    let inner =
-        text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).and_then(|text| text.strip_suffix("```"));
-    let text = inner.unwrap_or(text).trim().to_owned();
-    schema.check(&text)?;
-    turn.text = text;
-    Ok(())
+/// The turn that is kept of the job, whose request has this body.
+fn kept(cache: &Cache, body: &str, job: &mut Job, report: &Report) -> Option<ModelTurn> {
+    let entry = cache.entry(body);
+    let kept = cache.read(&entry).unwrap_or_else(|why| {
+        report.note_again(format_args!("{}: --cache: {why}; the model is asked", job.place));
+        None
+    });
+    (job.entry, job.is_cached) = (Some(entry), kept.is_some());
+    kept
 }

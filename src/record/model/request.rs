@@ -213,14 +213,18 @@ fn part(raw: &RawValue) -> Result<Part, Unreadable> {
 }
 
 fn own_turn(fields: &Fields<'_>) -> Result<OwnTurn, Unreadable> {
-    let calls = fields.list("calls")?.into_iter().map(call).collect::<Result<_, _>>()?;
     Ok(OwnTurn {
         provider: fields.string("provider")?.unwrap_or_default(),
         model: fields.string("model")?.unwrap_or_default(),
         raw: fields.present("raw").map(RawValue::to_owned),
         text: fields.string("text")?.unwrap_or_default(),
-        calls,
+        calls: calls(fields)?,
     })
+}
+
+/// The `calls` of a turn.
+pub(super) fn calls(fields: &Fields<'_>) -> Result<Vec<super::ModelCall>, Unreadable> {
+    fields.list("calls")?.into_iter().map(call).collect()
 }
 
 fn call(raw: &RawValue) -> Result<super::ModelCall, Unreadable> {

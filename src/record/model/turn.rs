@@ -1,7 +1,7 @@
 //! `model_turn`: what a model answered, or why it did not.
 
 use crate::json::{Object, quoted};
-use crate::record::Kind;
+use crate::record::{Fields, Kind, Unreadable, unreadable};
 use serde_json::value::RawValue;
 
 /// How a turn ended.
@@ -136,6 +136,8 @@ pub struct Attempts {
     pub latency_ms: u64,
     /// Attempts after the first.
     pub retries: u32,
+    /// The turn was kept from an earlier request.
+    pub is_cached: bool,
 }
 
 impl ModelTurn {
@@ -153,7 +155,34 @@ impl ModelTurn {
             .put("raw", self.raw.get())
             .put("latency_ms", attempts.latency_ms)
             .put("retries", attempts.retries)
+            .put_some("from_cache", attempts.is_cached.then_some(true))
             .end()
+    }
+
+    /// Reads a `model_turn` with the status `ok`, as [`ModelTurn::record`] writes it, but for its usage.
+    ///
+    /// # Errors
+    /// Text that is not such a record.
+    pub fn read(record: &str, provider: &'static str) -> Result<ModelTurn, Unreadable> {
+        let fields = Fields::read(record)?;
+        let stop = fields.string("stop")?;
+        let stop = [Stop::Call, Stop::End, Stop::Length, Stop::Refusal]
+            .into_iter()
+            .find(|one| stop.as_deref() == Some(one.name()));
+        let (Some("ok"), Some(stop), Some(raw)) = (fields.string("status")?.as_deref(), stop, fields.present("raw"))
+        else {
+            return unreadable("it is no model_turn with \"status\":\"ok\", \"stop\" and \"raw\"");
+        };
+        Ok(ModelTurn {
+            stop,
+            text: fields.string("text")?.unwrap_or_default(),
+            reasoning: fields.string("reasoning")?.unwrap_or_default(),
+            calls: super::request::calls(&fields)?,
+            usage: Usage::default(),
+            provider,
+            model: fields.string("model")?.unwrap_or_default(),
+            raw: raw.to_owned(),
+        })
     }
 }
 

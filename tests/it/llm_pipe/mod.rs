@@ -3,8 +3,11 @@
 mod aimock;
 mod bare;
 mod batches;
+mod cache;
+mod check;
 mod documented;
 mod failures;
+mod models;
 mod requests;
 mod secrets;
 pub mod server;
@@ -15,8 +18,15 @@ use server::Server;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// `llm-pipe` with a Gemini model of that server.
+/// `llm-pipe` with a Gemini model of that server, and a key.
 fn gemini(server: &Server) -> Command {
+    let mut command = keyless(server);
+    command.args(["--key-env", "GEMINI_API_KEY"]);
+    command
+}
+
+/// The same with a key that is not sent there, since nobody says so.
+fn keyless(server: &Server) -> Command {
     let mut command = command("llm-pipe");
     command.args(["--model", "gemini/g", "--base-url", &server.url]);
     command.env_remove("GOOGLE_API_KEY").env("GEMINI_API_KEY", "k3y-of-all");

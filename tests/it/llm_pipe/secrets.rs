@@ -1,7 +1,7 @@
 //! The key: where it comes from, and where it never goes.
 
 use super::server::{Reply, Server};
-use super::{gemini, records};
+use super::{gemini, keyless, records};
 use crate::process::{command, pipe, text};
 use std::os::unix::fs::PermissionsExt;
 
@@ -25,6 +25,13 @@ fn the_key_is_sent_and_never_shown() {
 }
 
 #[test]
+fn the_key_of_a_provider_is_not_sent_to_another_server_unasked() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    assert!(pipe(&mut keyless(&server), PROMPT).status.success());
+    assert_eq!(server.requests()[0].header("x-goog-api-key"), None);
+}
+
+#[test]
 fn no_redirect_is_followed() {
     let other = Server::start(|_, _| Reply::gemini("x"));
     let url = other.url.clone();
@@ -40,7 +47,8 @@ fn no_redirect_is_followed() {
 #[test]
 fn a_key_is_not_sent_over_plain_http_to_another_machine() {
     let mut llm = command("llm-pipe");
-    llm.args(["--model", "gemini/g", "--base-url", "http://192.0.2.1"]).env("GEMINI_API_KEY", KEY);
+    llm.args(["--model", "gemini/g", "--base-url", "http://192.0.2.1", "--key-env", "GEMINI_API_KEY"]);
+    llm.env("GEMINI_API_KEY", KEY);
     let output = pipe(&mut llm, PROMPT);
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
     assert!(text(&output.stderr).contains("https only") && !text(&output.stderr).contains(KEY), "{output:?}");
@@ -54,7 +62,7 @@ fn a_key_file_is_private() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     for (mode, code) in [(0o644, 2), (0o600, 0)] {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        let output = pipe(gemini(&server).env_remove("GEMINI_API_KEY").arg("--key-file").arg(&path), PROMPT);
+        let output = pipe(keyless(&server).arg("--key-file").arg(&path), PROMPT);
         assert_eq!(output.status.code(), Some(code), "{output:?}");
     }
     assert_eq!(server.requests()[0].header("x-goog-api-key"), Some(KEY));

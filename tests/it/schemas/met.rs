@@ -108,6 +108,14 @@ fn modelled(met: &mut Met) {
     let request = met.reads("model_request.json", request);
     let said = met.runs(command("replay").args(["--as", "world", "--any-order"]).arg(log), request);
     assert_eq!(said.len(), 2);
+    let server = crate::llm_pipe::server();
+    let prompt = met.reads("short_model_request.json", r#"{"prompt":"hello","id":7}"#);
+    let mut llm = command("llm-pipe");
+    let said = met.runs(llm.args(["-m", "gemini/g", "--base-url", server]), prompt);
+    assert_eq!((said.len(), &said[0]["request_id"]), (1, &7.into()));
+    let mut llm = command("llm-pipe");
+    assert_eq!(met.runs(llm.args(["check", "-m", "gemini/g", "--base-url", server]), "").len(), 5);
+    met.runs(command("llm-pipe").arg("models"), "");
 }
 
 /// A call that is held, and answered for.

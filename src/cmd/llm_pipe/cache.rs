@@ -1,0 +1,83 @@
+//! Turns that were paid for once: a folder with a file for each request.
+
+use super::endpoint::Endpoint;
+use crate::io::private;
+use crate::io::report::{Failure, Status};
+use crate::record::{Attempts, ModelTurn, Stop};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The folder, for requests to one model at one server.
+pub struct Cache {
+    folder: PathBuf,
+    /// What tells requests apart beside their bodies.
+    beginning: Sha256,
+    provider: &'static str,
+}
+
+/// Where the turn of a request is kept.
+pub struct Entry(PathBuf);
+
+impl Cache {
+    /// Takes a folder, which is made where it is missing.
+    ///
+    /// # Errors
+    /// [`Status::Usage`]: there is none, and none can be made.
+    pub fn open(folder: &Path, endpoint: &Endpoint) -> Result<Cache, Failure> {
+        let made = private::folder().recursive(true).create(folder);
+        made.map_err(|error| Failure::new(Status::Usage, format_args!("--cache: {}: {error}", folder.display())))?;
+        let mut beginning = Sha256::new();
+        for text in [endpoint.provider.name(), &endpoint.url] {
+            beginning.update(text);
+            beginning.update([0]);
+        }
+        Ok(Cache { folder: folder.to_owned(), beginning, provider: endpoint.provider.name() })
+    }
+
+    /// Where the turn of the request with this body is kept.
+    pub fn entry(&self, body: &str) -> Entry {
+        let mut name = String::new();
+        for byte in self.beginning.clone().chain_update(body).finalize() {
+            let _ = write!(name, "{byte:02x}");
+        }
+        Entry(self.folder.join(name + ".json"))
+    }
+
+    /// The turn that is kept there, if there is one. It counts no tokens.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is none of ours.
+    pub fn read(&self, entry: &Entry) -> Result<Option<ModelTurn>, String> {
+        let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", entry.0.display());
+        match fs::read_to_string(&entry.0) {
+            Ok(text) => ModelTurn::read(text.trim_end(), self.provider).map(Some).map_err(|why| failed(&why)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    /// Keeps a turn, unless asking again may give a better one: one that a limit cut, or a refusal.
+    ///
+    /// # Errors
+    /// The file cannot be written; there is none then.
+    pub fn write(&self, entry: &Entry, turn: &ModelTurn) -> Result<(), String> {
+        if !matches!(turn.stop, Stop::End | Stop::Call) {
+            return Ok(());
+        }
+        let new = entry.0.with_extension(format!("{}.new", std::process::id()));
+        let text = turn.record(None, Attempts::default()) + "\n";
+        let written = write_new(&new, &text).and_then(|()| fs::rename(&new, &entry.0));
+        written.map_err(|error| {
+            // What is there of it would never be used.
+            let _ = fs::remove_file(&new);
+            format!("{}: {error}", entry.0.display())
+        })
+    }
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    private::file().write(true).create(true).truncate(true).open(path)?.write_all(text.as_bytes())
+}

@@ -1,0 +1,221 @@
+//! `llm-pipe check`: small requests that show what a model and its server can do.
+
+use super::arrivals::{self, Arrivals};
+use super::endpoint::{Endpoint, ModelOptions};
+use super::input;
+use super::job::{Job, Progress};
+use super::repair::matches_schema;
+use crate::io::between::{Ends, Near, between};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::Object;
+use crate::llm::text_calls;
+use crate::record::{
+    Arguments, Image, ImageSource, Message, ModelRequest, ModelTurn, OwnedTool, Part, ToolChoice, TurnFailure,
+};
+use pipewright_http::exchanges::Exchanges;
+use pipewright_mcp::Schema;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What is checked.
+#[derive(Debug, clap::Args)]
+pub struct CheckArguments {
+    #[command(flatten)]
+    model: ModelOptions,
+}
+
+/// How long a model may take for one of the requests: one that is loaded first takes a while.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// 16 by 16 red pixels.
+const RED: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mP4z8BAEmIY1TCqYfhqAACQ+f8B8u7oVwAAAABJRU5ErkJggg==";
+
+const SCHEMA: &str =
+    r#"{"type":"object","properties":{"colour":{"type":"string"}},"required":["colour"],"additionalProperties":false}"#;
+const TOOL: &str = r#"{"name":"add","description":"Adds two numbers.","input_schema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}}"#;
+
+/// One thing that is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probe {
+    Text,
+    Tools,
+    Schema,
+    Images,
+}
+
+impl Probe {
+    const ALL: [Probe; 4] = [Probe::Text, Probe::Tools, Probe::Schema, Probe::Images];
+
+    fn name(self) -> &'static str {
+        match self {
+            Probe::Text => "text",
+            Probe::Tools => "tools",
+            Probe::Schema => "schema",
+            Probe::Images => "images",
+        }
+    }
+
+    fn request(self) -> Result<ModelRequest, Failure> {
+        let broken =
+            |why: &dyn std::fmt::Display| Failure::new(Status::Fault, format!("check: {}: {why}", self.name()));
+        let ask = |prompt: &str| input::ask(prompt.to_owned());
+        Ok(match self {
+            Probe::Text => ask("Count from one to twenty in English words."),
+            Probe::Tools => {
+                let tool = RawValue::from_string(TOOL.to_owned()).map_err(|error| broken(&error))?;
+                let tools = vec![OwnedTool::read(&tool).map_err(|why| broken(&why))?];
+                ModelRequest { tools, tool_choice: ToolChoice::Any, ..ask("What is 17 plus 25? Call the tool.") }
+            }
+            Probe::Schema => {
+                let schema = RawValue::from_string(SCHEMA.to_owned()).map_err(|error| broken(&error))?;
+                ModelRequest { schema: Some(schema), ..ask("Name a colour, as JSON: {\"colour\":\"...\"}.") }
+            }
+            Probe::Images => {
+                let source = ImageSource::Base64(RED.to_owned());
+                let image = Part::Image(Image { mime: Some("image/png".to_owned()), source });
+                let question = Part::Text("What colour is this image? Answer with one word.".to_owned());
+                ModelRequest { messages: vec![Message::User(vec![image, question])], ..ModelRequest::default() }
+            }
+        })
+    }
+
+    /// Why a turn is not what was asked for.
+    fn fault(self, turn: &mut ModelTurn) -> Option<String> {
+        let told = |what: &str, turn: &ModelTurn| Some(format!("{what}: {:?}", turn.text));
+        match self {
+            Probe::Text => turn.text.trim().is_empty().then(|| "the answer is empty".to_owned()),
+            Probe::Tools => match turn.calls.first() {
+                Some(call) if call.tool_name == "add" && matches!(call.arguments, Arguments::Object(_)) => None,
+                Some(call) => Some(format!("it called {}", call.json())),
+                None => told("it called no tool", turn),
+            },
+            Probe::Schema => {
+                let checked = Schema::compile(SCHEMA).and_then(|schema| matches_schema(turn, &schema));
+                checked.err().map(|why| format!("the answer does not match the schema: {why}: {:?}", turn.text))
+            }
+            Probe::Images if turn.text.to_lowercase().contains("red") => None,
+            Probe::Images => told("it was shown red, and answered", turn),
+        }
+    }
+}
+
+/// Sends one request after the other.
+struct Check {
+    endpoint: Endpoint,
+    exchanges: Exchanges,
+    arrivals: Arrivals,
+    report: Arc<Report>,
+    /// The one that is under way, which has its place among all as its number.
+    number: u64,
+    job: Option<Job>,
+    begun: Instant,
+    /// Tokens that came one after the other.
+    tokens: usize,
+}
+
+/// Runs the checks, and prints a line for each.
+///
+/// # Errors
+/// The options name no model, or the system lacks something.
+pub fn run(arguments: &CheckArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
+    let endpoint = Endpoint::find(&arguments.model, report)?;
+    let client = endpoint.client(TIMEOUT, TIMEOUT)?;
+    let (exchanges, arrivals, wake) =
+        arrivals::start(client).map_err(|error| Failure::new(Status::NotStarted, error))?;
+    let begun = Instant::now();
+    let report = Arc::clone(report);
+    let check =
+        Check { endpoint, exchanges, arrivals, report: Arc::clone(&report), number: 0, job: None, begun, tokens: 0 };
+    let ends = Ends { near: Near::Stdout, answers: vec![wake], stays: true, ..Ends::default() };
+    between(Box::new(check), ends, signals, &report)
+}
+
+impl Check {
+    fn probe(&self) -> Option<Probe> {
+        Probe::ALL.get(usize::try_from(self.number).ok()?).copied()
+    }
+
+    /// Sends the next request; ends the run after the last.
+    fn send(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let Some(probe) = self.probe() else {
+            out.stop(self.report.finish());
+            return Ok(());
+        };
+        let request = probe.request()?;
+        let Endpoint { provider, model, .. } = &self.endpoint;
+        let body = provider.encode(&request, model).map_err(|why| Failure::new(Status::Fault, why))?;
+        let reader = provider.reader(&request, model);
+        let mut job = Job::new(request, probe.name().to_owned(), None);
+        (self.begun, self.tokens) = (Instant::now(), 0);
+        job.send(self.number, reader, self.begun);
+        self.job = Some(job);
+        self.exchanges.post(self.number, body.into_bytes());
+        Ok(())
+    }
+
+    fn take(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let pieces: Vec<_> = self.arrivals.take().collect();
+        for (number, piece) in pieces {
+            let (Some(job), Some(probe)) =
+                (&mut self.job, Probe::ALL.get(usize::try_from(number).unwrap_or(usize::MAX)))
+            else {
+                continue;
+            };
+            if number != self.number {
+                continue;
+            }
+            let mut tokens = Vec::new();
+            let progress = job.take(piece, self.endpoint.provider, 0, &mut tokens);
+            self.tokens += tokens.len();
+            let why = match progress {
+                Progress::Going | Progress::Again(..) => continue,
+                Progress::Turn(turn) => {
+                    let mut turn = match self.endpoint.provider.has_calls_in_text() {
+                        true => text_calls::recognise(*turn, &job.request),
+                        false => *turn,
+                    };
+                    probe.fault(&mut turn)
+                }
+                Progress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_key(&message)),
+            };
+            self.print(*probe, why.as_deref(), out);
+            let goes_on = why.is_none() || *probe != Probe::Text;
+            if !goes_on {
+                // The others would say the same.
+                self.report.fail();
+                out.stop(self.report.finish());
+                return Ok(());
+            }
+            self.number += 1;
+            self.send(out)?;
+        }
+        Ok(())
+    }
+
+    fn print(&self, probe: Probe, why: Option<&str>, out: &mut Out) {
+        let line = |name: &str, why: Option<&str>| {
+            let object =
+                Object::default().text("check", name).text("status", if why.is_some() { "error" } else { "ok" });
+            object.text_some("error", why).put("latency_ms", self.begun.elapsed().as_millis()).end()
+        };
+        out.add_line(Side::Near, &line(probe.name(), why));
+        if probe == Probe::Text && why.is_none() {
+            let whole = (self.tokens < 2).then_some("the answer came in one piece");
+            out.add_line(Side::Near, &line("streaming", whole));
+        }
+    }
+}
+
+impl Stage for Check {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(Side::Answers, _) => self.take(out)?,
+            _ => return Ok(()),
+        }
+        if self.job.is_none() { self.send(out) } else { Ok(()) }
+    }
+}

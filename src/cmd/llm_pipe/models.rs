@@ -1,0 +1,124 @@
+//! Names for models: `models.toml`, which a person writes, and what is found there.
+
+use crate::io::folders;
+use crate::io::report::{Failure, Status};
+use crate::json::Object;
+use crate::llm::PROVIDERS;
+use crate::record::Usage;
+use crate::toml_error;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+
+/// The models of `models.toml`, by their names; none where there is no such file.
+#[derive(Debug, Default)]
+pub struct Models {
+    path: PathBuf,
+    models: BTreeMap<String, Model>,
+}
+
+/// A table of the file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// PROVIDER/NAME; the table's own name where it is missing.
+    model: Option<String>,
+    /// The server's address.
+    pub base_url: Option<String>,
+    /// The environment variable of its key.
+    pub key_env: Option<String>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    input: f64,
+    output: f64,
+    /// Of input that the provider had in its cache; as other input where it is missing.
+    cached: Option<f64>,
+}
+
+impl Models {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// [`Status::Usage`]: it cannot be read.
+    pub fn read() -> Result<Models, Failure> {
+        let Some(folder) = folders::configuration() else { return Ok(Models::default()) };
+        let path = folder.join("pipewright/models.toml");
+        let usage = |why: String| Failure::new(Status::Usage, format_args!("{}:{why}", path.display()));
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(Models { path, models: BTreeMap::new() });
+            }
+            Err(error) => return Err(usage(format!(" {error}"))),
+        };
+        let models = toml::from_str(&text).map_err(|error| usage(toml_error::describe(&text, &error)))?;
+        Ok(Models { path, models })
+    }
+
+    /// PROVIDER/NAME of the model that `name` means, and its table; `name` itself where the file has no such table.
+    pub fn find(&self, name: &str) -> (String, Model) {
+        match self.models.get(name) {
+            Some(model) => (model.model.clone().unwrap_or_else(|| name.to_owned()), model.clone()),
+            None => (name.to_owned(), Model::default()),
+        }
+    }
+
+    /// Prints what `--model` may name: a line for each table of the file, then one for each provider.
+    ///
+    /// # Errors
+    /// [`Status::Usage`]: the file cannot be read. [`Status::Fault`]: stdout cannot be written.
+    pub fn print() -> Result<Status, Failure> {
+        let models = Models::read()?;
+        let mut lines = String::new();
+        for (name, model) in &models.models {
+            let object = Object::default().text("name", name).text("model", model.model.as_deref().unwrap_or(name));
+            let object = object.text_some("base_url", model.base_url.as_deref());
+            let price = model.price.map(|price| price.json());
+            let keys = Vec::from_iter(model.key_env.as_deref());
+            let object = with_keys(object, &keys).put_some("price", price);
+            lines += &format!("{}\n", object.text("file", &models.path.to_string_lossy()).end());
+        }
+        for provider in PROVIDERS {
+            let object = Object::default().text("provider", provider.name()).text("base_url", provider.base_url());
+            lines += &format!("{}\n", with_keys(object, provider.key_variables()).end());
+        }
+        match std::io::stdout().write_all(lines.as_bytes()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::new(Status::Fault, format!("stdout: {error}")))
+            }
+            _ => Ok(Status::Well),
+        }
+    }
+}
+
+fn with_keys(object: Object, variables: &[&str]) -> Object {
+    if variables.is_empty() {
+        return object;
+    }
+    let is_set = variables.iter().any(|name| super::key::variable(name).is_some());
+    object.text("key_env", &variables.join(" or ")).put("has_key", is_set)
+}
+
+impl Price {
+    /// Of these tokens, in US dollars.
+    pub fn of(self, usage: Usage) -> f64 {
+        let cached = usage.cached.unwrap_or(0);
+        let input = usage.input.unwrap_or(0).saturating_sub(cached);
+        let million = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+        million(input, self.input)
+            + million(cached, self.cached.unwrap_or(self.input))
+            + million(usage.output.unwrap_or(0), self.output)
+    }
+
+    fn json(self) -> String {
+        let object = Object::default().put("input", self.input).put("output", self.output);
+        object.put_some("cached", self.cached).end()
+    }
+}

@@ -1,0 +1,103 @@
+//! How far a batch is, for the person who started it.
+
+use super::models::Price;
+use crate::io::report::Report;
+use crate::record::Usage;
+use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::time::{Duration, Instant};
+
+/// How often it is shown.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// What has become of the requests so far.
+pub struct Tally {
+    begun: Instant,
+    shown: Option<Instant>,
+    done: u64,
+    failed: u64,
+    /// Those that were answered without the provider, which took no time.
+    cached: u64,
+    usage: Usage,
+    price: Option<Price>,
+    /// Bytes of the input, where it is a file.
+    input: Option<u64>,
+    /// Bytes of the lines that were read.
+    read: u64,
+}
+
+impl Tally {
+    /// `None` where nobody would see it: stderr is no terminal, or what is printed there itself shows how far the run is.
+    pub fn start(price: Option<Price>) -> Option<Tally> {
+        if !stderr().is_terminal() || stdout().is_terminal() || stdin().is_terminal() {
+            return None;
+        }
+        let input = std::fs::metadata("/dev/stdin").ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+        let usage = Usage::default();
+        Some(Tally { begun: Instant::now(), shown: None, done: 0, failed: 0, cached: 0, usage, price, input, read: 0 })
+    }
+
+    /// A line of so many bytes was read, with its line feed.
+    pub fn line(&mut self, bytes: usize) {
+        self.read += bytes as u64;
+    }
+
+    /// A request has ended.
+    pub fn end(&mut self, usage: Usage, has_failed: bool, is_cached: bool) {
+        self.done += u64::from(!has_failed);
+        self.failed += u64::from(has_failed);
+        self.cached += u64::from(is_cached);
+        self.usage = self.usage.plus(usage);
+    }
+
+    /// When it is shown next.
+    pub fn next(&self) -> Option<Instant> {
+        self.shown?.checked_add(PAUSE)
+    }
+
+    /// Shows it, where it is time to; `waiting` requests are under way or queued, and `is_last` where no more will come.
+    pub fn show(&mut self, report: &Report, waiting: usize, is_last: bool) {
+        let now = Instant::now();
+        let is_over = is_last && waiting == 0;
+        if !is_over && self.next().is_some_and(|next| now < next) {
+            return;
+        }
+        self.shown = Some(now);
+        let left = self.left(now.duration_since(self.begun), waiting as u64, is_last);
+        let line = self.line_of(left.filter(|_| !is_over));
+        if is_over { report.say(line) } else { report.progress(line) }
+    }
+
+    fn line_of(&self, left: Option<Duration>) -> String {
+        let Usage { input, output, .. } = self.usage;
+        let mut line = format!("{} done, {} failed", self.done, self.failed);
+        if self.cached > 0 {
+            line += &format!(", {} from the cache", self.cached);
+        }
+        line += &format!("; tokens: {} in, {} out", input.unwrap_or(0), output.unwrap_or(0));
+        if let Some(price) = self.price {
+            line += &format!("; ${:.4}", price.of(self.usage));
+        }
+        if let Some(left) = left {
+            let seconds = left.as_secs();
+            line += &match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+                (0, 0, seconds) => format!("; {seconds}s left"),
+                (0, minutes, seconds) => format!("; {minutes}m{seconds:02}s left"),
+                (hours, minutes, _) => format!("; {hours}h{minutes:02}m left"),
+            };
+        }
+        line
+    }
+
+    /// As long as those that the provider answered took, for each of the rest; unknown where nobody knows how many there are.
+    fn left(&self, elapsed: Duration, waiting: u64, is_last: bool) -> Option<Duration> {
+        let ended = self.done + self.failed;
+        let lines = ended + waiting;
+        let more = match self.input {
+            _ if is_last => 0,
+            Some(input) if self.read > 0 => input.saturating_sub(self.read) / (self.read / lines.max(1)).max(1),
+            _ => return None,
+        };
+        let asked = ended.saturating_sub(self.cached);
+        (asked > 0).then(|| elapsed.mul_f64((waiting + more) as f64 / asked as f64))
+    }
+}

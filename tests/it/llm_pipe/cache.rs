@@ -1,0 +1,100 @@
+//! Turns that were paid for once are not paid for again.
+
+use super::server::{Reply, Server};
+use super::{gemini, records};
+use crate::process::{Talk, pipe, text};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Output;
+
+fn ask(server: &Server, folder: &Path, prompts: &[&str]) -> Output {
+    let lines: String = prompts.iter().map(|prompt| format!("{{\"prompt\":\"{prompt}\"}}\n")).collect();
+    pipe(gemini(server).arg("--cache").arg(folder), lines.as_bytes())
+}
+
+fn answers() -> Server {
+    Server::start(|_, before| Reply::gemini(&format!("answer {before}")))
+}
+
+#[test]
+fn an_interrupted_batch_goes_on_where_it_was() {
+    let (server, place) = (answers(), tempfile::tempdir().unwrap());
+    let folder = place.path().join("new/cache");
+    let mut talk = Talk::start(gemini(&server).arg("--cache").arg(&folder));
+    let first = talk.ask("{\"prompt\":\"a\"}");
+    talk.signal(nix::sys::signal::Signal::SIGKILL);
+
+    let turns = records(&ask(&server, &folder, &["a", "b"]));
+    let first: serde_json::Value = serde_json::from_str(&first).unwrap();
+    assert_eq!((&turns[0]["text"], &turns[1]["text"]), (&"answer 0".into(), &"answer 1".into()));
+    assert_eq!((&turns[0]["raw"], &turns[0]["usage"]), (&first["raw"], &serde_json::json!({})));
+    assert_eq!((&turns[0]["from_cache"], turns[1].get("from_cache")), (&true.into(), None));
+    assert_eq!(server.requests().len(), 2);
+
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!std::fs::read_to_string(entry.path()).unwrap().contains("k3y-of-all"));
+    }
+    assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn only_the_same_request_is_answered_from_the_cache() {
+    let (server, place) = (answers(), tempfile::tempdir().unwrap());
+    ask(&server, place.path(), &["a"]);
+    for option in [["--system", "s"], ["--max-output-tokens", "7"], ["--model", "gemini/h"]] {
+        let mut other = gemini(&server);
+        if option[0] == "--model" {
+            other = crate::process::command("llm-pipe");
+            other.args(["--base-url", &server.url]);
+        }
+        let output = pipe(other.args(option).arg("--cache").arg(place.path()), b"{\"prompt\":\"a\"}\n");
+        assert_eq!(records(&output)[0].get("from_cache"), None, "{option:?}");
+    }
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[test]
+fn what_failed_or_was_cut_is_asked_again() {
+    let place = tempfile::tempdir().unwrap();
+    let cut = r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MAX_TOKENS"}]}"#;
+    let server = Server::start(move |_, before| match before {
+        0 => Reply::error(400, "{}"),
+        1 => Reply::stream(&[cut]),
+        _ => Reply::gemini("whole"),
+    });
+    let texts = [(); 3].map(|()| records(&ask(&server, place.path(), &["a"]))[0]["text"].clone());
+    assert_eq!(texts, [serde_json::Value::Null, "a".into(), "whole".into()]);
+}
+
+#[test]
+fn a_file_that_is_damaged_is_replaced() {
+    let (server, place) = (answers(), tempfile::tempdir().unwrap());
+    ask(&server, place.path(), &["a"]);
+    let path = std::fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&path, "{\"type\":\"model_turn\",").unwrap();
+    let output = ask(&server, place.path(), &["a"]);
+    assert_eq!(records(&output)[0]["text"], "answer 1");
+    assert!(output.status.success() && text(&output.stderr).contains("the model is asked"), "{output:?}");
+    assert_eq!(records(&ask(&server, place.path(), &["a"]))[0]["text"], "answer 1");
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_a_fault_and_loses_no_turn() {
+    let (server, place) = (answers(), tempfile::tempdir().unwrap());
+    let file = place.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let output = ask(&server, &file, &["a"]);
+    assert_eq!((output.status.code(), server.requests().len()), (Some(2), 0));
+    assert!(text(&output.stderr).contains("--cache: "), "{output:?}");
+
+    let folder = place.path().join("folder");
+    let mut talk = Talk::start(gemini(&server).arg("--cache").arg(&folder));
+    assert!(talk.ask("{\"prompt\":\"a\"}").contains("answer 0"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(talk.ask("{\"prompt\":\"b\"}").contains("answer 1"));
+    let ended = talk.end_after_close();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(ended.stderr.contains("stdin:2: --cache: "), "{}", ended.stderr);
+}

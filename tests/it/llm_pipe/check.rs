@@ -1,0 +1,80 @@
+//! `llm-pipe check`, and what a person sees of a batch.
+
+use super::records;
+use super::server::{Reply, Request, Server};
+use crate::process::{binary, command};
+use rexpect::session::spawn_command;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+fn check(server: &Server) -> Output {
+    command("llm-pipe").args(["check", "-m", "gemini/g", "--base-url", &server.url]).output().unwrap()
+}
+
+fn verdicts(output: &Output) -> Vec<(String, String)> {
+    let word = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    records(output).iter().map(|line| (word(&line["check"]), word(&line["status"]))).collect()
+}
+
+fn able(request: &Request) -> Reply {
+    match &*request.body {
+        body if body.contains("functionDeclarations") => Reply::gemini_call("add", r#"{"a":17,"b":25}"#, "s"),
+        body if body.contains("responseJsonSchema") => Reply::gemini(r#"{"colour":"blue"}"#),
+        body if body.contains("inlineData") => Reply::gemini("Red."),
+        _ => Reply::stream(&[
+            r#"{"candidates":[{"content":{"parts":[{"text":"one, "}]}}]}"#,
+            r#"{"candidates":[{"content":{"parts":[{"text":"two"}]},"finishReason":"STOP"}]}"#,
+        ]),
+    }
+}
+
+#[test]
+fn a_model_that_can_do_all() {
+    let output = check(&Server::start(|request, _| able(request)));
+    let expected = ["text", "streaming", "tools", "schema", "images"].map(|name| (name.to_owned(), "ok".to_owned()));
+    assert_eq!((verdicts(&output), output.status.code()), (expected.to_vec(), Some(0)), "{output:?}");
+}
+
+#[test]
+fn what_a_model_cannot_do_is_named() {
+    let output = check(&Server::start(|_, _| Reply::gemini("I am sorry.")));
+    let statuses = verdicts(&output).into_iter().map(|(_, status)| status);
+    assert_eq!(Vec::from_iter(statuses), ["ok", "error", "error", "error", "error"], "{output:?}");
+    let whys: String = records(&output).iter().map(|line| format!("{}\n", line["error"])).collect();
+    for why in ["in one piece", "it called no tool", "does not match the schema", "it was shown red, and answered"] {
+        assert!(whys.contains(why), "{why}: {whys}");
+    }
+    assert_eq!(output.status.code(), Some(0), "a model may have no more than text");
+}
+
+#[test]
+fn a_server_that_refuses_is_asked_once() {
+    let server = Server::start(|_, _| {
+        Reply::error(403, r#"{"error":{"code":403,"message":"no such key","status":"PERMISSION_DENIED"}}"#)
+    });
+    let output = check(&server);
+    assert_eq!((verdicts(&output).len(), output.status.code(), server.requests().len()), (1, Some(1), 1));
+    assert!(records(&output)[0]["error"].as_str().unwrap().contains("no such key"), "{output:?}");
+}
+
+#[test]
+fn a_batch_shows_a_person_how_far_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let input: String = (0..8).map(|n| format!("{{\"prompt\":\"p{n}\"}}\n")).collect();
+    std::fs::write(place.path().join("input"), input).unwrap();
+    std::fs::create_dir(place.path().join("pipewright")).unwrap();
+    let server = Server::start(|request, _| match request.body.contains("p3") {
+        true => Reply::error(400, "{}"),
+        false => Reply::gemini("x").paused(Duration::from_millis(100)),
+    });
+    let price = "[\"gemini/g\"]\nprice = { input = 1000, output = 1000000 }\n";
+    std::fs::write(place.path().join("pipewright/models.toml"), price).unwrap();
+    let line = format!("{} -m gemini/g --base-url {} <input >output", binary("llm-pipe").display(), server.url);
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &line]).current_dir(place.path()).env("XDG_CONFIG_HOME", place.path());
+    let mut person = spawn_command(shell, Some(10_000)).unwrap();
+    person.exp_regex(r"[1-6] done, [01] failed; tokens: \d+ in, \d+ out; \$\d+\.\d+; \ds left").unwrap();
+    // 7 requests of 7 and 2 tokens.
+    person.exp_string("7 done, 1 failed; tokens: 49 in, 14 out; $14.0490\r\n").unwrap();
+    person.exp_eof().unwrap();
+}
