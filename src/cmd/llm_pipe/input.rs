@@ -13,22 +13,35 @@ pub enum Form {
     Text,
 }
 
+/// What a line asks for.
+pub enum Line {
+    /// The model's next turn.
+    Request(Box<ModelRequest>),
+    /// That the request with this id, which is JSON text, is given up: `{"type":"cancel","request_id"}`.
+    Cancel(Box<RawValue>),
+}
+
 /// Reads a line.
 ///
 /// # Errors
 /// It is no record of these, or none that a model can be asked.
-pub fn read(form: Form, line: &[u8], max_depth: usize) -> Result<ModelRequest, Unreadable> {
+pub fn read(form: Form, line: &[u8], max_depth: usize) -> Result<Line, Unreadable> {
     let Ok(text) = std::str::from_utf8(line) else { return unreadable("it is no UTF-8") };
+    let request = |request| Line::Request(Box::new(request));
     if form == Form::Text {
-        return Ok(ask(text.to_owned()));
+        return Ok(request(ask(text.to_owned())));
     }
     if deeper_than(line, max_depth) {
         return unreadable(crate::cmd::options::TOO_DEEP);
     }
     let fields = Fields::read(text)?;
     match fields.get("type").map(RawValue::get) {
-        Some("\"model_request\"") => ModelRequest::from_fields(&fields),
-        None if fields.get("prompt").is_some() => short(&fields),
+        Some("\"model_request\"") => ModelRequest::from_fields(&fields).map(request),
+        Some("\"cancel\"") => match fields.present("request_id") {
+            Some(id) => Ok(Line::Cancel(id.to_owned())),
+            None => unreadable("a cancel needs the \"request_id\" of the request"),
+        },
+        None if fields.get("prompt").is_some() => short(&fields).map(request),
         _ => unreadable(r#"it is neither a model_request nor {"prompt"}"#),
     }
 }

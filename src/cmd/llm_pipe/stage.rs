@@ -3,7 +3,7 @@
 use super::arrivals::Arrivals;
 use super::cache::Cache;
 use super::endpoint::Endpoint;
-use super::input;
+use super::input::{self, Line};
 use super::job::{Job, Progress};
 use super::repair::{REPAIRS, matches_schema, own, send_back};
 use super::settings::Settings;
@@ -12,9 +12,10 @@ use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::llm::{TOOLS_UNSUPPORTED, text_calls};
-use crate::record::{Kind, Message, ModelRequest, ModelTurn, OwnTurn, TurnFailure};
+use crate::record::{Kind, Message, ModelRequest, ModelTurn, OwnTurn, TurnFailure, is_same_id};
 use pipewright_http::exchanges::Exchanges;
 use pipewright_mcp::Schema;
+use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -119,7 +120,8 @@ impl Pipe {
             Piece::Part { .. } => Err((Kind::TooLarge, crate::cmd::options::TOO_LONG.to_owned(), None)),
         };
         match read {
-            Ok(request) => self.begin(request, place, out),
+            Ok(Line::Request(request)) => self.begin(*request, place, out),
+            Ok(Line::Cancel(id)) => self.cancel(&id, out),
             Err((kind, message, request_id)) => {
                 let request = ModelRequest { request_id, ..ModelRequest::default() };
                 let job = self.next_job;
@@ -128,6 +130,18 @@ impl Pipe {
                 self.fail(job, &TurnFailure { kind, message, code: None }, out);
             }
         }
+    }
+
+    /// Gives a request up. One that has its turn keeps it: both were under way at once.
+    fn cancel(&mut self, id: &RawValue, out: &mut Out) {
+        let is_meant = |job: &Job| is_same_id(job.id().map(RawValue::get), Some(id.get()));
+        let Some((&number, job)) = self.jobs.iter().find(|(_, job)| is_meant(job)) else { return };
+        if let Some(attempt) = job.number() {
+            self.exchanges.cancel(attempt);
+            self.attempts.remove(&attempt);
+        }
+        let failure = TurnFailure { kind: Kind::Cancelled, message: "it was cancelled".to_owned(), code: None };
+        self.give_up(number, &failure, out);
     }
 
     /// Sends what may be sent.
@@ -291,14 +305,20 @@ impl Pipe {
     }
 
     fn fail(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
-        let Some(job) = self.jobs.remove(&number) else { return };
+        let Some(job) = self.jobs.get(&number) else { return };
         let code = failure.code.as_deref().map(|code| self.settings.endpoint.without_key(code));
         let failure =
             &TurnFailure { kind: failure.kind, message: self.settings.endpoint.without_key(&failure.message), code };
+        self.report.fault(&job.place, &failure.message);
+        self.give_up(number, failure, out);
+    }
+
+    /// Prints that the request has no turn.
+    fn give_up(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
+        let Some(job) = self.jobs.remove(&number) else { return };
         if let Some(tally) = &mut self.tally {
             tally.end(job.usage(), true, false);
         }
-        self.report.fault(&job.place, &failure.message);
         let line = self.settings.answer.failure(failure, job.id(), job.usage(), job.attempts(Instant::now()));
         self.print(number, line, out);
     }

@@ -86,3 +86,20 @@ fn tokens_are_printed_as_they_come() {
     assert!(lines.next().unwrap().starts_with(r#"{"type":"model_turn","request_id":7,"#));
     assert_eq!(lines.next(), None);
 }
+
+#[test]
+fn a_request_that_is_cancelled_is_answered_at_once_and_no_fault() {
+    let server = Server::start(|request, _| match request.body.contains("slow") {
+        true => Reply::gemini("x").paused(Duration::from_secs(20)),
+        false => Reply::gemini("y"),
+    });
+    let mut talk = Talk::start(&mut gemini(&server));
+    talk.say(r#"{"prompt":"slow","id":"m\u0031"}"#);
+    crate::process::eventually("the request is there", || !server.requests().is_empty());
+    talk.say(r#"{"type":"cancel","request_id":"other"}"#);
+    talk.say(r#"{"prompt":"quick","id":2}"#);
+    let turn: serde_json::Value = serde_json::from_str(&talk.ask(r#"{"type":"cancel","request_id":"m1"}"#)).unwrap();
+    assert_eq!((&turn["request_id"], &turn["kind"]), (&"m1".into(), &"cancelled".into()));
+    assert!(talk.hear().contains(r#""text":"y""#));
+    assert_eq!(talk.end_after_close().status.code(), Some(0));
+}
