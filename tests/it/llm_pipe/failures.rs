@@ -4,6 +4,7 @@ use super::server::{Reply, Server};
 use super::{gemini, records};
 use crate::process::{Talk, command, pipe, text};
 use nix::sys::signal::Signal;
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 const PROMPT: &[u8] = b"{\"prompt\":\"p\",\"id\":1}\n";
@@ -24,6 +25,31 @@ fn a_rate_limit_pauses_every_request_for_as_long_as_the_provider_asks() {
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stderr).contains("llm-pipe: stdin:1: slow down; it is sent again"), "{output:?}");
+}
+
+#[test]
+fn a_hundred_rate_limits_at_once_are_one_pause_and_every_request_is_answered() {
+    let (limited, times) = (Arc::new(Barrier::new(100)), Arc::new(Mutex::new(Vec::new())));
+    let seen = Arc::clone(&times);
+    let server = Server::start(move |request, before| {
+        seen.lock().unwrap().push(Instant::now());
+        if before < 100 {
+            limited.wait();
+            let slow = r#"{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}"#;
+            return Reply::error(429, slow).header("retry-after", "1");
+        }
+        Reply::gemini(request.body.split(['<', '>']).nth(1).unwrap())
+    });
+    let prompts: String = (0..120).map(|number| format!("{{\"prompt\":\"<{number}>\"}}\n")).collect();
+    let output = pipe(gemini(&server).args(["-j", "100"]), prompts.as_bytes());
+    for (number, turn) in records(&output).iter().enumerate() {
+        assert_eq!((&turn["text"], &turn["retries"]), (&number.to_string().into(), &u8::from(number < 100).into()));
+    }
+    let times = times.lock().unwrap();
+    assert_eq!((times.len(), records(&output).len()), (220, 120));
+    let (first, then) = times.split_at(100);
+    let pause = *then.iter().min().unwrap() - *first.iter().max().unwrap();
+    assert!(pause >= Duration::from_secs(1), "a request was sent {pause:?} after the last limit");
 }
 
 #[test]

@@ -8,9 +8,12 @@ mod check;
 mod documented;
 mod failures;
 mod models;
+mod protection;
 mod requests;
 mod secrets;
 pub mod server;
+mod signatures;
+mod streams;
 
 use crate::process::{command, text};
 use serde_json::Value;
@@ -27,9 +30,15 @@ fn gemini(server: &Server) -> Command {
 
 /// The same with a key that is not sent there, since nobody says so.
 fn keyless(server: &Server) -> Command {
-    let mut command = command("llm-pipe");
-    command.args(["--model", "gemini/g", "--base-url", &server.url]);
+    let mut command = model(server, "gemini/g");
     command.env_remove("GOOGLE_API_KEY").env("GEMINI_API_KEY", "k3y-of-all");
+    command
+}
+
+/// `llm-pipe` with any model of that server.
+fn model(server: &Server, model: &str) -> Command {
+    let mut command = command("llm-pipe");
+    command.args(["--model", model, "--base-url", &server.url]);
     command
 }
 

@@ -27,7 +27,7 @@ pub struct Reply {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     /// Each is written by itself, after a pause.
-    pub pieces: Vec<(Duration, String)>,
+    pub pieces: Vec<(Duration, Vec<u8>)>,
     /// The connection breaks instead of ending.
     pub breaks: bool,
 }
@@ -35,13 +35,19 @@ pub struct Reply {
 impl Reply {
     /// A stream of events with this data.
     pub fn stream(events: &[&str]) -> Reply {
-        let pieces = events.iter().map(|data| (Duration::ZERO, format!("data: {data}\n\n"))).collect();
-        Reply { status: 200, headers: vec![("content-type", "text/event-stream".to_owned())], pieces, breaks: false }
+        let events = events.iter().map(|data| format!("data: {data}\n\n"));
+        Reply::pieces(events.map(String::into_bytes))
+    }
+
+    /// A stream that is written in these pieces.
+    pub fn pieces(pieces: impl Iterator<Item = Vec<u8>>) -> Reply {
+        let headers = vec![("content-type", "text/event-stream".to_owned())];
+        Reply { status: 200, headers, pieces: pieces.map(|piece| (Duration::ZERO, piece)).collect(), breaks: false }
     }
 
     pub fn error(status: u16, body: &str) -> Reply {
         let headers = vec![("content-type", "application/json".to_owned())];
-        Reply { status, headers, pieces: vec![(Duration::ZERO, body.to_owned())], breaks: false }
+        Reply { status, headers, pieces: vec![(Duration::ZERO, body.into())], breaks: false }
     }
 
     pub fn header(mut self, name: &'static str, value: &str) -> Reply {
@@ -129,12 +135,15 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, reply: &dyn Fn(&Request,
 }
 
 fn write(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
+    // Small pieces are not put together.
+    stream.set_nodelay(true)?;
     let headers: String = reply.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let status = reply.status;
     write!(stream, "HTTP/1.1 {status} X\r\n{headers}transfer-encoding: chunked\r\nconnection: close\r\n\r\n")?;
     for (pause, piece) in &reply.pieces {
         thread::sleep(*pause);
-        write!(stream, "{:x}\r\n{piece}\r\n", piece.len())?;
+        let begin = format!("{:x}\r\n", piece.len());
+        stream.write_all(&[begin.as_bytes(), piece, b"\r\n"].concat())?;
     }
     if !reply.breaks {
         write!(stream, "0\r\n\r\n")?;

@@ -1,0 +1,152 @@
+//! Streamed answers as the network may cut them, and as servers deviate from the API.
+
+use super::server::{Reply, Server};
+use super::{model, records};
+use crate::process::{pipe, text};
+use serde_json::{Value, json};
+
+/// A model, an answer with text and calls, and what stands in the event that completes the turn.
+type Answer = (&'static str, &'static str, &'static str);
+
+const GEMINI: Answer = ("gemini/m", include_str!("../../fixtures/models/gemini_tool.sse"), "finishReason");
+const INTERACTIONS: Answer =
+    ("gemini-interactions/m", include_str!("../../fixtures/models/interactions_tool.sse"), "interaction.completed");
+const ANTHROPIC: Answer = ("anthropic/m", include_str!("../../fixtures/models/anthropic_tool.sse"), "message_stop");
+const CHAT: Answer =
+    ("openai/m", include_str!("../../fixtures/models/openai_chat_tool.sse"), r#""finish_reason":"tool_calls""#);
+const RESPONSES: Answer =
+    ("openai-responses/m", include_str!("../../fixtures/models/openai_responses_tool.sse"), "response.completed");
+
+/// The answer with a character of three bytes in it.
+fn answer(stream: &str) -> Vec<u8> {
+    stream.replace("the page", "the pag\u{20ac}").into_bytes()
+}
+
+/// Records without what differs from run to run.
+fn timeless(mut records: Vec<Value>) -> Vec<Value> {
+    for record in &mut records {
+        record.as_object_mut().unwrap().remove("latency_ms");
+    }
+    records
+}
+
+#[test]
+fn an_answer_of_one_byte_per_write_gives_the_same_records() {
+    for (name, stream, _) in [GEMINI, INTERACTIONS, ANTHROPIC, CHAT, RESPONSES] {
+        let server = Server::start(move |_, before| match before {
+            0 => Reply::pieces([answer(stream)].into_iter()),
+            _ => Reply::pieces(answer(stream).into_iter().map(|byte| vec![byte])),
+        });
+        let output = pipe(model(&server, name).arg("--stream"), "{\"prompt\":\"p\"}\n".repeat(2).as_bytes());
+        let records = timeless(records(&output));
+        let (whole, bytes) = records.split_at(records.len() / 2);
+        assert_eq!(whole, bytes, "{name}");
+        let turn = whole.last().unwrap();
+        assert_eq!(
+            (&turn["text"], &turn["stop"]),
+            (&json!("I look at the pag\u{20ac}."), &json!("call")),
+            "{output:?}"
+        );
+    }
+}
+
+/// Cuts the answer at every byte, in both ways: the body ends there, and the connection breaks. There is a turn only where the stream
+/// has said that it is complete.
+#[track_caller]
+fn cut_at_every_byte((name, stream, last): Answer) {
+    let answer = answer(stream);
+    let shown = String::from_utf8_lossy(&answer);
+    let marker = shown.find(last).unwrap();
+    let complete = marker + shown[marker..].find("\n\n").unwrap() + 2;
+    let prompt = |way: &str, at| format!("{{\"prompt\":\"{way} at {at}.\"}}\n");
+    let prompts: String = (0..=answer.len()).map(|at| prompt("ends", at) + &prompt("breaks", at)).collect();
+    let cut = answer.clone();
+    let server = Server::start(move |request, _| {
+        let (before, at) = request.body.split_once(" at ").unwrap();
+        let at: usize = at.split('.').next().unwrap().parse().unwrap();
+        Reply { breaks: before.ends_with("breaks"), ..Reply::pieces([cut[..at].to_vec()].into_iter()) }
+    });
+    let output = pipe(model(&server, name).args(["-j", "16", "--retries", "0"]), prompts.as_bytes());
+    let turns = timeless(records(&output));
+    assert_eq!(turns.len(), 2 * (answer.len() + 1), "{name}: {}", text(&output.stderr));
+    let whole = &turns[2 * answer.len()];
+    assert_eq!(whole["status"], "ok", "{name}: {whole}");
+    for (at, turns) in turns.chunks(2).enumerate() {
+        let [ended, broken] = turns else { unreachable!() };
+        assert_eq!(ended["status"] == "ok", at >= complete, "{name} at {at}: {ended}");
+        assert!(broken["status"] != "ok" || at >= complete, "{name} at {at}: {broken}");
+        for turn in turns {
+            match turn["status"] == "ok" {
+                true => assert_eq!(turn["raw"], whole["raw"], "{name} at {at}"),
+                false => assert_eq!(turn["kind"], "lost", "{name} at {at}: {turn}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_of_gemini_is_no_turn_where_it_is_cut() {
+    cut_at_every_byte(GEMINI);
+}
+
+#[test]
+fn an_answer_of_interactions_is_no_turn_where_it_is_cut() {
+    cut_at_every_byte(INTERACTIONS);
+}
+
+#[test]
+fn an_answer_of_anthropic_is_no_turn_where_it_is_cut() {
+    cut_at_every_byte(ANTHROPIC);
+}
+
+#[test]
+fn an_answer_of_chat_completions_is_no_turn_where_it_is_cut() {
+    cut_at_every_byte(CHAT);
+}
+
+#[test]
+fn an_answer_of_responses_is_no_turn_where_it_is_cut() {
+    cut_at_every_byte(RESPONSES);
+}
+
+#[test]
+fn calls_that_all_come_under_index_0_are_told_apart_and_their_results_go_back_to_each() {
+    let call = |id: &str, door: u8| {
+        format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"role":"assistant","content":"","tool_calls":[{{{id}"index":0,"type":"function","function":{{"name":"look","arguments":"{{\"door\":{door}}}"}}}}]}},"finish_reason":null}}]}}"#
+        )
+    };
+    // As Ollama streams them, one of them without an id.
+    let calls = [call(r#""id":"call_a","#, 1), call(r#""id":"call_b","#, 2), call("", 3)];
+    let end = r#"{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"tool_calls"}]}"#;
+    let said =
+        r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"The third."},"finish_reason":"stop"}]}"#;
+    let server = Server::start(move |_, before| match before {
+        0 => Reply::stream(&[&calls[0], &calls[1], &calls[2], end, "[DONE]"]),
+        _ => Reply::stream(&[said, "[DONE]"]),
+    });
+    let user = json!({"role": "user", "content": "Which door?"});
+    let ask = |messages: &[Value]| {
+        let tools = json!([{"name": "look", "description": "d", "input_schema": {"type": "object"}}]);
+        let request = json!({"type": "model_request", "messages": messages, "tools": tools});
+        records(&pipe(&mut model(&server, "ollama/m"), format!("{request}\n").as_bytes())).remove(0)
+    };
+    let turn = ask(std::slice::from_ref(&user));
+    let calls = turn["calls"].as_array().unwrap().clone();
+    let doors: Vec<&Value> = calls.iter().map(|call| &call["arguments"]["door"]).collect();
+    assert_eq!(doors, [1, 2, 3], "{turn}");
+    let mut messages = vec![user, json!({"role": "assistant", "turn": turn})];
+    messages.extend(calls.iter().map(|call| {
+        json!({"role": "tool", "call_id": call["call_id"], "content": format!("door {}", call["arguments"]["door"])})
+    }));
+    assert_eq!(ask(&messages)["text"], "The third.");
+    let body: Value = serde_json::from_str(&server.requests()[1].body).unwrap();
+    let sent = body["messages"].as_array().unwrap();
+    for (at, result) in sent[2..].iter().enumerate() {
+        assert_eq!(result["tool_call_id"], sent[1]["tool_calls"][at]["id"], "{body}");
+        assert_eq!(result["content"], format!("door {}", at + 1), "{body}");
+    }
+    let ids: std::collections::HashSet<String> =
+        sent[2..].iter().map(|result| result["tool_call_id"].to_string()).collect();
+    assert_eq!(ids.len(), 3, "{body}");
+}
