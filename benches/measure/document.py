@@ -25,6 +25,9 @@ GROUPS = {
               " frame."),
     "mcp": ("mcp-pipe", "Calls of server-everything's `echo`. A bare client, which writes requests and reads answers and checks nothing, is the floor;"
             " the rivals are other commands that call a tool from a shell."),
+    "llm": ("llm-pipe", "Requests to a server on this machine that answers at once with a streamed turn, so that what the command adds is what is"
+            " measured. A bare client on the same HTTP library is the floor; the rivals are a command for one prompt, started for each, and a"
+            " loop with OpenAI's own library."),
     "policy": ("policy-check and hitl-gate", "Calls are judged, beside jq with rules for the same; then a call goes to a world and back, with a gate"
                " around it and without."),
     "labels": ("What policy-check knows by its words", "Labels of other applications' catalogs, which no list of words was tuned to: how many of the"
@@ -90,6 +93,9 @@ def versions():
     if os.path.exists(mark := os.path.join(rivals, "installed")):
         with open(mark, encoding="utf-8") as file:
             told += [package for package in file.read().split() if not package.startswith("node@")]
+    if os.path.exists(mark := os.path.join(os.environ.get("LLM_RIVALS", ""), "installed")):
+        with open(mark, encoding="utf-8") as file:
+            told += file.read().split()
     return ", ".join(told)
 
 

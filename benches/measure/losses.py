@@ -16,6 +16,8 @@ REASONS = (
     (r"^mcp-pipe: echo in a warm session", "A call is recognised, checked against the tool's schema and answered with every byte that the server said,"
      " through two more pipes than the bare client has."),
     (r"^mcp-pipe -j", "The server is what takes the time; beside it, ours shares the cores with it and checks each call against its schema."),
+    (r"^llm-pipe: a request", "A line is read, encoded for the provider, handed to the thread that sends requests, and its events are handed back, read"
+     " and put together to a turn, through two more pipes than the bare client has."),
     (r"^start-up", "Most of a start is the loader's: the larger the program, the more of it is mapped and relocated."),
     (r"^valid-actions", "Every message is read field by field for what is legal, not only skipped over."),
     (r"^jsonl-log csv", "What no column asks for is still checked to be JSON, so that a bad line is told; of a line that is one long text that is"
