@@ -41,6 +41,19 @@ pub(super) fn arguments_of(text: &str) -> Arguments {
     }
 }
 
+/// The same request for a server that takes no JSON Schema of the answer: the system text asks for it.
+#[must_use]
+pub fn without_schema(request: &ModelRequest) -> ModelRequest {
+    let mut written = request.clone();
+    let wanted = written
+        .schema
+        .take()
+        .map(|schema| format!("Answer with JSON that matches this JSON Schema, and write nothing else:\n{schema}"));
+    let system = written.system.take().into_iter().chain(wanted).collect::<Vec<_>>().join("\n\n");
+    written.system = Some(system).filter(|system| !system.is_empty());
+    written
+}
+
 /// Ids for calls to which the provider gives none: `call_1` and so on, each once in the conversation, and always the same in a replay.
 #[derive(Debug)]
 pub(super) struct CallIds {

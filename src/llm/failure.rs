@@ -23,6 +23,9 @@ pub enum Retry {
 /// have no code of their own for it.
 pub const TOOLS_UNSUPPORTED: &str = "tools_unsupported";
 
+/// The same of a server, or model, that takes no JSON Schema of the answer.
+pub const SCHEMA_UNSUPPORTED: &str = "schema_unsupported";
+
 /// Why an attempt gave no turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {

@@ -17,7 +17,8 @@ pub mod text_calls;
 
 pub use anthropic::Anthropic;
 pub use chat::Chat;
-pub use failure::{Failure, Headers, Retry, TOOLS_UNSUPPORTED};
+pub use conversation::without_schema;
+pub use failure::{Failure, Headers, Retry, SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
 pub use gemini::Gemini;
 pub use interactions::Interactions;
 pub use responses::Responses;

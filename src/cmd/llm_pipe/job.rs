@@ -1,12 +1,13 @@
 //! One request from its line to its turn: attempts, what they cost, and the pauses between them.
 
 use super::cache::Entry;
-use crate::llm::{Failure, Provider, Retry, Token, TurnReader};
+use crate::llm::{Failure, Provider, Retry, Token, TurnReader, text_calls, without_schema};
 use crate::record::{Attempts, Kind, ModelRequest, ModelTurn, TurnFailure, Usage};
 use pipewright_http::Error;
 use pipewright_http::exchanges::Arrival;
 use pipewright_mcp::Schema;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// A request that has no turn yet.
@@ -29,6 +30,8 @@ pub struct Job {
     pub has_streamed: bool,
     /// It was sent with its tools described in the text.
     pub has_tools_as_text: bool,
+    /// It was sent with its schema in the system text.
+    pub has_schema_as_text: bool,
     /// Where its turn will be kept.
     pub entry: Option<Entry>,
     /// Its turn was kept from an earlier request.
@@ -77,6 +80,7 @@ impl Job {
             repairs: 0,
             has_streamed: false,
             has_tools_as_text: false,
+            has_schema_as_text: false,
             entry: None,
             is_cached: false,
         }
@@ -84,6 +88,18 @@ impl Job {
 
     pub fn id(&self) -> Option<&RawValue> {
         self.request.request_id.as_deref()
+    }
+
+    /// The request as it is sent to a server that may take no tools or no schema.
+    pub fn request_as_taken(&self) -> Cow<'_, ModelRequest> {
+        let mut request = Cow::Borrowed(&self.request);
+        if self.has_tools_as_text {
+            request = Cow::Owned(text_calls::without_tools(&request));
+        }
+        if self.has_schema_as_text {
+            request = Cow::Owned(without_schema(&request));
+        }
+        request
     }
 
     /// Whether it may be sent now.

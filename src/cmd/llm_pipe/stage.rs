@@ -11,7 +11,7 @@ use super::tally::Tally;
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::llm::{TOOLS_UNSUPPORTED, text_calls};
+use crate::llm::{SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED, text_calls};
 use crate::record::{Kind, Message, ModelRequest, ModelTurn, OwnTurn, TurnFailure, is_same_id};
 use pipewright_http::exchanges::Exchanges;
 use pipewright_mcp::Schema;
@@ -37,6 +37,8 @@ pub struct Pipe {
     done: BTreeMap<u64, Option<String>>,
     /// The model or its server takes no tools: they are described in the text.
     takes_no_tools: bool,
+    /// The same of schemas.
+    takes_no_schema: bool,
     /// The provider wants no request before.
     paused_until: Option<Instant>,
     /// What was said before.
@@ -62,6 +64,7 @@ impl Pipe {
             next_out: 0,
             done: BTreeMap::new(),
             takes_no_tools: false,
+            takes_no_schema: false,
             paused_until: None,
             history: Vec::new(),
             first: None,
@@ -175,9 +178,10 @@ impl Pipe {
         }
         let loaded = super::images::load(&mut job.request, images);
         job.has_tools_as_text = self.takes_no_tools && !job.request.tools.is_empty();
-        let written = job.has_tools_as_text.then(|| text_calls::without_tools(&job.request));
-        let request = written.as_ref().unwrap_or(&job.request);
-        let encoded = loaded.and_then(|()| Ok((provider.encode(request, model)?, provider.reader(request, model))));
+        job.has_schema_as_text = self.takes_no_schema && job.request.schema.is_some();
+        let request = job.request_as_taken();
+        let encoded = loaded.and_then(|()| Ok((provider.encode(&request, model)?, provider.reader(&request, model))));
+        drop(request);
         match encoded {
             Ok((body, reader)) => {
                 if let Some(turn) = self.cache.as_ref().and_then(|cache| kept(cache, &body, job, &self.report)) {
@@ -228,9 +232,19 @@ impl Pipe {
                 }
                 Progress::Failed(failure) => {
                     self.exchanges.cancel(attempt);
-                    if failure.code.as_deref() == Some(TOOLS_UNSUPPORTED) && !job.has_tools_as_text {
-                        if !std::mem::replace(&mut self.takes_no_tools, true) {
-                            self.report.note("the server takes no tools: they are described in the prompt");
+                    let has_schema = job.request.schema.is_some();
+                    let unsupported = match failure.code.as_deref() {
+                        Some(TOOLS_UNSUPPORTED) if !job.has_tools_as_text => {
+                            Some((&mut self.takes_no_tools, "takes no tools: they are described in the prompt"))
+                        }
+                        Some(SCHEMA_UNSUPPORTED) if has_schema && !job.has_schema_as_text => {
+                            Some((&mut self.takes_no_schema, "does not take the schema: the prompt asks for it"))
+                        }
+                        _ => None,
+                    };
+                    if let Some((is_known, what)) = unsupported {
+                        if !std::mem::replace(is_known, true) {
+                            self.report.note(format_args!("the server {what}"));
                         }
                         job.send_anew();
                         continue;

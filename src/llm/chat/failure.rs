@@ -1,7 +1,7 @@
 //! What OpenAI and compatible servers report of a failure, for Chat Completions and Responses.
 
 use crate::llm::failure::Reported;
-use crate::llm::{Failure, Headers, Retry, TOOLS_UNSUPPORTED};
+use crate::llm::{Failure, Headers, Retry, SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
 use crate::record::Kind;
 
 /// Codes and types of a limit that no pause lifts.
@@ -19,6 +19,10 @@ const NO_TOOLS: [&str; 4] = [
     // llama.cpp
     "requires --jinja",
 ];
+
+/// What stands in every refusal of a JSON Schema of the answer; the rest differs from server to server. Old servers and models take none
+/// (llama.cpp before 2024-09, with status 500; DeepSeek; OpenAI before gpt-4o), others only a part of JSON Schema (Groq).
+const NO_SCHEMA: [&str; 3] = ["response_format", "response format", "json_schema"];
 
 /// Of an answer that is no stream.
 pub(in crate::llm) fn of_answer(status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
@@ -53,11 +57,13 @@ fn of(status: u16, headers: &Headers<'_>, reported: &Reported<'_>) -> Failure {
     if is_quota.into_iter().any(|code| QUOTA.contains(&&*code)) {
         return failure.into_quota();
     }
-    if NO_TOOLS.iter().any(|words| reported.message.contains(words)) {
-        let failure = Failure::new(Kind::BadRequest, failure.what.message, Retry::Never);
-        return failure.with_code(Some(TOOLS_UNSUPPORTED.to_owned()));
-    }
-    failure
+    let says = |phrases: &[&str]| phrases.iter().any(|words| reported.message.contains(words));
+    let code = match failure.what.kind {
+        Kind::BadRequest | Kind::Unavailable if says(&NO_TOOLS) => TOOLS_UNSUPPORTED,
+        Kind::BadRequest | Kind::Unavailable if says(&NO_SCHEMA) => SCHEMA_UNSUPPORTED,
+        _ => return failure,
+    };
+    Failure::new(Kind::BadRequest, failure.what.message, Retry::Never).with_code(Some(code.to_owned()))
 }
 
 /// The `code`, if it is a word; llama.cpp, vLLM and OpenRouter repeat the status there, and llama.cpp and vLLM have the word in `type`.

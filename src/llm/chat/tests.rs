@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::llm::tests::{body, request};
-use crate::llm::{Retry, TOOLS_UNSUPPORTED};
+use crate::llm::{Retry, SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
 use crate::record::Kind;
 use std::time::Duration;
 
@@ -196,16 +196,25 @@ fn what_servers_refuse_with_decides_whether_to_ask_again() {
 }
 
 #[test]
-fn a_server_that_takes_no_tools_is_recognised() {
-    for (status, message) in [
-        (400, r#"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#),
-        (400, "registry.ollama.ai/library/gemma3:270m does not support tools"),
-        (404, "No endpoints found that support tool use. To learn more about provider routing, visit: x"),
-        (500, "tools param requires --jinja flag"),
+fn a_server_that_takes_no_tools_or_no_schema_is_recognised() {
+    let (tools, schema) = (TOOLS_UNSUPPORTED, SCHEMA_UNSUPPORTED);
+    for (status, message, code) in [
+        (400, r#"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#, tools),
+        (400, "registry.ollama.ai/library/gemma3:270m does not support tools", tools),
+        (404, "No endpoints found that support tool use. To learn more about provider routing, visit: x", tools),
+        (500, "tools param requires --jinja flag", tools),
+        (500, r#"response_format type must be one of \"text\" or \"json_object\", but got: json_schema"#, schema),
+        (400, "This response_format type is unavailable now", schema),
+        (400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", schema),
+        (
+            400,
+            "invalid schema for response format: response_format/json_schema/answer: minItems is not supported",
+            schema,
+        ),
     ] {
         let body =
             format!(r#"{{"error":{{"message":"{message}","type":"BadRequestError","param":null,"code":{status}}}}}"#);
-        let expected = (Kind::BadRequest, Retry::Never, Some(TOOLS_UNSUPPORTED.to_owned()));
+        let expected = (Kind::BadRequest, Retry::Never, Some(code.to_owned()));
         assert_eq!(failure(status, &[], &body), expected, "{message}");
     }
 }

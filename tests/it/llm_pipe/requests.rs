@@ -1,7 +1,7 @@
 //! What a request is made of: schemas, tools, images, whole conversations.
 
 use super::server::{Reply, Server};
-use super::{gemini, records};
+use super::{gemini, model, records};
 use crate::process::{command, pipe, text};
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
@@ -88,4 +88,24 @@ fn a_server_that_takes_no_tools_gets_them_in_the_prompt_and_its_calls_are_found_
     assert_eq!((&turn["stop"], &turn["calls"][0]["tool_name"]), (&"call".into(), &"look".into()), "{output:?}");
     assert!(text(&output.stdout).contains(r#""arguments":{"n":1.10}"#));
     assert_eq!(server.requests().len(), 3, "the refusal is remembered");
+}
+
+#[test]
+fn a_server_that_does_not_take_the_schema_gets_it_in_the_prompt() {
+    let refusal = r#"{"error":{"code":500,"message":"response_format type must be one of \"text\" or \"json_object\", but got: json_schema","type":"server_error"}}"#;
+    let chunk = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"```json\n{\"n\":1}\n```"},"finish_reason":"stop"}]}"#;
+    let server = Server::start(move |request, _| match request.body.contains("response_format") {
+        true => Reply::error(500, refusal),
+        false => Reply::stream(&[chunk, "[DONE]"]),
+    });
+    let mut llm = model(&server, "llama.cpp/x");
+    let output = pipe(llm.args(["--schema", SCHEMA, "--system", "Count."]), &b"{\"prompt\":\"p\"}\n".repeat(2));
+    let turns = records(&output);
+    assert!(turns.len() == 2 && turns.iter().all(|turn| turn["text"] == r#"{"n":1}"#), "{output:?}");
+    assert!(text(&output.stderr).contains("llm-pipe: the server does not take the schema"), "{output:?}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3, "the refusal is remembered");
+    let sent: serde_json::Value = serde_json::from_str(&requests[2].body).unwrap();
+    let system = sent["messages"][0]["content"].as_str().unwrap();
+    assert!(system.starts_with("Count.\n\n") && system.ends_with(SCHEMA), "{system}");
 }
