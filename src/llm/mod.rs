@@ -61,6 +61,11 @@ pub trait Provider: Sync {
         false
     }
 
+    /// Whether so few tokens, counted by the server in so many bytes of text, show that it has dropped part of the text without a word.
+    fn drops_text(&self, _bytes: usize, _tokens: u64) -> bool {
+        false
+    }
+
     /// The JSON text that asks `model` for the next turn. Every image of the request has its bytes.
     ///
     /// # Errors

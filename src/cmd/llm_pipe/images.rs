@@ -22,6 +22,15 @@ pub fn load(request: &mut ModelRequest, folder: &Path) -> Result<(), String> {
     request.images_mut().try_for_each(|image| load_one(image, folder))
 }
 
+/// How much of what is sent are images, in bytes.
+pub fn length(request: &mut ModelRequest) -> usize {
+    let lengths = request.images_mut().map(|image| match &image.source {
+        ImageSource::Base64(data) => data.len(),
+        ImageSource::File { .. } => 0,
+    });
+    lengths.sum()
+}
+
 fn load_one(image: &mut Image, folder: &Path) -> Result<(), String> {
     let ImageSource::File { path, sha256 } = &image.source else { return Ok(()) };
     let failed = |why: &dyn std::fmt::Display| format!("image {path:?}: {why}");

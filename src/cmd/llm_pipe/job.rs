@@ -28,6 +28,8 @@ pub struct Job {
     pub repairs: u32,
     /// Part of the turn has been printed.
     pub has_streamed: bool,
+    /// How long what was sent is, in bytes, without images.
+    pub length: usize,
     /// It was sent with its tools described in the text.
     pub has_tools_as_text: bool,
     /// It was sent with its schema in the system text.
@@ -79,6 +81,7 @@ impl Job {
             usage: Usage::default(),
             repairs: 0,
             has_streamed: false,
+            length: 0,
             has_tools_as_text: false,
             has_schema_as_text: false,
             entry: None,

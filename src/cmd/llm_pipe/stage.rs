@@ -184,6 +184,7 @@ impl Pipe {
         drop(request);
         match encoded {
             Ok((body, reader)) => {
+                job.length = body.len().saturating_sub(super::images::length(&mut job.request));
                 if let Some(turn) = self.cache.as_ref().and_then(|cache| kept(cache, &body, job, &self.report)) {
                     return self.end(number, turn, out);
                 }
@@ -285,6 +286,13 @@ impl Pipe {
         }
         self.remember(number, &turn);
         let Some(job) = self.jobs.remove(&number) else { return };
+        if let Some(tokens) = turn.usage.input.filter(|tokens| self.settings.provider.drops_text(job.length, *tokens)) {
+            let (place, length) = (&job.place, job.length);
+            self.report.note_again(format_args!(
+                "{place}: the server counted {tokens} tokens in {length} bytes: it has probably dropped the front, \
+                 because its context window is full; give it a larger one (OLLAMA_CONTEXT_LENGTH)"
+            ));
+        }
         turn.usage = job.usage().plus(turn.usage);
         if let Some(tally) = &mut self.tally {
             tally.end(turn.usage, false, job.is_cached);

@@ -77,6 +77,12 @@ impl Provider for Chat {
         true
     }
 
+    /// Ollama drops the front of a prompt that does not fit its context window, and keeps as much as fills half of it (issue 17427). A
+    /// token has about four bytes.
+    fn drops_text(&self, bytes: usize, tokens: u64) -> bool {
+        self.name == Chat::OLLAMA.name && tokens > 0 && (bytes as u64) / 8 > tokens
+    }
+
     fn path(&self, _model: &str) -> String {
         "/chat/completions".to_owned()
     }

@@ -109,3 +109,24 @@ fn a_server_that_does_not_take_the_schema_gets_it_in_the_prompt() {
     let system = sent["messages"][0]["content"].as_str().unwrap();
     assert!(system.starts_with("Count.\n\n") && system.ends_with(SCHEMA), "{system}");
 }
+
+#[test]
+fn a_prompt_whose_front_ollama_has_dropped_is_noticed() {
+    let said = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}"#;
+    let server = Server::start(move |_, _| {
+        let counted = r#"{"choices":[],"usage":{"prompt_tokens":2050,"completion_tokens":1,"total_tokens":2051}}"#;
+        Reply::stream(&[said, counted, "[DONE]"])
+    });
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.png"), [0; 50_000]).unwrap();
+    let (fits, long) = ("word ".repeat(2000), "word ".repeat(4000));
+    let input = format!("{{\"prompt\":\"{fits}\",\"images\":[\"a.png\"]}}\n{{\"prompt\":\"{long}\"}}\n");
+    let noticed = |name: &str| {
+        let output = pipe(model(&server, name).arg("--images").arg(folder.path()), input.as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        text(&output.stderr)
+    };
+    let stderr = noticed("ollama/x");
+    assert!(stderr.contains("stdin:2: the server counted 2050 tokens") && !stderr.contains("stdin:1"), "{stderr}");
+    assert_eq!(noticed("vllm/x"), "");
+}
