@@ -20,7 +20,8 @@ fn the_key_is_not_read_by_other_processes_of_the_same_user() {
     std::fs::copy(binary("llm-pipe"), &program).unwrap();
     let run = |program: &Path, arguments: &[&str]| {
         let mut command = Command::new(program);
-        command.args(arguments).env("GEMINI_API_KEY", KEY).current_dir(place.path());
+        command.args(arguments).env("GEMINI_API_KEY", KEY).env("HOME", place.path()).current_dir(place.path());
+        command.env_remove("XDG_CONFIG_HOME");
         if getuid().is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }
@@ -36,7 +37,8 @@ fn the_key_is_not_read_by_other_processes_of_the_same_user() {
     let unprotected = Talk::start(&mut run(Path::new("sh"), &["-c", "read line"]));
     eventually("sh has started", || attack(unprotected.pid()).contains(KEY));
     let server = Server::start(|_, _| Reply::gemini("x"));
-    let mut talk = Talk::start(&mut run(&program, &["--model", "gemini/g", "--base-url", &server.url]));
+    let options = ["--model", "gemini/g", "--base-url", &server.url, "--key-env", "GEMINI_API_KEY"];
+    let mut talk = Talk::start(&mut run(&program, &options));
     assert!(talk.ask(r#"{"prompt":"p"}"#).contains(r#""text":"x""#));
     assert_eq!(attack(talk.pid()), "");
 }

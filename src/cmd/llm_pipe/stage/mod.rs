@@ -1,18 +1,19 @@
 //! The stage of `llm-pipe`: requests come on the near side, are sent a few at a time, and their turns are printed in order.
 
-use super::arrivals::Arrivals;
-use super::cache::Cache;
-use super::endpoint::Endpoint;
-use super::input::{self, Line};
-use super::job::{Job, Progress};
-use super::repair::{REPAIRS, matches_schema, own, send_back};
-use super::settings::Settings;
-use super::tally::Tally;
+mod ending;
+
+use crate::cmd::llm_pipe::arrivals::Arrivals;
+use crate::cmd::llm_pipe::cache::Cache;
+use crate::cmd::llm_pipe::endpoint::Endpoint;
+use crate::cmd::llm_pipe::input::{self, Line};
+use crate::cmd::llm_pipe::job::{Job, Progress};
+use crate::cmd::llm_pipe::settings::Settings;
+use crate::cmd::llm_pipe::tally::Tally;
 use crate::io::lines::Piece;
-use crate::io::report::{Failure, Report, Status};
+use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::llm::{SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED, text_calls};
-use crate::record::{Kind, Message, ModelRequest, ModelTurn, OwnTurn, TurnFailure, is_same_id};
+use crate::llm::{SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
+use crate::record::{Kind, Message, ModelRequest, ModelTurn, TurnFailure, is_same_id};
 use pipewright_http::exchanges::Exchanges;
 use pipewright_mcp::Schema;
 use serde_json::value::RawValue;
@@ -197,18 +198,6 @@ impl Pipe {
         }
     }
 
-    /// Keeps the turn of this request.
-    fn store(&mut self, number: u64, turn: &ModelTurn) {
-        let Some(cache) = &self.cache else { return };
-        let Some((place, entry)) = self.jobs.get(&number).and_then(|job| Some((&job.place, job.entry.as_ref()?)))
-        else {
-            return;
-        };
-        if let Err(why) = cache.write(entry, turn) {
-            self.report.fault(place, format_args!("--cache: {why}"));
-        }
-    }
-
     fn take_arrivals(&mut self, out: &mut Out) {
         let pieces: Vec<_> = self.arrivals.take().collect();
         let mut tokens = Vec::new();
@@ -269,110 +258,6 @@ impl Pipe {
             self.settings.answer.restarted(job.id(), out);
         }
         self.report.note_again(format_args!("{}: {why}; it is sent again", job.place));
-    }
-
-    /// A turn has come; text that does not match the schema is sent back.
-    fn end(&mut self, number: u64, mut turn: ModelTurn, out: &mut Out) {
-        let Some(job) = self.jobs.get_mut(&number) else { return };
-        if self.settings.endpoint.provider.has_calls_in_text() {
-            turn = text_calls::recognise(turn, &job.request);
-        }
-        let checked = match &job.schema {
-            Some(schema) if turn.calls.is_empty() => matches_schema(&mut turn, schema),
-            _ => Ok(()),
-        };
-        if let Err(why) = checked {
-            return self.repair(number, &turn, &why, out);
-        }
-        self.remember(number, &turn);
-        let Some(job) = self.jobs.remove(&number) else { return };
-        if let Some(tokens) = turn.usage.input.filter(|tokens| self.settings.provider.drops_text(job.length, *tokens)) {
-            let (place, length) = (&job.place, job.length);
-            self.report.note_again(format_args!(
-                "{place}: the server counted {tokens} tokens in {length} bytes: it has probably dropped the front, \
-                 because its context window is full; give it a larger one (OLLAMA_CONTEXT_LENGTH)"
-            ));
-        }
-        turn.usage = job.usage().plus(turn.usage);
-        if let Some(tally) = &mut self.tally {
-            tally.end(turn.usage, false, job.is_cached);
-        }
-        let line = self.settings.answer.turn(&turn, job.id(), job.attempts(Instant::now()));
-        self.print(number, Some(line), out);
-    }
-
-    /// Has the model answer again, where it has not failed too often.
-    fn repair(&mut self, number: u64, turn: &ModelTurn, why: &str, out: &mut Out) {
-        let Some(job) = self.jobs.get_mut(&number) else { return };
-        job.pay(turn.usage);
-        if job.repairs == REPAIRS {
-            let message = format!("the answer does not match the schema, also after {REPAIRS} repairs: {why}");
-            return self.fail(number, &TurnFailure { kind: Kind::Protocol, message, code: None }, out);
-        }
-        job.repairs += 1;
-        send_back(&mut job.request, turn, why);
-        job.send_anew();
-    }
-
-    /// Keeps what was said, as text: signatures of a turn hold only with all that stood before it.
-    fn remember(&mut self, number: u64, turn: &ModelTurn) {
-        let turns = self.settings.history;
-        let Some(job) = self.jobs.get(&number).filter(|_| turns > 0) else { return };
-        // Behind the prompt stand repairs, two messages each.
-        let prompt = job.request.messages.iter().rev().nth(2 * job.repairs as usize);
-        self.history.extend(prompt.cloned());
-        self.history.push(Message::Assistant(OwnTurn { raw: None, calls: Vec::new(), ..own(turn) }));
-        let much = self.history.len().saturating_sub(2 * turns);
-        self.history.drain(..much);
-    }
-
-    fn fail(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
-        let Some(job) = self.jobs.get(&number) else { return };
-        let code = failure.code.as_deref().map(|code| self.settings.endpoint.without_key(code));
-        let failure =
-            &TurnFailure { kind: failure.kind, message: self.settings.endpoint.without_key(&failure.message), code };
-        self.report.fault(&job.place, &failure.message);
-        self.give_up(number, failure, out);
-    }
-
-    /// Prints that the request has no turn.
-    fn give_up(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
-        let Some(job) = self.jobs.remove(&number) else { return };
-        if let Some(tally) = &mut self.tally {
-            tally.end(job.usage(), true, false);
-        }
-        let line = self.settings.answer.failure(failure, job.id(), job.usage(), job.attempts(Instant::now()));
-        self.print(number, line, out);
-    }
-
-    fn print(&mut self, number: u64, line: Option<String>, out: &mut Out) {
-        if self.settings.unordered {
-            line.iter().for_each(|line| out.add_line(Side::Near, line));
-            return;
-        }
-        self.done.insert(number, line);
-        while let Some(line) = self.done.remove(&self.next_out) {
-            line.iter().for_each(|line| out.add_line(Side::Near, line));
-            self.next_out += 1;
-        }
-    }
-
-    /// Every request that has no turn fails in this way, and the run ends.
-    fn fail_all(&mut self, kind: Kind, message: &str, out: &mut Out) {
-        let numbers: Vec<u64> = self.jobs.keys().copied().collect();
-        for number in numbers {
-            if let Some(attempt) = self.jobs.get(&number).and_then(Job::number) {
-                self.exchanges.cancel(attempt);
-            }
-            self.fail(number, &TurnFailure { kind, message: message.to_owned(), code: None }, out);
-        }
-        self.attempts.clear();
-    }
-
-    fn end_late(&mut self, out: &mut Out) {
-        self.fail_all(Kind::Timeout, "no answer within --deadline", out);
-        self.report.finish();
-        out.stop(Status::Deadline);
     }
 }
 
