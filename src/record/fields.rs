@@ -58,15 +58,16 @@ impl<'a> Fields<'a> {
 
     /// A key that readers who ignore case take for one of these, and that one; `names` are in lower case.
     pub(super) fn in_another_case<'name>(&self, names: &[&'name str]) -> Option<(&str, &'name str)> {
-        let keys = self.0.iter().map(|(key, _)| (&**key, key.is_ascii()));
-        keys.filter_map(|(key, is_ascii)| {
-            let is_same = |name: &&&str| match is_ascii {
-                true => key.eq_ignore_ascii_case(name) && key != **name,
+        // Most keys are in lower case, and so are the names.
+        let has_case = |key: &&str| key.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
+        let mut keys = self.0.iter().map(|(key, _)| &**key).filter(has_case);
+        keys.find_map(|key| {
+            let is_same = |name: &&&str| match key.is_ascii() {
+                true => key.eq_ignore_ascii_case(name),
                 false => folded(key) == **name,
             };
             Some((key, *names.iter().find(is_same)?))
         })
-        .next()
     }
 
     /// All of them are said as they are meant, or not at all.

@@ -10,6 +10,7 @@ use crate::policy::verdict::{Decision, Verdict};
 use crate::record::Call;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Words of tools that tell something about their arguments, and do nothing with them.
 const DESCRIBING: &[&str] =
@@ -95,7 +96,7 @@ fn ask(kind: ActionKind, because: String) -> Option<Decision> {
 struct Key<'a> {
     written: &'a str,
     /// Without capitals and marks.
-    plain: String,
+    plain: Cow<'a, str>,
 }
 
 impl<'a> Key<'a> {
@@ -104,7 +105,7 @@ impl<'a> Key<'a> {
     }
 
     fn is(&self, keys: &[&str]) -> bool {
-        keys.contains(&self.plain.as_str())
+        keys.contains(&&*self.plain)
     }
 
     fn is_address(&self) -> bool {
@@ -131,7 +132,7 @@ impl Judged<'_> {
     /// The arguments may be a call as a whole: `{"name":"send_email","arguments":{...}}`.
     fn as_call(&self, call: &JudgedCall<'_>) -> Option<Decision> {
         let mut keys = call.arguments.iter().map(|(key, _)| plain_key(key));
-        if !keys.any(|key| ARGUMENTS.contains(&key.as_str())) {
+        if !keys.any(|key| ARGUMENTS.contains(&&*key)) {
             return None;
         }
         let fields: Map<String, Value> = serde_json::from_str(call.raw).ok()?;
@@ -211,7 +212,7 @@ impl Judged<'_> {
     /// What a key and its value say is done.
     fn own(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
         let text = value.as_str().map(str::trim).filter(|text| !text.is_empty());
-        let (plain, is_pressing) = (key.plain.as_str(), *self.class == Class::Press);
+        let (plain, is_pressing) = (&*key.plain, *self.class == Class::Press);
         let observed = text.filter(|_| self.is_observing());
         let script = text.filter(|text| match () {
             () if key.is(SCRIPTS) => key.is(&["initscript"]) || looks_like_code(text),

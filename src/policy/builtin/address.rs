@@ -37,7 +37,7 @@ const KEYS: &[&str] = &[
 pub fn judge_address(call: &JudgedCall<'_>) -> Decision {
     let mut decision = allow("it only leads elsewhere");
     for (key, raw) in call.arguments.iter() {
-        let is_address = KEYS.contains(&super::plain_key(key).as_str());
+        let is_address = KEYS.contains(&&*super::plain_key(key));
         decision = decision.or_stricter(match serde_json::from_str(raw.get()) {
             Ok(value) => judge_value(&value, is_address),
             Err(_) => unreadable(),
@@ -131,7 +131,7 @@ fn judge_path(url: &Url, is_only_fetched: bool) -> Decision {
         // What was encoded may hold further parts.
         for piece in part.split(['/', '\\', '&', ';', '?', '!', '#', ':']) {
             let said = match piece.split_once('=') {
-                Some((key, _)) if SEARCHED.contains(&super::plain_key(key).as_str()) => None,
+                Some((key, _)) if SEARCHED.contains(&&*super::plain_key(key)) => None,
                 Some((key, value)) => said_by(key, reads_titles)
                     .or_else(|| value.split('=').find_map(|value| said_by(value, reads_titles)))
                     .or_else(|| said_by_action(key, value)),
@@ -181,7 +181,7 @@ fn said_by(name: &str, reads_titles: bool) -> Option<ActionKind> {
 
 fn said_by_action(key: &str, value: &str) -> Option<ActionKind> {
     match names::class(value) {
-        Class::Destroy(kind, _) if ACTIONS.contains(&super::plain_key(key).as_str()) => Some(kind).filter(acts),
+        Class::Destroy(kind, _) if ACTIONS.contains(&&*super::plain_key(key)) => Some(kind).filter(acts),
         _ => None,
     }
 }

@@ -107,7 +107,7 @@ pub fn judge_drop(fields: &Value, named: impl Fn(&str) -> Named) -> Option<Decis
         "dropzone",
         "onto",
     ];
-    let ends = fields.as_object()?.iter().filter(|(key, _)| ENDS.contains(&super::plain_key(key).as_str()));
+    let ends = fields.as_object()?.iter().filter(|(key, _)| ENDS.contains(&&*super::plain_key(key)));
     let judge = |text: &str| match named(text) {
         Named::Element(target) => judge_bin(&target.name).unwrap_or_else(|| judge_target(&target)),
         Named::Unknown(_) | Named::Nothing => judge_bin(text)

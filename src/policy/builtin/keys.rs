@@ -31,11 +31,8 @@ const KEYS: &[&str] =
 /// by its code: `13`, `KEYCODE_66`.
 pub fn pressed(arguments: &Value) -> Option<Key> {
     let fields = arguments.as_object()?;
-    let named: Vec<&Value> = fields
-        .iter()
-        .filter(|(key, _)| KEYS.contains(&super::plain_key(key).as_str()))
-        .map(|(_, value)| value)
-        .collect();
+    let named: Vec<&Value> =
+        fields.iter().filter(|(key, _)| KEYS.contains(&&*super::plain_key(key))).map(|(_, value)| value).collect();
     let mut keys = String::new();
     for value in named {
         append(value, &mut keys)?;

@@ -32,6 +32,7 @@ use keys::{Key, pressed};
 use names::Class;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use typing::{judge_choice, searches, submits};
 
 /// Where the keyboard's focus is, as far as the calls tell.
@@ -295,7 +296,7 @@ fn judge_refs(call: &JudgedCall<'_>) -> Decision {
     let lists = |key: &str| {
         let does = ["action", "mode", "operation"].contains(&key)
             && text(&call.arguments, key).is_some_and(|verb| verb == "list");
-        does || CHOOSING.contains(&plain_key(key).as_str())
+        does || CHOOSING.contains(&&*plain_key(key))
     };
     match call.arguments.iter().find(|(key, _)| !lists(key)) {
         None => allow("it lists what the repository has"),
@@ -307,8 +308,11 @@ fn judge_refs(call: &JudgedCall<'_>) -> Decision {
 }
 
 /// A key without capitals and marks: `saveTo` and `save_to` are one.
-fn plain_key(key: &str) -> String {
-    key.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+fn plain_key(key: &str) -> Cow<'_, str> {
+    if key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return Cow::Borrowed(key);
+    }
+    Cow::Owned(key.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect())
 }
 
 fn text(arguments: &Fields<'_>, key: &str) -> Option<String> {

@@ -18,8 +18,7 @@ pub(super) const ARGUMENTS: &[&str] =
 
 /// The tool and the arguments of an object that is a call, in one of the forms that clients and servers have for them.
 pub(super) fn called(fields: &Map<String, Value>, may_lack_arguments: bool) -> Option<(&str, String)> {
-    let get =
-        |keys: &[&str]| fields.iter().find(|(key, _)| keys.contains(&plain_key(key).as_str())).map(|(_, value)| value);
+    let get = |keys: &[&str]| fields.iter().find(|(key, _)| keys.contains(&&*plain_key(key))).map(|(_, value)| value);
     let tool = get(&["tool", "toolname", "cmd", "function", "functionname"])
         .or_else(|| get(&["name"]))
         .and_then(Value::as_str)?;

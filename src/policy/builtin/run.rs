@@ -97,7 +97,7 @@ pub fn judge_run(call: &JudgedCall<'_>) -> Decision {
     let mut fields = Map::new();
     for (key, raw) in call.arguments.iter() {
         let Ok(value) = serde_json::from_str(raw.get()) else { return run() };
-        fields.insert(plain_key(key), value);
+        fields.insert(plain_key(key).into_owned(), value);
     }
     let has = |keys: &[&str]| fields.keys().any(|key| keys.contains(&key.as_str()));
     let is_known = |key: &String| [SHELL, SQL, HARMLESS].iter().any(|keys| keys.contains(&key.as_str()));

@@ -153,7 +153,7 @@ fn is_flag(key: &str, value: &Value) -> bool {
         }
         _ => false,
     };
-    FLAGS.contains(&super::plain_key(key).as_str()) && !is_off
+    FLAGS.contains(&&*super::plain_key(key)) && !is_off
 }
 
 fn ends_line(value: &Value) -> bool {
