@@ -1,0 +1,96 @@
+//! A browser at the other end of two pipes.
+
+use crate::wire::{self, Message, Splitter};
+use serde::Serialize;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::Instant;
+
+/// The longest message that is taken, in bytes: a screenshot of a long page, in base64.
+const LONGEST: usize = 256 << 20;
+
+/// So many messages wait to be read; then the pipe is read no further.
+const WAITING: usize = 256;
+
+/// Commands to a browser, and its messages. Dropping it closes both pipes, whereupon the browser ends.
+#[derive(Debug)]
+pub struct Connection {
+    commands: Sender<Vec<u8>>,
+    messages: Receiver<Message>,
+    last: u64,
+}
+
+/// Why there is no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gone {
+    /// None came in time.
+    Late,
+    /// The browser has closed its pipe: it has ended.
+    Ended,
+}
+
+impl Connection {
+    /// Takes the ends of the pipes: `to` is what the browser reads, `from` what it writes.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn new(to: PipeWriter, from: PipeReader) -> io::Result<Connection> {
+        let (commands, sent) = channel();
+        let (arrived, messages) = sync_channel(WAITING);
+        thread::Builder::new().name("to browser".to_owned()).spawn(move || write(to, &sent))?;
+        thread::Builder::new().name("from browser".to_owned()).spawn(move || read(from, &arrived))?;
+        Ok(Connection { commands, messages, last: 0 })
+    }
+
+    /// Sends a command, and gives its number, with which the answer comes. A browser that has ended answers nothing.
+    ///
+    /// # Errors
+    /// The parameters cannot be written as JSON.
+    pub fn send(&mut self, session: Option<&str>, method: &str, params: &impl Serialize) -> serde_json::Result<u64> {
+        self.last += 1;
+        let command = wire::command(self.last, session, method, params)?;
+        // The thread that writes ends with the browser, which the next message shows.
+        let _ = self.commands.send(command);
+        Ok(self.last)
+    }
+
+    /// The next message.
+    ///
+    /// # Errors
+    /// There is none by then.
+    pub fn next(&mut self, until: Instant) -> Result<Message, Gone> {
+        let wait = until.saturating_duration_since(Instant::now());
+        self.messages.recv_timeout(wait).map_err(|error| match error {
+            RecvTimeoutError::Timeout => Gone::Late,
+            RecvTimeoutError::Disconnected => Gone::Ended,
+        })
+    }
+}
+
+/// Writes on a thread of its own: a browser that reads nothing does not hold up who sends.
+fn write(mut to: PipeWriter, commands: &Receiver<Vec<u8>>) {
+    while let Ok(command) = commands.recv() {
+        if to.write_all(&command).is_err() {
+            return;
+        }
+    }
+}
+
+fn read(mut from: PipeReader, arrived: &SyncSender<Message>) {
+    let (mut splitter, mut bytes, mut is_wanted) = (Splitter::new(LONGEST), vec![0; 1 << 16], true);
+    while is_wanted {
+        let length = match from.read(&mut bytes) {
+            Ok(0) => return,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        };
+        splitter.take(&bytes[..length], &mut |message| {
+            // What is no message of the protocol answers nothing.
+            if let Ok(message) = Message::read(message) {
+                is_wanted &= arrived.send(message).is_ok();
+            }
+        });
+    }
+}

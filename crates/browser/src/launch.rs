@@ -1,0 +1,233 @@
+//! Starting a browser, and what is left when it ends: nothing.
+
+use crate::Connection;
+use command_fds::{CommandFdExt, FdMapping};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, mkdtemp};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, PipeReader, Read, pipe};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The names under which distributions install Chromium and its kin.
+const NAMES: [&str; 6] =
+    ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge", "brave-browser"];
+
+/// What it is always started with: nothing that asks a person, and no traffic of its own.
+const ARGUMENTS: [&str; 12] = [
+    "--remote-debugging-pipe",
+    // `element.computedRole` and `computedName`: the browser's own roles and names, without its whole accessibility tree.
+    "--enable-blink-features=ComputedAccessibilityInfo",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    "--disable-features=Translate,MediaRouter,OptimizationHints",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+    "--password-store=basic",
+];
+
+/// How much of what the browser prints is kept, in bytes.
+const KEPT: usize = 4096;
+
+/// A browser that was asked to end has so long for it.
+const CLOSING: Duration = Duration::from_secs(3);
+
+/// How a browser is started.
+#[derive(Debug, Clone, Default)]
+pub struct Launch {
+    /// The program; [`find`] where there is none.
+    pub program: Option<PathBuf>,
+    /// Whether a person sees it.
+    pub is_headed: bool,
+    /// Where its profile is; a new one in the folder for temporary files, which goes with it, where there is none.
+    pub profile: Option<PathBuf>,
+    /// More arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// Why a browser was not started, and what to do.
+#[derive(Debug)]
+pub struct NotStarted(pub String);
+
+impl fmt::Display for NotStarted {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotStarted {}
+
+/// A browser that runs. Dropping this ends it and all its processes, and removes its profile if it is a temporary one.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    profile: Profile,
+    printed: Arc<Mutex<VecDeque<u8>>>,
+}
+
+#[derive(Debug)]
+struct Profile {
+    folder: PathBuf,
+    is_temporary: bool,
+}
+
+/// The first browser of `PATH`.
+pub fn find() -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+    NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
+}
+
+impl Launch {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// There is no browser, no profile, or no process.
+    pub fn start(&self) -> Result<(Process, Connection), NotStarted> {
+        let named = self.program.clone().or_else(find);
+        let program = named.ok_or_else(|| {
+            NotStarted("there is no browser in PATH: install Chromium, or name one with --browser".to_owned())
+        })?;
+        let failed =
+            |what: &str, error: &dyn fmt::Display| NotStarted(format!("{}: {what}: {error}", program.display()));
+        let profile = Profile::open(self.profile.as_deref()).map_err(|error| failed("its profile", &error))?;
+        let system = |error: io::Error| failed("it cannot be started", &error);
+        let (commands, to) = pipe().map_err(system)?;
+        let (from, messages) = pipe().map_err(system)?;
+        let (stderr, printing) = pipe().map_err(system)?;
+        let mut command = Command::new(&program);
+        command.args(ARGUMENTS).args(&self.arguments).arg(user_data(&profile.folder));
+        if !self.is_headed {
+            command.args(["--headless", "--disable-gpu", "--mute-audio"]);
+        }
+        if nix::unistd::geteuid().is_root() {
+            // As root, its sandbox refuses to start.
+            command.arg("--no-sandbox");
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(printing).process_group(0);
+        let mapped = command.fd_mappings(vec![
+            FdMapping { parent_fd: commands.into(), child_fd: 3 },
+            FdMapping { parent_fd: messages.into(), child_fd: 4 },
+        ]);
+        mapped.map_err(|error| failed("its pipe", &error))?;
+        let child = command.spawn().map_err(system)?;
+        // Our copies of the browser's ends are closed, so that its end is seen.
+        drop(command);
+        let printed = Arc::new(Mutex::new(VecDeque::new()));
+        let mut process = Process { child, profile, printed: Arc::clone(&printed) };
+        let kept = thread::Builder::new().name("browser's stderr".to_owned()).spawn(move || keep(stderr, &printed));
+        match kept.and_then(|_| Connection::new(to, from)) {
+            Ok(connection) => Ok((process, connection)),
+            Err(error) => {
+                process.kill();
+                Err(system(error))
+            }
+        }
+    }
+}
+
+fn user_data(folder: &Path) -> OsString {
+    let mut argument = OsString::from("--user-data-dir=");
+    argument.push(folder);
+    argument
+}
+
+impl Process {
+    /// Waits for the end of a browser that was asked to end, and makes one where it does not come.
+    ///
+    /// # Errors
+    /// What the system says of the process.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        let last_moment = Instant::now() + CLOSING;
+        while Instant::now() < last_moment {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.kill();
+        self.child.wait()
+    }
+
+    /// The last lines that it printed, for an error message.
+    pub fn printed(&self) -> String {
+        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = printed.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+
+    /// Its profile's folder.
+    pub fn profile(&self) -> &Path {
+        &self.profile.folder
+    }
+
+    /// The process that was started.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends every process of the browser's group.
+    fn kill(&mut self) {
+        if let Ok(group) = i32::try_from(self.child.id()) {
+            // It fails where none is left.
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+        self.profile.remove();
+    }
+}
+
+impl Profile {
+    fn open(named: Option<&Path>) -> io::Result<Profile> {
+        match named {
+            Some(folder) => {
+                use std::os::unix::fs::DirBuilderExt;
+                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+                Ok(Profile { folder: folder.canonicalize()?, is_temporary: false })
+            }
+            // mkdtemp makes it for its owner alone.
+            None => {
+                let template = std::env::temp_dir().join("pipewright-browser-XXXXXX");
+                Ok(Profile { folder: mkdtemp(&template)?, is_temporary: true })
+            }
+        }
+    }
+
+    /// A process that is about to end may still write there.
+    fn remove(&self) {
+        let last_moment = Instant::now() + CLOSING;
+        while self.is_temporary && std::fs::remove_dir_all(&self.folder).is_err() && self.folder.exists() {
+            if Instant::now() >= last_moment {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Reads to the end, and keeps the last of it.
+fn keep(mut stderr: PipeReader, printed: &Mutex<VecDeque<u8>>) {
+    let mut bytes = [0; 1024];
+    while let Ok(length @ 1..) = stderr.read(&mut bytes) {
+        let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        printed.extend(&bytes[..length]);
+        let much = printed.len().saturating_sub(KEPT);
+        printed.drain(..much);
+    }
+}
