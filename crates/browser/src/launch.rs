@@ -20,8 +20,10 @@ const NAMES: [&str; 6] =
     ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge", "brave-browser"];
 
 /// What it is always started with: nothing that asks a person, and no traffic of its own.
-const ARGUMENTS: [&str; 12] = [
+const ARGUMENTS: [&str; 13] = [
     "--remote-debugging-pipe",
+    // No start page, which may be on the network; pages are opened over the pipe.
+    "--no-startup-window",
     // `element.computedRole` and `computedName`: the browser's own roles and names, without its whole accessibility tree.
     "--enable-blink-features=ComputedAccessibilityInfo",
     "--no-first-run",

@@ -1,11 +1,16 @@
 //! Chromium, driven over its debugging pipe: no TCP port is open, and nobody else can steer it.
 //!
 //! [`Process`] is a browser that was started, with its profile; [`Connection`] sends it commands of the Chrome DevTools Protocol and
-//! gives its messages. Both block: a browser has a thread of its own.
+//! gives its messages. On both stands [`Browser`], with its [`pages`]. All block: a browser has a thread of its own.
 
+mod browser;
 mod connection;
 mod launch;
+mod navigation;
+pub mod pages;
 pub mod wire;
 
+pub use browser::{Browser, Fault};
 pub use connection::{Connection, Gone};
 pub use launch::{Launch, NotStarted, Process, find};
+pub use navigation::{Arrived, Ready};

@@ -1,0 +1,213 @@
+//! A browser and its pages: commands that wait for their answers while events are taken.
+
+use crate::pages::{Begun, Dialog, Page, Pages};
+use crate::wire::{Message, Refused};
+use crate::{Connection, Gone, Launch, NotStarted, Process};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// How long a browser may take to start.
+const START: Duration = Duration::from_secs(30);
+
+/// A browser that runs.
+#[derive(Debug)]
+pub struct Browser {
+    process: Process,
+    connection: Connection,
+    pages: Pages,
+    /// The page that commands are for, by its id.
+    active: String,
+}
+
+/// Why something could not be done.
+#[derive(Debug)]
+pub enum Fault {
+    /// It took too long.
+    Late,
+    /// The browser has ended: what it printed last.
+    Lost(String),
+    /// The page's process has ended.
+    Crashed,
+    /// A dialog of the page holds everything up.
+    Dialog(Dialog),
+    /// The page is no more.
+    NoPage,
+    /// The browser refuses.
+    Refused(Refused),
+    /// The browser's answer is none that the protocol has.
+    Unreadable(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Late => to.write_str("the browser took too long"),
+            Fault::Lost(printed) if printed.is_empty() => to.write_str("the browser has ended"),
+            Fault::Lost(printed) => write!(to, "the browser has ended: {printed}"),
+            Fault::Crashed => to.write_str("the page has crashed: navigate to load it anew"),
+            Fault::Dialog(dialog) => write!(to, "a dialog is open: {}: {:?}", dialog.kind, dialog.message),
+            Fault::NoPage => to.write_str("the page is closed"),
+            Fault::Refused(refused) => to.write_str(&refused.message),
+            Fault::Unreadable(why) => write!(to, "the browser's answer cannot be read: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Browser {
+    /// Starts a browser with one empty page.
+    ///
+    /// # Errors
+    /// It does not start, or shows no page.
+    pub fn start(launch: &Launch) -> Result<Browser, NotStarted> {
+        let (process, connection) = launch.start()?;
+        let mut browser = Browser { process, connection, pages: Pages::default(), active: String::new() };
+        let until = Instant::now() + START;
+        let begun = browser.begin(until);
+        begun.map_err(|fault| NotStarted(format!("the browser was started, but: {fault}")))?;
+        Ok(browser)
+    }
+
+    fn begin(&mut self, until: Instant) -> Result<(), Fault> {
+        let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+        let _: IgnoredAny = self.call(None, "Target.setAutoAttach", &attach, until)?;
+        let Created { target_id } = self.call(None, "Target.createTarget", &json!({"url": "about:blank"}), until)?;
+        let is_there = |pages: &Pages| pages.all().iter().any(|page| page.id == target_id && page.document.is_parsed);
+        if !self.wait(until, is_there)? {
+            return Err(Fault::Late);
+        }
+        self.active = target_id;
+        Ok(())
+    }
+
+    /// All pages.
+    pub fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    /// The page that commands are for.
+    ///
+    /// # Errors
+    /// [`Fault::NoPage`]: it is closed.
+    pub fn page(&self) -> Result<&Page, Fault> {
+        self.pages.all().iter().find(|page| page.id == self.active).ok_or(Fault::NoPage)
+    }
+
+    /// The active page loads something else.
+    pub(crate) fn load(&mut self) {
+        self.pages.load(&self.active);
+    }
+
+    /// Sends a command to the active page, and waits for its answer.
+    ///
+    /// # Errors
+    /// There is none by then, or none at all: a dialog that opens meanwhile holds it up.
+    pub fn call_page<T: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+        until: Instant,
+    ) -> Result<T, Fault> {
+        let page = self.page()?;
+        if page.is_crashed && method != "Page.navigate" {
+            return Err(Fault::Crashed);
+        }
+        let session = page.session.clone();
+        self.call(Some(&session), method, params, until)
+    }
+
+    fn call<T: DeserializeOwned>(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        params: &impl Serialize,
+        until: Instant,
+    ) -> Result<T, Fault> {
+        let unreadable = |error: serde_json::Error| Fault::Unreadable(error.to_string());
+        let number = self.connection.send(session, method, params).map_err(unreadable)?;
+        loop {
+            if let Some((id, outcome)) = self.next(until)?
+                && id == number
+            {
+                let result = outcome.map_err(Fault::Refused)?;
+                return serde_json::from_str(result.get()).map_err(unreadable);
+            }
+            // Neither answers before something else is done.
+            match session.map(|session| self.pages.of_session(session)) {
+                Some(None) => return Err(Fault::NoPage),
+                Some(Some(Page { is_crashed: true, .. })) if method != "Page.navigate" => return Err(Fault::Crashed),
+                Some(Some(Page { dialog: Some(dialog), .. })) if method != "Page.handleJavaScriptDialog" => {
+                    return Err(Fault::Dialog(dialog.clone()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes events until the pages are as they should be; false where that is not so in time.
+    ///
+    /// # Errors
+    /// The browser ends.
+    pub fn wait(&mut self, until: Instant, is_so: impl Fn(&Pages) -> bool) -> Result<bool, Fault> {
+        while !is_so(&self.pages) {
+            match self.next(until) {
+                Ok(_) => {}
+                Err(Fault::Late) => return Ok(false),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes the next message; gives it where it is an answer.
+    fn next(&mut self, until: Instant) -> Result<Option<Answer>, Fault> {
+        match self.connection.next(until) {
+            Ok(Message::Response { id, outcome }) => Ok(Some((id, outcome))),
+            Ok(Message::Event(event)) => {
+                if let Some(begun) = self.pages.take(&event, Instant::now()) {
+                    self.listen(&begun);
+                }
+                Ok(None)
+            }
+            Err(Gone::Late) => Err(Fault::Late),
+            Err(Gone::Ended) => Err(Fault::Lost(self.process.printed())),
+        }
+    }
+
+    /// What is said in a session that has begun; nobody waits for the answers.
+    fn listen(&mut self, begun: &Begun) {
+        let nothing = json!({});
+        let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+        let commands = [
+            ("Page.enable", &nothing),
+            ("Page.setLifecycleEventsEnabled", &json!({"enabled": true})),
+            ("Network.enable", &nothing),
+            ("Target.setAutoAttach", &attach),
+        ];
+        let wanted = if begun.is_wanted { &commands[..] } else { &[] };
+        for (method, params) in wanted.iter().chain([&("Runtime.runIfWaitingForDebugger", &nothing)]) {
+            // JSON values can always be written.
+            let _ = self.connection.send(Some(&begun.session), method, params);
+        }
+    }
+
+    /// Asks the browser to end, and waits until it has.
+    pub fn close(mut self) {
+        let until = Instant::now() + Duration::from_secs(3);
+        let _: Result<IgnoredAny, Fault> = self.call(None, "Browser.close", &json!({}), until);
+        let _ = self.process.wait();
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    target_id: String,
+}
+
+/// The number of a command, and what came of it.
+type Answer = (u64, Result<Box<serde_json::value::RawValue>, Refused>);

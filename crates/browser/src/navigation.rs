@@ -1,0 +1,119 @@
+//! Going to an address, and back.
+
+use crate::pages::{Document, Navigations, Page};
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// How far a page has to be before something else is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ready {
+    /// Its answer has come.
+    Begun,
+    /// Its document is read.
+    Parsed,
+    /// It has loaded nothing for so long, or for half of the time it was given.
+    Quiet(Duration),
+}
+
+/// What has come of a navigation.
+#[derive(Debug, Clone)]
+pub struct Arrived {
+    /// What is shown.
+    pub document: Document,
+    /// How often something else was shown since.
+    pub navigations: Navigations,
+    /// It was not [`Ready`] in time; it is shown as far as it came.
+    pub is_late: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Navigated {
+    loader_id: Option<String>,
+    error_text: Option<String>,
+    #[serde(default)]
+    is_download: bool,
+}
+
+impl Browser {
+    /// Goes to an address.
+    ///
+    /// # Errors
+    /// There is no page there: [`Fault::Refused`] with the browser's own `net::ERR_...`.
+    pub fn navigate(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+        let before = self.page()?.navigations;
+        let navigated: Navigated = self.call_page("Page.navigate", &json!({"url": url}), until)?;
+        if let Some(message) = navigated.error_text.filter(|_| !navigated.is_download) {
+            return Err(Fault::Refused(crate::wire::Refused { code: 0, message }));
+        }
+        self.load();
+        let loader = navigated.loader_id;
+        self.arrive(before, ready, until, |page| match &loader {
+            Some(loader) => page.document.loader == *loader && page.navigations.full > before.full,
+            // Another fragment of the same document.
+            None => page.navigations != before,
+        })
+    }
+
+    /// Waits for the document that a page is to show.
+    fn arrive(
+        &mut self,
+        before: Navigations,
+        ready: Ready,
+        until: Instant,
+        is_there: impl Fn(&Page) -> bool,
+    ) -> Result<Arrived, Fault> {
+        let active = self.page()?.id.clone();
+        // A redirect by script shows yet another document, which counts as well.
+        let is_shown =
+            self.wait_for(&active, until, |page| is_there(page) || page.navigations.full > before.full + 1)?;
+        let half = Instant::now() + until.saturating_duration_since(Instant::now()) / 2;
+        let is_ready = is_shown
+            && match ready {
+                Ready::Begun => true,
+                Ready::Parsed => self.wait_for(&active, until, |page| page.document.is_parsed)?,
+                Ready::Quiet(quiet) => self.wait_until_quiet(&active, quiet, until, half)?,
+            };
+        let page = self.page()?;
+        let (document, now) = (page.document.clone(), page.navigations);
+        let navigations = Navigations { full: now.full - before.full, within: now.within - before.within };
+        Ok(Arrived { document, navigations, is_late: !is_ready })
+    }
+
+    /// Waits for something of one page; false where it is not so in time.
+    fn wait_for(&mut self, id: &str, until: Instant, is_so: impl Fn(&Page) -> bool) -> Result<bool, Fault> {
+        let page = |pages: &crate::pages::Pages| pages.all().iter().position(|page| page.id == id);
+        let is_over = |page: &Page| page.is_crashed || page.dialog.is_some() || is_so(page);
+        let waited = self.wait(until, |pages| page(pages).is_none_or(|index| is_over(&pages.all()[index])))?;
+        let page = page(self.pages()).and_then(|index| self.pages().all().get(index)).ok_or(Fault::NoPage)?;
+        match page {
+            page if is_so(page) => Ok(waited),
+            Page { is_crashed: true, .. } => Err(Fault::Crashed),
+            Page { dialog: Some(dialog), .. } => Err(Fault::Dialog(dialog.clone())),
+            _ => Ok(false),
+        }
+    }
+
+    /// A page that never stops loading is taken as it is at `enough`, once it is loaded.
+    fn wait_until_quiet(&mut self, id: &str, quiet: Duration, until: Instant, enough: Instant) -> Result<bool, Fault> {
+        if !self.wait_for(id, until, |page| page.document.is_loaded)? {
+            return Ok(false);
+        }
+        loop {
+            if !self.wait_for(id, enough, |page| page.quiet_since().is_some())? {
+                return Ok(true);
+            }
+            let Some(since) = self.page()?.quiet_since() else { continue };
+            let end = (since + quiet).min(enough);
+            if Instant::now() >= end {
+                return Ok(true);
+            }
+            // Until then, whatever it loads begins the wait anew.
+            if !self.wait_for(id, end, |page| page.quiet_since() != Some(since))? {
+                return Ok(true);
+            }
+        }
+    }
+}
