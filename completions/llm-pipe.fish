@@ -37,8 +37,8 @@ complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l images -d 'The folder
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s j -l jobs -d 'How many requests are at the provider at once' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l cache -d 'Keep turns in this folder, and answer a request that was sent before from there' -r -F
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l retries -d 'How often a request is sent again that failed for a reason that passes: a rate limit, a lost connection, a server\'s fault' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l timeout -d 'How long one attempt may take' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l idle-timeout -d 'How long the provider may send nothing' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l timeout -d 'How long one attempt may take; 0 for ever' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l idle-timeout -d 'How long the provider may send nothing; 0 for ever' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l deadline -d 'Overall time limit; requests without an answer fail with `timeout` (exit status 124)' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l max-line -d 'Longest line, in bytes (K, M, G for powers of 1024); a longer one is refused' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l text -d 'Each line is a prompt'

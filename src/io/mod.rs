@@ -24,6 +24,7 @@ pub mod output;
 pub mod peer;
 pub mod private;
 pub mod progress;
+pub mod regular;
 pub mod report;
 pub mod session;
 pub mod signal;

@@ -57,6 +57,21 @@ impl Address {
         matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(|ip: Ipv4Addr| ip.is_loopback())
     }
 
+    /// The URL without its name, password and query, where the path is no secret.
+    pub fn shown(&self) -> String {
+        let mut url = self.url.clone();
+        url.set_query(None);
+        // It fails for URLs without a host, which are not taken.
+        let _ = url.set_username("").and_then(|()| url.set_password(None));
+        url.to_string().trim_end_matches('/').to_owned()
+    }
+
+    /// The password and the values of the query, as they stand there: a server may repeat them.
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
+        let values = self.url.query_pairs().map(|(_, value)| value.into_owned());
+        self.url.password().map(str::to_owned).into_iter().chain(values)
+    }
+
     /// `text` with `***` in place of what the headers, the password, the query or the path hold: a server may repeat them.
     pub fn without_secrets(&self, text: &str) -> String {
         let (url, path) = (&self.url, self.url.path());

@@ -4,7 +4,7 @@
 #[cfg(feature = "http")]
 pub mod http;
 
-use boon::{Compiler, Schemas, UrlLoader};
+use boon::{CompileError, Compiler, Schemas, UrlLoader, ValidationError};
 use serde_json::Value;
 use std::error::Error;
 
@@ -36,7 +36,10 @@ impl Schema {
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.use_loader(Box::new(NoLoader));
         compiler.add_resource(PLACE, schema).map_err(|error| error.to_string())?;
-        let index = compiler.compile(PLACE, &mut schemas).map_err(|error| error.to_string())?;
+        let index = compiler.compile(PLACE, &mut schemas).map_err(|error| match &error {
+            CompileError::ValidationError { src, .. } => wrong(src),
+            _ => error.to_string(),
+        })?;
         Ok(Schema { schemas, index })
     }
 
@@ -46,12 +49,14 @@ impl Schema {
     /// Each thing that is wrong with them, with its path: `/a/0: want string, but got number`.
     pub fn check(&self, arguments: &str) -> Result<(), String> {
         let arguments: Value = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
-        self.schemas.validate(&arguments, self.index).map_err(|error| {
-            let mut wrong = Vec::new();
-            leaves(&error, &mut wrong);
-            wrong.join("; ")
-        })
+        self.schemas.validate(&arguments, self.index).map_err(|error| wrong(&error))
     }
+}
+
+fn wrong(error: &ValidationError<'_, '_>) -> String {
+    let mut wrong = Vec::new();
+    leaves(error, &mut wrong);
+    wrong.join("; ")
 }
 
 /// What has a default may be left out, whatever `required` says: generators that describe a tool's arguments as they are after
@@ -82,7 +87,7 @@ fn require_no_defaults(schema: &mut Value) {
 }
 
 /// The innermost causes: those around them only say that there are some.
-fn leaves(error: &boon::ValidationError<'_, '_>, wrong: &mut Vec<String>) {
+fn leaves(error: &ValidationError<'_, '_>, wrong: &mut Vec<String>) {
     /// More than can be put right at once.
     const MOST: usize = 5;
     if error.causes.is_empty() && wrong.len() < MOST {

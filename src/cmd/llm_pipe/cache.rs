@@ -1,14 +1,20 @@
 //! Turns that were paid for once: a folder with a file for each request.
 
 use super::endpoint::Endpoint;
-use crate::io::private;
 use crate::io::report::{Failure, Status};
+use crate::io::{private, regular};
 use crate::record::{Attempts, ModelTurn, Stop};
+use nix::unistd::geteuid;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// The longest entry that is read, in bytes.
+const LONGEST: u64 = 256 << 20;
 
 /// The folder, for requests to one model at one server.
 pub struct Cache {
@@ -27,8 +33,15 @@ impl Cache {
     /// # Errors
     /// [`Status::Usage`]: there is none, and none can be made.
     pub fn open(folder: &Path, endpoint: &Endpoint) -> Result<Cache, Failure> {
+        let usage = |why: &dyn std::fmt::Display| {
+            Failure::new(Status::Usage, format_args!("--cache: {}: {why}", folder.display()))
+        };
         let made = private::folder().recursive(true).create(folder);
-        made.map_err(|error| Failure::new(Status::Usage, format_args!("--cache: {}: {error}", folder.display())))?;
+        made.map_err(|error| usage(&error))?;
+        let found = fs::metadata(folder).map_err(|error| usage(&error))?;
+        if found.mode() & 0o022 != 0 || found.uid() != geteuid().as_raw() {
+            return Err(usage(&"others could put answers there: it has to be yours, and chmod go-w"));
+        }
         let mut beginning = Sha256::new();
         for text in [endpoint.provider.name(), &endpoint.url] {
             beginning.update(text);
@@ -52,7 +65,7 @@ impl Cache {
     /// The file cannot be read, or is none of ours.
     pub fn read(&self, entry: &Entry) -> Result<Option<ModelTurn>, String> {
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", entry.0.display());
-        match fs::read_to_string(&entry.0) {
+        match regular::read_text(&entry.0, LONGEST) {
             Ok(text) => ModelTurn::read(text.trim_end(), self.provider).map(Some).map_err(|why| failed(&why)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&error)),
@@ -67,7 +80,8 @@ impl Cache {
         if !matches!(turn.stop, Stop::End | Stop::Call) {
             return Ok(());
         }
-        let new = entry.0.with_extension(format!("{}.new", std::process::id()));
+        let chance = RandomState::new().hash_one(&entry.0);
+        let new = entry.0.with_extension(format!("{chance:x}.new"));
         let text = turn.record(None, Attempts::default()) + "\n";
         let written = write_new(&new, &text).and_then(|()| fs::rename(&new, &entry.0));
         written.map_err(|error| {
@@ -79,5 +93,5 @@ impl Cache {
 }
 
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    private::file().write(true).create(true).truncate(true).open(path)?.write_all(text.as_bytes())
+    private::file().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

@@ -12,7 +12,7 @@ use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::llm::text_calls;
 use crate::record::{
-    Arguments, Image, ImageSource, Message, ModelRequest, ModelTurn, OwnedTool, Part, ToolChoice, TurnFailure,
+    Arguments, Image, ImageSource, Message, ModelRequest, ModelTurn, OwnedTool, Part, Stop, ToolChoice, TurnFailure,
 };
 use pipewright_http::exchanges::Exchanges;
 use pipewright_mcp::Schema;
@@ -87,6 +87,7 @@ impl Probe {
     fn fault(self, turn: &mut ModelTurn) -> Option<String> {
         let told = |what: &str, turn: &ModelTurn| Some(format!("{what}: {:?}", turn.text));
         match self {
+            _ if turn.stop == Stop::Refusal => told("it refused", turn),
             Probe::Text => turn.text.trim().is_empty().then(|| "the answer is empty".to_owned()),
             Probe::Tools => match turn.calls.first() {
                 Some(call) if call.tool_name == "add" && matches!(call.arguments, Arguments::Object(_)) => None,
@@ -169,7 +170,7 @@ impl Check {
                 continue;
             }
             let mut tokens = Vec::new();
-            let progress = job.take(piece, self.endpoint.provider, 0, &mut tokens);
+            let progress = job.take(piece, &self.endpoint, 0, &mut tokens);
             self.tokens += tokens.len();
             let why = match progress {
                 Progress::Going | Progress::Again(..) => continue,
@@ -180,7 +181,7 @@ impl Check {
                     };
                     probe.fault(&mut turn)
                 }
-                Progress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_key(&message)),
+                Progress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_secrets(&message)),
             };
             self.print(*probe, why.as_deref(), out);
             let goes_on = why.is_none() || *probe != Probe::Text;

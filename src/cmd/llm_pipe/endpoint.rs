@@ -20,6 +20,9 @@ pub struct ModelOptions {
     key: KeyOptions,
 }
 
+/// Shorter words stand in any text.
+const SHORTEST: usize = 4;
+
 /// A model at a server.
 pub struct Endpoint {
     pub provider: &'static dyn Provider,
@@ -29,6 +32,10 @@ pub struct Endpoint {
     pub url: String,
     pub key: Option<String>,
     pub price: Option<Price>,
+    /// How the address is shown.
+    pub place: String,
+    /// The key, and what is secret in the address: servers may repeat them, and nothing shows them.
+    secrets: Vec<String>,
 }
 
 impl Endpoint {
@@ -44,46 +51,56 @@ impl Endpoint {
             ));
         };
         let (model, configured) = Models::read()?.find(name);
-        let (provider, model) = provider(&model)?;
+        let (provider, model) = provider(&model, name)?;
         let own_url = provider.base_url();
         let base =
             options.base_url.as_deref().or(configured.base_url.as_deref()).unwrap_or(own_url).trim_end_matches('/');
         let is_own = base == own_url;
         let variables = if is_own { provider.key_variables() } else { &[] };
-        let key = key::key(&options.key, configured.key_env.as_deref(), variables)?;
-        let endpoint = Endpoint {
-            provider,
-            model: model.to_owned(),
-            url: format!("{base}{}", provider.path(model)),
-            key,
-            price: configured.price,
-        };
+        // The file's key is for the file's address.
+        let configured_key = configured.key_env.as_deref().filter(|_| options.base_url.is_none());
+        let key = key::key(&options.key, configured_key, variables)?;
+        let shown = Address::read(base, &[]).map_err(|why| usage(format!("--base-url: {why}")))?;
+        let place = shown.shown();
+        let secrets =
+            Vec::from_iter(key.iter().cloned().chain(shown.secrets()).filter(|secret| secret.len() >= SHORTEST));
+        let has_secret = key.is_some() || shown.secrets().next().is_some();
+        let url = format!("{base}{}", provider.path(model));
+        let endpoint =
+            Endpoint { provider, model: model.to_owned(), url, key, price: configured.price, place, secrets };
+        let Endpoint { place, .. } = &endpoint;
         let address = endpoint.address()?;
-        match &endpoint.key {
-            Some(_) if !address.is_encrypted() && !address.is_loopback() => {
-                Err(usage(format!("{base}: a key is sent over https only, or over http to this machine")))
-            }
-            None if is_own && !variables.is_empty() => {
-                let names = variables.join(" or ");
-                Err(usage(format!("{} needs a key: set {names}, or use --key-env or --key-file", provider.name())))
-            }
-            None if !is_own && !address.is_loopback() => {
-                if let Some(name) = provider.key_variables().iter().find(|name| key::variable(name).is_some()) {
-                    report.note(format_args!("{name} is sent to {own_url} only; --key-env {name} sends it to {base}"));
-                }
-                Ok(endpoint)
-            }
-            _ => Ok(endpoint),
+        if has_secret && !address.is_encrypted() && !address.is_loopback() {
+            return Err(usage(format!(
+                "{place}: a key or password is sent over https only, or over http to this machine"
+            )));
         }
+        if endpoint.key.is_none() && is_own && !variables.is_empty() {
+            let names = variables.join(" or ");
+            return Err(usage(format!("{} needs a key: set {names}, or use --key-env or --key-file", provider.name())));
+        }
+        let unsent = provider.key_variables().iter().find(|name| key::variable(name).is_some());
+        if let (None, false, false, Some(name)) = (&endpoint.key, is_own, address.is_loopback(), unsent) {
+            report.note(format_args!("{name} is sent to {own_url} only; --key-env {name} sends it to {place}"));
+        }
+        Ok(endpoint)
     }
 
-    /// `text` without the key, which servers may repeat.
-    pub fn without_key(&self, text: &str) -> String {
-        match &self.key {
-            // A shorter one is none, and stands in common words.
-            Some(key) if key.len() >= 8 => text.replace(key.as_str(), "***"),
-            _ => text.to_owned(),
-        }
+    /// `text` without the secrets, also where a message was cut within one.
+    pub fn without_secrets(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| {
+            let text = text.replace(secret.as_str(), "***");
+            let begun = (SHORTEST..secret.len()).rev().filter_map(|length| secret.get(..length));
+            match begun.clone().find_map(|begun| text.strip_suffix(begun)) {
+                Some(rest) => format!("{rest}***"),
+                None => text,
+            }
+        })
+    }
+
+    /// Whether it has one of the secrets in it.
+    pub fn is_secret(&self, text: &str) -> bool {
+        self.secrets.iter().any(|secret| text.contains(secret.as_str()))
     }
 
     fn address(&self) -> Result<Address, Failure> {
@@ -93,18 +110,19 @@ impl Endpoint {
             self.key.as_deref().map(|key| self.provider.key_header(key)).map(|(name, value)| (name.to_owned(), value)),
         );
         Address::read(&self.url, &headers)
-            .map_err(|why| Failure::new(Status::Usage, format_args!("{}: {why}", self.url)))
+            .map_err(|why| Failure::new(Status::Usage, format_args!("{}: {why}", self.place)))
     }
 
-    /// A client that sends requests there, each of which may take so long, and be silent for so long.
+    /// A client that sends requests there, each of which may take so long, and be silent for so long; for ever where that is 0.
     ///
     /// # Errors
     /// [`Status::NotStarted`]: the system's certificates cannot be read, or a proxy that the environment names.
     pub fn client(&self, total: Duration, idle: Duration) -> Result<Client, Failure> {
+        let [idle, total] = [idle, total].map(|limit| Some(limit).filter(|limit| !limit.is_zero()));
         let limits = Limits {
-            first_byte: Some(idle),
-            idle: Some(idle),
-            total: Some(total),
+            first_byte: idle,
+            idle,
+            total,
             // The key goes to the address that was named, and nowhere else.
             redirects: 0,
             ..Limits::default()
@@ -113,8 +131,10 @@ impl Endpoint {
     }
 }
 
-fn provider(model: &str) -> Result<(&'static dyn Provider, &str), Failure> {
-    let usage = |why: String| Failure::new(Status::Usage, format!("--model: {why}"));
+/// `name` is what `--model` says, which may stand for `model` in models.toml.
+fn provider<'a>(model: &'a str, name: &str) -> Result<(&'static dyn Provider, &'a str), Failure> {
+    let place = if model == name { String::new() } else { format!("{name} in models.toml: ") };
+    let usage = |why: String| Failure::new(Status::Usage, format!("--model: {place}{why}"));
     let names = || Vec::from_iter(PROVIDERS.iter().map(|provider| provider.name())).join(", ");
     let Some((name, model)) = model.split_once('/').filter(|(_, model)| !model.is_empty()) else {
         return Err(usage(format!(

@@ -1,10 +1,10 @@
 //! Images that requests name by a path: read from one folder only, and checked against their hash.
 
+use crate::io::regular;
 use crate::record::{Image, ImageSource, ModelRequest};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The largest image that is sent, in bytes: more than any provider takes in one request.
@@ -35,11 +35,7 @@ fn load_one(image: &mut Image, folder: &Path) -> Result<(), String> {
     let ImageSource::File { path, sha256 } = &image.source else { return Ok(()) };
     let failed = |why: &dyn std::fmt::Display| format!("image {path:?}: {why}");
     let found = within(folder, path).map_err(|why| failed(&why))?;
-    let length = fs::metadata(&found).map_err(|error| failed(&error))?.len();
-    if length > LARGEST {
-        return Err(failed(&format_args!("{length} bytes are more than the {LARGEST} that are sent")));
-    }
-    let bytes = fs::read(&found).map_err(|error| failed(&error))?;
+    let bytes = regular::read(&found, LARGEST).map_err(|error| failed(&error))?;
     if let Some(expected) = sha256 {
         let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if !hash.eq_ignore_ascii_case(expected) {

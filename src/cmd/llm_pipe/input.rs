@@ -29,7 +29,10 @@ pub fn read(form: Form, line: &[u8], max_depth: usize) -> Result<Line, Unreadabl
     let Ok(text) = std::str::from_utf8(line) else { return unreadable("it is no UTF-8") };
     let request = |request| Line::Request(Box::new(request));
     if form == Form::Text {
-        return Ok(request(ask(text.to_owned())));
+        return match text.trim() {
+            "" => unreadable("the line is empty"),
+            _ => Ok(request(ask(text.to_owned()))),
+        };
     }
     if deeper_than(line, max_depth) {
         return unreadable(crate::cmd::options::TOO_DEEP);
@@ -43,6 +46,41 @@ pub fn read(form: Form, line: &[u8], max_depth: usize) -> Result<Line, Unreadabl
         },
         None if fields.get("prompt").is_some() => short(&fields).map(request),
         _ => unreadable(r#"it is neither a model_request nor {"prompt"}"#),
+    }
+}
+
+/// A prompt of the command line, and the text of stdin behind it.
+pub struct Prompt {
+    prompt: String,
+    text: Vec<u8>,
+    longest: usize,
+    /// Stdin is still read.
+    pub has_more: bool,
+}
+
+impl Prompt {
+    /// `longest` is how much of stdin is taken, in bytes.
+    pub fn new(prompt: String, has_more: bool, longest: usize) -> Prompt {
+        Prompt { prompt, text: Vec::new(), longest, has_more }
+    }
+
+    /// Takes the next bytes of stdin.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        // One byte more shows that it is too long.
+        let room = self.longest.saturating_add(1).saturating_sub(self.text.len());
+        self.text.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// Both, one behind the other.
+    ///
+    /// # Errors
+    /// The text cannot be taken: why.
+    pub fn text(self) -> Result<String, String> {
+        if self.text.len() > self.longest {
+            return Err(format!("the text of stdin is longer than {} bytes (--max-line)", self.longest));
+        }
+        let text = String::from_utf8(self.text).map_err(|_| "the text of stdin is not UTF-8".to_owned())?;
+        Ok(if text.trim().is_empty() { self.prompt } else { format!("{}\n\n{text}", self.prompt) })
     }
 }
 
@@ -77,6 +115,11 @@ fn short(fields: &Fields<'_>) -> Result<ModelRequest, Unreadable> {
 
 /// The id of a request that cannot be read, where that much of it can.
 pub fn id(line: &[u8]) -> Option<Box<RawValue>> {
-    let fields = Fields::read(std::str::from_utf8(line).ok()?).ok()?;
-    fields.get("request_id").or_else(|| fields.get("id")).map(RawValue::to_owned)
+    #[derive(serde::Deserialize)]
+    struct Ids {
+        request_id: Option<Box<RawValue>>,
+        id: Option<Box<RawValue>>,
+    }
+    let Ids { request_id, id } = serde_json::from_slice(line).ok()?;
+    request_id.or(id)
 }

@@ -1,7 +1,8 @@
 //! One request from its line to its turn: attempts, what they cost, and the pauses between them.
 
 use super::cache::Entry;
-use crate::llm::{Failure, Provider, Retry, Token, TurnReader, text_calls, without_schema};
+use super::endpoint::Endpoint;
+use crate::llm::{Failure, Retry, Token, TurnReader, text_calls, without_schema};
 use crate::record::{Attempts, Kind, ModelRequest, ModelTurn, TurnFailure, Usage};
 use pipewright_http::Error;
 use pipewright_http::exchanges::Arrival;
@@ -68,6 +69,9 @@ pub enum Progress {
     /// for every request.
     Again(Option<Duration>, String),
 }
+
+/// A provider that wants a longer pause is not waited for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
 impl Job {
     pub fn new(request: ModelRequest, place: String, schema: Option<Schema>) -> Job {
@@ -166,9 +170,9 @@ impl Job {
     }
 
     /// Takes the next piece of the attempt that is under way, and appends what it adds to the turn.
-    pub fn take(&mut self, piece: Arrival, provider: &dyn Provider, retries: u32, tokens: &mut Vec<Token>) -> Progress {
+    pub fn take(&mut self, piece: Arrival, endpoint: &Endpoint, retries: u32, tokens: &mut Vec<Token>) -> Progress {
         let State::Sent(sent) = &mut self.state else { return Progress::Going };
-        match sent.take(piece, provider, tokens) {
+        match sent.take(piece, endpoint, tokens) {
             Ok(false) => Progress::Going,
             Ok(true) => match std::mem::replace(&mut self.state, State::Ready) {
                 State::Sent(sent) => {
@@ -187,20 +191,26 @@ impl Job {
         }
     }
 
-    fn fail(&mut self, failure: Failure, usage: Usage, retries: u32) -> Progress {
+    fn fail(&mut self, mut failure: Failure, usage: Usage, retries: u32) -> Progress {
         self.usage = self.usage.plus(usage);
         self.state = State::Ready;
         let pause = match failure.retry {
             _ if self.attempts > retries => None,
             Retry::Never => None,
             Retry::Backoff => Some(backoff(self.attempts)),
-            Retry::After(pause) => Some(pause),
+            Retry::After(pause) if pause <= LONGEST_PAUSE => Some(pause),
+            Retry::After(pause) => {
+                failure.what.message +=
+                    &format!("; it is not sent again, which the provider allows in {} s", pause.as_secs());
+                None
+            }
         };
         match pause.and_then(|pause| Instant::now().checked_add(pause)) {
             Some(until) => {
                 self.state = State::Waiting(until);
                 let asked = matches!(failure.retry, Retry::After(_)).then_some(pause).flatten();
-                Progress::Again(asked, failure.what.message)
+                let seconds = pause.unwrap_or_default().as_secs_f64();
+                Progress::Again(asked, format!("{}; it is sent again in {seconds:.1} s", failure.what.message))
             }
             None => Progress::Failed(failure.what),
         }
@@ -209,7 +219,7 @@ impl Job {
 
 impl Sent {
     /// Whether the turn is complete.
-    fn take(&mut self, piece: Arrival, provider: &dyn Provider, tokens: &mut Vec<Token>) -> Result<bool, Failure> {
+    fn take(&mut self, piece: Arrival, endpoint: &Endpoint, tokens: &mut Vec<Token>) -> Result<bool, Failure> {
         match piece {
             Arrival::Head(status, headers) => self.head = Some((status, headers)),
             Arrival::Event(event) if event.is_cut => {
@@ -223,16 +233,16 @@ impl Sent {
             Arrival::Body(body) => {
                 let (status, headers) = self.head.take().unwrap_or_default();
                 let header = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-                return Err(provider.failure(status, &header, &body));
+                return Err(endpoint.provider.failure(status, &header, &body));
             }
-            Arrival::Failed(error) => return Err(no_answer(&error)),
+            Arrival::Failed(error) => return Err(no_answer(&error, &endpoint.place)),
         }
         Ok(false)
     }
 }
 
 /// Why there is no answer, or only the beginning of one.
-fn no_answer(error: &Error) -> Failure {
+fn no_answer(error: &Error, place: &str) -> Failure {
     let (kind, retry) = match error {
         Error::Client(_) => (Kind::BadRequest, Retry::Never),
         Error::Connect(_) => (Kind::Unavailable, Retry::Backoff),
@@ -242,7 +252,8 @@ fn no_answer(error: &Error) -> Failure {
         Error::Total(_) => (Kind::Timeout, Retry::Never),
         Error::TooLong { .. } => (Kind::TooLarge, Retry::Never),
     };
-    Failure::new(kind, error.to_string(), retry)
+    let advice = if kind == Kind::Unavailable { ": is the server running there?" } else { "" };
+    Failure::new(kind, format!("{place}: {error}{advice}"), retry)
 }
 
 /// Half a second, doubled with every attempt up to eight seconds, less up to a quarter, so that many clients do not come back at once.

@@ -49,6 +49,9 @@ fn read(path: &Path) -> Result<String, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     match text.trim() {
         "" => Err("it is empty".to_owned()),
+        key if key.contains(char::is_whitespace) => {
+            Err("it has more than one word: the key alone stands in it".to_owned())
+        }
         key => Ok(key.to_owned()),
     }
 }

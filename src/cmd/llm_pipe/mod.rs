@@ -27,10 +27,11 @@ use check::CheckArguments;
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use endpoint::{Endpoint, ModelOptions};
+use input::Prompt;
 use models::Models;
 use settings::Settings;
 use stage::Pipe;
-use std::io::{IsTerminal, Read, stdin};
+use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,10 +95,10 @@ pub struct Arguments {
     /// How often a request is sent again that failed for a reason that passes: a rate limit, a lost connection, a server's fault
     #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Time")]
     retries: u32,
-    /// How long one attempt may take
+    /// How long one attempt may take; 0 for ever
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
-    /// How long the provider may send nothing
+    /// How long the provider may send nothing; 0 for ever
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, help_heading = "Time")]
     idle_timeout: Duration,
     /// Overall time limit; requests without an answer fail with `timeout` (exit status 124)
@@ -150,10 +151,15 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         return check::run(own, signals, &report);
     }
     let endpoint = Endpoint::find(&arguments.model, &report)?;
-    let asked = match &arguments.prompt {
-        Some(prompt) => Some(with_stdin(prompt, arguments.max_line)?),
-        None => needs_input("requests").map(|()| None)?,
-    };
+    let has_text = !stdin().is_terminal();
+    match arguments.prompt.as_deref() {
+        None => needs_input("requests")?,
+        Some(name @ ("check" | "models")) => {
+            let why = format!("`{NAME} {name}` has its options behind it; to ask the model {name:?}, use --text");
+            return Err(Failure::new(Status::Usage, why));
+        }
+        Some(_) => {}
+    }
     let client = endpoint.client(arguments.timeout, arguments.idle_timeout)?;
     let cache = arguments.cache.as_deref().map(|folder| Cache::open(folder, &endpoint)).transpose()?;
     let price = endpoint.price;
@@ -161,30 +167,14 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let (exchanges, arrivals, wake) =
         arrivals::start(client).map_err(|error| Failure::new(Status::NotStarted, error))?;
     let limits = Limits { max_line: arguments.max_line, ..Limits::default() };
-    let near = if asked.is_some() { Near::Stdout } else { Near::Stdio };
+    let near = if has_text { Near::Stdio } else { Near::Stdout };
     let mut pipe = Pipe::new(settings, exchanges, arrivals, Arc::clone(&report));
     pipe.keep(cache);
-    if !arguments.bare && asked.is_none() {
-        pipe.count(Tally::start(price));
-    }
-    if let Some(prompt) = asked {
-        pipe.ask(input::ask(prompt));
+    match arguments.prompt {
+        Some(prompt) => pipe.ask(Prompt::new(prompt, has_text, arguments.max_line)),
+        None if arguments.bare => {}
+        None => pipe.count(Tally::start(price)),
     }
     let ends = Ends { near, answers: vec![wake], stays: true, limits, ..Ends::default() };
     between(Box::new(pipe), ends, signals, &report)
-}
-
-fn with_stdin(prompt: &str, longest: usize) -> Result<String, Failure> {
-    if stdin().is_terminal() {
-        return Ok(prompt.to_owned());
-    }
-    let usage = |why: String| Failure::new(Status::Usage, format!("stdin: {why}"));
-    let mut text = Vec::new();
-    let most = u64::try_from(longest).unwrap_or(u64::MAX);
-    stdin().take(most.saturating_add(1)).read_to_end(&mut text).map_err(|error| usage(error.to_string()))?;
-    if text.len() > longest {
-        return Err(usage(format!("its text is longer than {longest} bytes (--max-line)")));
-    }
-    let text = String::from_utf8(text).map_err(|_| usage("its text is not UTF-8".to_owned()))?;
-    Ok(if text.trim().is_empty() { prompt.to_owned() } else { format!("{prompt}\n\n{text}") })
 }

@@ -1,15 +1,20 @@
 //! Names for models: `models.toml`, which a person writes, and what is found there.
 
-use crate::io::folders;
 use crate::io::report::{Failure, Status};
+use crate::io::{folders, regular};
 use crate::json::Object;
 use crate::llm::PROVIDERS;
 use crate::record::Usage;
 use crate::toml_error;
-use serde::Deserialize;
+use pipewright_http::Address;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
+
+/// The longest file that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
 
 /// The models of `models.toml`, by their names; none where there is no such file.
 #[derive(Debug, Default)]
@@ -20,7 +25,7 @@ pub struct Models {
 
 /// A table of the file.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table for each model")]
 pub struct Model {
     /// PROVIDER/NAME; the table's own name where it is missing.
     model: Option<String>,
@@ -34,12 +39,24 @@ pub struct Model {
 
 /// US dollars for a million tokens.
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with the prices of input and output")]
 pub struct Price {
+    #[serde(deserialize_with = "dollars")]
     input: f64,
+    #[serde(deserialize_with = "dollars")]
     output: f64,
     /// Of input that the provider had in its cache; as other input where it is missing.
+    #[serde(default, deserialize_with = "some_dollars")]
     cached: Option<f64>,
+}
+
+fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let price = f64::deserialize(from)?;
+    (price >= 0.0 && price.is_finite()).then_some(price).ok_or_else(|| D::Error::custom("a price is a number from 0"))
+}
+
+fn some_dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    dollars(from).map(Some)
 }
 
 impl Models {
@@ -51,7 +68,7 @@ impl Models {
         let Some(folder) = folders::configuration() else { return Ok(Models::default()) };
         let path = folder.join("pipewright/models.toml");
         let usage = |why: String| Failure::new(Status::Usage, format_args!("{}:{why}", path.display()));
-        let text = match std::fs::read_to_string(&path) {
+        let text = match regular::read_text(&path, LONGEST) {
             Ok(text) => text,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(Models { path, models: BTreeMap::new() });
@@ -79,7 +96,7 @@ impl Models {
         let mut lines = String::new();
         for (name, model) in &models.models {
             let object = Object::default().text("name", name).text("model", model.model.as_deref().unwrap_or(name));
-            let object = object.text_some("base_url", model.base_url.as_deref());
+            let object = object.text_some("base_url", model.base_url.as_deref().map(without_secrets).as_deref());
             let price = model.price.map(|price| price.json());
             let keys = Vec::from_iter(model.key_env.as_deref());
             let object = with_keys(object, &keys).put_some("price", price);
@@ -96,6 +113,11 @@ impl Models {
             _ => Ok(Status::Well),
         }
     }
+}
+
+/// An address without a password and a query.
+fn without_secrets(url: &str) -> String {
+    Address::read(url, &[]).map_or_else(|_| "not a URL".to_owned(), |address| address.shown())
 }
 
 fn with_keys(object: Object, variables: &[&str]) -> Object {

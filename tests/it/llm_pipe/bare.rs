@@ -54,3 +54,27 @@ fn a_prompt_that_fails_prints_nothing_but_why() {
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("", Some(1)));
     assert!(text(&output.stderr).contains("no key"), "{output:?}");
 }
+
+#[test]
+fn an_empty_line_gets_an_answer_in_lockstep() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    let mut talk = Talk::start(gemini(&server).args(["--bare", "--history", "9223372036854775808"]));
+    assert_eq!(talk.ask("a"), "x");
+    assert_eq!(talk.ask(" "), r#"{"error":"the line is empty","kind":"bad_input"}"#);
+    assert_eq!(talk.ask("b"), "x");
+}
+
+#[test]
+fn the_deadline_also_holds_while_the_text_of_stdin_is_read() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    let talk = Talk::start(gemini(&server).args(["--deadline", "300ms", "p"]));
+    assert_eq!(talk.end().status.code(), Some(124));
+}
+
+#[test]
+fn the_name_of_a_subcommand_is_no_prompt() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    let output = pipe(gemini(&server).arg("check"), b"");
+    assert_eq!((output.status.code(), server.requests().len()), (Some(2), 0));
+    assert!(text(&output.stderr).contains("`llm-pipe check` has its options behind it"), "{output:?}");
+}

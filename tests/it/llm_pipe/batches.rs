@@ -3,6 +3,7 @@
 use super::server::{Reply, Server};
 use super::{gemini, records};
 use crate::process::{Talk, pipe, text};
+use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -102,4 +103,26 @@ fn a_request_that_is_cancelled_is_answered_at_once_and_no_fault() {
     assert_eq!((&turn["request_id"], &turn["kind"]), (&"m1".into(), &"cancelled".into()));
     assert!(talk.hear().contains(r#""text":"y""#));
     assert_eq!(talk.end_after_close().status.code(), Some(0));
+}
+
+#[test]
+fn answers_that_servers_do_not_end_hold_no_more_connections_than_requests_may_be_under_way() {
+    let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&most);
+    let server = Server::start_raw(move |mut stream| {
+        most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        let turn = r#"{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}"#;
+        let body = format!("data: {turn}\n\ndata: [DONE]\n\n");
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        write!(stream, "{head}{:x}\r\n{body}\r\n", body.len()).unwrap();
+        // Until the client closes it.
+        std::io::copy(&mut stream, &mut std::io::sink()).unwrap_or_default();
+        open.fetch_sub(1, Ordering::SeqCst);
+    });
+    let mut llm = crate::process::command("llm-pipe");
+    llm.args(["-m", "vllm/m", "--base-url", &server, "-j", "4"]);
+    let output = pipe(&mut llm, "{\"prompt\":\"p\"}\n".repeat(60).as_bytes());
+    assert_eq!(records(&output).iter().filter(|turn| turn["text"] == "x").count(), 60, "{output:?}");
+    let most = seen.load(Ordering::SeqCst);
+    assert!(most <= 12, "{most} connections were open at once");
 }

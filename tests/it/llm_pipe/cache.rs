@@ -98,3 +98,52 @@ fn a_cache_that_cannot_be_written_is_a_fault_and_loses_no_turn() {
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.stderr.contains("stdin:2: --cache: "), "{}", ended.stderr);
 }
+
+#[test]
+fn a_turn_that_was_repaired_is_kept_and_one_that_could_not_be_is_not() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Server::start(|_, before| Reply::gemini(if before == 4 { "{}" } else { "no" }));
+    let ask = || {
+        let mut llm = gemini(&server);
+        llm.args(["--schema", r#"{"type":"object"}"#, "--cache"]).arg(place.path());
+        records(&pipe(&mut llm, b"{\"prompt\":\"a\"}\n")).remove(0)
+    };
+    assert_eq!((&ask()["kind"], server.requests().len()), (&"protocol".into(), 3));
+    assert_eq!((&ask()["text"], server.requests().len()), (&"{}".into(), 5));
+    assert_eq!((&ask()["text"], server.requests().len()), (&"{}".into(), 5));
+}
+
+#[test]
+fn nobody_else_can_put_an_answer_into_the_cache() {
+    let (server, place) = (answers(), tempfile::tempdir().unwrap());
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let output = ask(&server, place.path(), &["a"]);
+    assert_eq!((output.status.code(), server.requests().len()), (Some(2), 0));
+    assert!(text(&output.stderr).contains("chmod go-w"), "{output:?}");
+
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    ask(&server, place.path(), &["a"]);
+    let path = std::fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
+    std::fs::remove_file(&path).unwrap();
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let output = ask(&server, place.path(), &["a"]);
+    assert_eq!(records(&output)[0]["text"], "answer 1");
+    assert!(text(&output.stderr).contains("it is no regular file"), "{output:?}");
+}
+
+#[test]
+fn an_answer_with_the_key_in_it_is_not_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Server::start(|request, _| Reply::gemini(request.header("x-goog-api-key").unwrap()));
+    let output = ask(&server, place.path(), &["a"]);
+    assert!(output.status.success() && text(&output.stderr).contains("is not kept"), "{output:?}");
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn with_stream_a_kept_turn_comes_as_a_token_too() {
+    let (server, place) = (answers(), tempfile::tempdir().unwrap());
+    ask(&server, place.path(), &["a"]);
+    let output = pipe(gemini(&server).arg("--stream").arg("--cache").arg(place.path()), b"{\"prompt\":\"a\"}\n");
+    assert_eq!((&records(&output)[0]["token"], &records(&output)[1]["text"]), (&"answer 0".into(), &"answer 0".into()));
+}

@@ -157,3 +157,19 @@ fn lines_that_cannot_be_read_are_answered_and_the_others_are_sent() {
     assert!(text(&output.stderr).contains("llm-pipe: stdin:5: \"sytem\""), "{output:?}");
     assert_eq!((output.status.code(), server.requests().len()), (Some(1), 1));
 }
+
+#[test]
+fn a_pause_of_years_is_not_waited_for() {
+    let limited = Reply::error(429, r#"{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED"}}"#);
+    let output = pipe(&mut gemini(&failing_once(limited.header("retry-after", "99999999"))), PROMPT);
+    assert_eq!(records(&output)[0]["kind"], "rate_limited");
+    assert!(text(&output.stderr).contains("not sent again, which the provider allows in 99999999 s"), "{output:?}");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let mut llm = command("llm-pipe");
+    let output = pipe(llm.args(["-m", "ollama/x", "--base-url", "http://127.0.0.1:1/v1", "--retries", "0"]), PROMPT);
+    let why = "http://127.0.0.1:1/v1: the server can't be reached: Connection refused (os error 111): is the server running there?";
+    assert_eq!(records(&output)[0]["error"], why);
+}

@@ -33,12 +33,14 @@ fn a_name_stands_for_a_model_its_server_and_its_key() {
         let request = server.requests().pop().unwrap();
         assert_eq!((&*request.path, request.header("x-goog-api-key")), (path, key));
     }
-    // Options count for more.
+    // Options count for more, and the file's key is for the file's address.
     let output = pipe(
         configured(place.path(), &models).args(["-m", "fast", "--base-url", &format!("{url}/v3")]),
         b"{\"prompt\":\"p\"}\n",
     );
-    assert!(output.status.success() && server.requests()[2].path.starts_with("/v3/"), "{output:?}");
+    assert!(output.status.success(), "{output:?}");
+    let request = server.requests().pop().unwrap();
+    assert!(request.path.starts_with("/v3/") && request.header("x-goog-api-key").is_none(), "{request:?}");
 }
 
 #[test]
@@ -69,6 +71,10 @@ fn what_is_wrong_in_the_file_is_said_with_its_place() {
         ),
         ("[fast]\nmodel = \"elsewhere/g\"\n", "there is no provider \"elsewhere\""),
         ("[fast]\n", "\"fast\" is neither PROVIDER/NAME nor a name in models.toml"),
+        ("[fast]\nmodel = \"b\"\n[b]\n", "--model: fast in models.toml: \"b\" is neither PROVIDER/NAME"),
+        ("[fast]\nprice = { input = -1, output = 1 }\n", "models.toml:2:19: a price is a number from 0"),
+        ("[fast]\nprice = { input = nan, output = 1 }\n", "a price is a number from 0"),
+        ("fast = 7\n", "models.toml:1:8: invalid type: integer `7`, expected a table for each model"),
     ] {
         let output = pipe(configured(place.path(), models).args(["-m", "fast"]), b"");
         assert_eq!(output.status.code(), Some(2), "{output:?}");

@@ -26,6 +26,7 @@ fn images_come_from_their_folder_only_and_are_those_of_the_hash() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.png"), b"picture").unwrap();
     std::os::unix::fs::symlink("/etc/hostname", folder.path().join("out.png")).unwrap();
+    nix::unistd::mkfifo(&folder.path().join("pipe.png"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let server = Server::start(|_, _| Reply::gemini("x"));
     let image = |image: &str| {
         format!(r#"{{"type":"model_request","messages":[{{"role":"user","content":[{image},{{"text":"what?"}}]}}]}}"#)
@@ -37,6 +38,7 @@ fn images_come_from_their_folder_only_and_are_those_of_the_hash() {
         "{\"prompt\":\"p\",\"images\":[\"a.png\"]}\n".to_owned(),
         "{\"prompt\":\"p\",\"images\":[\"../a.png\"]}\n".to_owned(),
         "{\"prompt\":\"p\",\"images\":[\"out.png\"]}\n".to_owned(),
+        "{\"prompt\":\"p\",\"images\":[\"pipe.png\"]}\n".to_owned(),
         image(&format!(r#"{{"image":"a.png","sha256":"{}"}}"#, hash.replace('2', "3"))),
         image(&format!(r#"{{"image":"a.png","sha256":"{hash}"}}"#)),
         image(r#"{"image_base64":"AAAA","mime":"image/png"}"#),
@@ -44,7 +46,7 @@ fn images_come_from_their_folder_only_and_are_those_of_the_hash() {
     let output = pipe(gemini(&server).arg("--images").arg(folder.path()), input.concat().as_bytes());
     let turns = records(&output);
     let status: Vec<&str> = turns.iter().map(|turn| turn["status"].as_str().unwrap()).collect();
-    assert_eq!(status, ["ok", "error", "error", "error", "ok", "ok"], "{output:?}");
+    assert_eq!(status, ["ok", "error", "error", "error", "error", "ok", "ok"], "{output:?}");
     assert!(text(&output.stderr).contains("SHA-256"), "{output:?}");
     assert!(server.requests()[0].body.contains("cGljdHVyZQ=="), "{}", server.requests()[0].body);
 }
@@ -129,4 +131,35 @@ fn a_prompt_whose_front_ollama_has_dropped_is_noticed() {
     let stderr = noticed("ollama/x");
     assert!(stderr.contains("stdin:2: the server counted 2050 tokens") && !stderr.contains("stdin:1"), "{stderr}");
     assert_eq!(noticed("vllm/x"), "");
+}
+
+#[test]
+fn a_refusal_and_a_cut_turn_are_not_sent_back_for_the_schema() {
+    for (reason, stop) in [("SAFETY", "refusal"), ("MAX_TOKENS", "length")] {
+        let turn =
+            format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":"no"}}]}},"finishReason":"{reason}"}}]}}"#);
+        let server = Server::start(move |_, _| Reply::stream(&[&turn]));
+        let output = pipe(gemini(&server).args(["--schema", r#"{"type":"object"}"#]), b"{\"prompt\":\"p\"}\n");
+        assert_eq!((&records(&output)[0]["stop"], server.requests().len()), (&stop.into(), 1), "{output:?}");
+    }
+}
+
+#[test]
+fn a_server_that_takes_no_tools_and_was_offered_none_is_asked_once() {
+    let server = Server::start(|_, _| Reply::error(400, r#"{"error":{"message":"m does not support tools"}}"#));
+    let mut llm = command("llm-pipe");
+    let output = pipe(llm.args(["-m", "ollama/m", "--base-url", &server.url]), b"{\"prompt\":\"p\"}\n");
+    assert_eq!((&records(&output)[0]["kind"], server.requests().len()), (&"bad_request".into(), 1), "{output:?}");
+}
+
+#[test]
+fn an_unreadable_request_keeps_its_id_and_a_bad_schema_is_explained() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    let input = r#"{"type":"model_request","request_id":"a","messages":[],"messages":[]}
+{"type":"model_request","request_id":"b","messages":[{"role":"user","content":"x"}],"schema":{"pattern":"("}}
+"#;
+    let turns = records(&pipe(&mut gemini(&server), input.as_bytes()));
+    assert_eq!((&turns[0]["request_id"], &turns[0]["kind"]), (&"a".into(), &"bad_input".into()));
+    let why = turns[1]["error"].as_str().unwrap();
+    assert!(why.contains("pattern") && !why.contains("mcp"), "{why}");
 }

@@ -25,6 +25,27 @@ fn the_key_is_sent_and_never_shown() {
 }
 
 #[test]
+fn a_part_of_the_key_and_what_is_secret_in_the_address_are_not_shown() {
+    let echo = Server::start(|request, _| {
+        let said = format!("{}{} {}", "x".repeat(190), request.header("x-goog-api-key").unwrap(), request.path);
+        Reply::error(400, &said)
+    });
+    let url = echo.url.replace("http://", "http://me:hunter2@");
+    let mut llm = command("llm-pipe");
+    llm.args(["-m", "gemini/g", "--base-url", &url, "--key-env", "GEMINI_API_KEY"]).env("GEMINI_API_KEY", KEY);
+    let output = pipe(&mut llm, PROMPT);
+    for shown in [text(&output.stdout), text(&output.stderr)] {
+        assert!(shown.contains("xxx***") && !shown.contains(&KEY[..4]) && !shown.contains("hunter2"), "{shown}");
+    }
+    for address in ["http://me:hunter2@192.0.2.1/", "ftp://me:hunter2@x/", "http://192.0.2.1/?k=hunter2"] {
+        let mut llm = command("llm-pipe");
+        let output = pipe(llm.args(["-m", "vllm/g", "--base-url", address]), PROMPT);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(!text(&output.stderr).contains("hunter2"), "{output:?}");
+    }
+}
+
+#[test]
 fn the_key_of_a_provider_is_not_sent_to_another_server_unasked() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     assert!(pipe(&mut keyless(&server), PROMPT).status.success());

@@ -101,18 +101,36 @@ impl Server {
         Server { url, requests }
     }
 
+    /// A server that hands each connection over once its request has come; gives its address.
+    pub fn start_raw(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let answer = Arc::new(answer);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let answer = Arc::clone(&answer);
+                thread::spawn(move || {
+                    let stream = stream.unwrap();
+                    read_request(&stream);
+                    answer(stream);
+                });
+            }
+        });
+        url
+    }
+
     /// Those that have come so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
 }
 
-/// One request; then the connection is closed.
-fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, reply: &dyn Fn(&Request, usize) -> Reply) {
+/// `None` where the connection is closed instead.
+fn read_request(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut line = String::new();
     if reader.read_line(&mut line).unwrap_or(0) == 0 {
-        return;
+        return None;
     }
     let path = line.split(' ').nth(1).unwrap().to_owned();
     let mut headers = Vec::new();
@@ -125,6 +143,12 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, reply: &dyn Fn(&Request,
     let mut request = Request { path, headers, body: String::new() };
     let length = request.header("content-length").unwrap_or("0").parse().unwrap();
     reader.take(length).read_to_string(&mut request.body).unwrap();
+    Some(request)
+}
+
+/// One request; then the connection is closed.
+fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, reply: &dyn Fn(&Request, usize) -> Reply) {
+    let Some(request) = read_request(&stream) else { return };
     let before = {
         let mut kept = kept.lock().unwrap();
         kept.push(request.clone());

@@ -5,8 +5,8 @@ use crate::cmd::llm_pipe::job::Job;
 use crate::cmd::llm_pipe::repair::{REPAIRS, matches_schema, own, send_back};
 use crate::io::report::Status;
 use crate::io::stage::{Out, Side};
-use crate::llm::text_calls;
-use crate::record::{Kind, Message, ModelTurn, OwnTurn, TurnFailure};
+use crate::llm::{Token, text_calls};
+use crate::record::{Kind, Message, ModelTurn, OwnTurn, Stop, TurnFailure};
 use std::time::Instant;
 
 impl Pipe {
@@ -17,13 +17,15 @@ impl Pipe {
             turn = text_calls::recognise(turn, &job.request);
         }
         let checked = match &job.schema {
-            Some(schema) if turn.calls.is_empty() => matches_schema(&mut turn, schema),
+            // A refusal is not argued with, and what a limit cut is not whole.
+            Some(schema) if turn.stop == Stop::End => matches_schema(&mut turn, schema),
             _ => Ok(()),
         };
         if let Err(why) = checked {
             return self.repair(number, &turn, &why, out);
         }
         self.remember(number, &turn);
+        self.store(number, &turn);
         let Some(job) = self.jobs.remove(&number) else { return };
         if let Some(tokens) =
             turn.usage.input.filter(|tokens| self.settings.endpoint.provider.drops_text(job.length, *tokens))
@@ -33,6 +35,9 @@ impl Pipe {
                 "{place}: the server counted {tokens} tokens in {length} bytes: it has probably dropped the front, \
                  because its context window is full; give it a larger one (OLLAMA_CONTEXT_LENGTH)"
             ));
+        }
+        if job.is_cached && self.settings.streams {
+            self.settings.answer.token(job.id(), &Token::Text(turn.text.clone()), out);
         }
         turn.usage = job.usage().plus(turn.usage);
         if let Some(tally) = &mut self.tally {
@@ -63,15 +68,18 @@ impl Pipe {
         let prompt = job.request.messages.iter().rev().nth(2 * job.repairs as usize);
         self.history.extend(prompt.cloned());
         self.history.push(Message::Assistant(OwnTurn { raw: None, calls: Vec::new(), ..own(turn) }));
-        let much = self.history.len().saturating_sub(2 * turns);
+        let much = self.history.len().saturating_sub(turns.saturating_mul(2));
         self.history.drain(..much);
     }
 
     pub(super) fn fail(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
         let Some(job) = self.jobs.get(&number) else { return };
-        let code = failure.code.as_deref().map(|code| self.settings.endpoint.without_key(code));
-        let failure =
-            &TurnFailure { kind: failure.kind, message: self.settings.endpoint.without_key(&failure.message), code };
+        let code = failure.code.as_deref().map(|code| self.settings.endpoint.without_secrets(code));
+        let failure = &TurnFailure {
+            kind: failure.kind,
+            message: self.settings.endpoint.without_secrets(&failure.message),
+            code,
+        };
         self.report.fault(&job.place, &failure.message);
         self.give_up(number, failure, out);
     }
@@ -117,12 +125,14 @@ impl Pipe {
     }
 
     /// Keeps the turn of this request.
-    pub(super) fn store(&mut self, number: u64, turn: &ModelTurn) {
-        let Some(cache) = &self.cache else { return };
-        let Some((place, entry)) = self.jobs.get(&number).and_then(|job| Some((&job.place, job.entry.as_ref()?)))
-        else {
-            return;
-        };
+    fn store(&mut self, number: u64, turn: &ModelTurn) {
+        let Some(job) = self.jobs.get(&number).filter(|job| !job.is_cached) else { return };
+        let (Some(cache), Some(entry), place) = (&self.cache, &job.entry, &job.place) else { return };
+        if self.settings.endpoint.is_secret(turn.raw.get()) {
+            return self
+                .report
+                .note_again(format_args!("{place}: --cache: the answer has the key in it, and is not kept"));
+        }
         if let Err(why) = cache.write(entry, turn) {
             self.report.fault(place, format_args!("--cache: {why}"));
         }

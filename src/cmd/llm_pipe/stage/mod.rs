@@ -2,10 +2,11 @@
 
 mod ending;
 
+use crate::cmd::llm_pipe::answer::Answer;
 use crate::cmd::llm_pipe::arrivals::Arrivals;
 use crate::cmd::llm_pipe::cache::Cache;
 use crate::cmd::llm_pipe::endpoint::Endpoint;
-use crate::cmd::llm_pipe::input::{self, Line};
+use crate::cmd::llm_pipe::input::{self, Line, Prompt};
 use crate::cmd::llm_pipe::job::{Job, Progress};
 use crate::cmd::llm_pipe::settings::Settings;
 use crate::cmd::llm_pipe::tally::Tally;
@@ -14,12 +15,15 @@ use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::llm::{SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
 use crate::record::{Kind, Message, ModelRequest, ModelTurn, TurnFailure, is_same_id};
-use pipewright_http::exchanges::Exchanges;
+use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_mcp::Schema;
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How long a server may leave an answer open behind its turn.
+const ENDING: Duration = Duration::from_millis(250);
 
 pub struct Pipe {
     settings: Settings,
@@ -30,6 +34,8 @@ pub struct Pipe {
     jobs: BTreeMap<u64, Job>,
     /// The jobs of the attempts that are under way.
     attempts: HashMap<u64, u64>,
+    /// The attempts whose turn is complete and whose answer has not ended yet, and when they are cancelled.
+    ending: VecDeque<(u64, Instant)>,
     next_job: u64,
     next_attempt: u64,
     /// The next to be printed, where the order is kept.
@@ -44,8 +50,8 @@ pub struct Pipe {
     paused_until: Option<Instant>,
     /// What was said before.
     history: Vec<Message>,
-    /// A request that came with the command line: stdin has no lines.
-    first: Option<ModelRequest>,
+    /// What the command line asks: stdin is its text.
+    prompt: Option<Prompt>,
     near_ended: bool,
     cache: Option<Cache>,
     tally: Option<Tally>,
@@ -60,6 +66,7 @@ impl Pipe {
             report,
             jobs: BTreeMap::new(),
             attempts: HashMap::new(),
+            ending: VecDeque::new(),
             next_job: 0,
             next_attempt: 0,
             next_out: 0,
@@ -68,7 +75,7 @@ impl Pipe {
             takes_no_schema: false,
             paused_until: None,
             history: Vec::new(),
-            first: None,
+            prompt: None,
             near_ended: false,
             cache: None,
             tally: None,
@@ -86,8 +93,26 @@ impl Pipe {
     }
 
     /// A request that came with the command line.
-    pub fn ask(&mut self, request: ModelRequest) {
-        self.first = Some(request);
+    pub fn ask(&mut self, prompt: Prompt) {
+        self.prompt = Some(prompt);
+    }
+
+    fn ask_prompt(&mut self, out: &mut Out) {
+        let Some(prompt) = self.prompt.take() else { return };
+        self.near_ended = true;
+        let place = "the prompt".to_owned();
+        match prompt.text() {
+            Ok(text) => self.begin(input::ask(text), place, out),
+            Err(why) => self.refuse(ModelRequest::default(), place, Kind::BadInput, why, out),
+        }
+    }
+
+    /// A request that cannot be sent.
+    fn refuse(&mut self, request: ModelRequest, place: String, kind: Kind, message: String, out: &mut Out) {
+        let job = self.next_job;
+        self.next_job += 1;
+        self.jobs.insert(job, Job::new(request, place, None));
+        self.fail(job, &TurnFailure { kind, message, code: None }, out);
     }
 
     fn begin(&mut self, mut request: ModelRequest, place: String, out: &mut Out) {
@@ -99,16 +124,15 @@ impl Pipe {
             request.tools.clone_from(&settings.tools);
         }
         let schema = request.schema.as_ref().map(|schema| Schema::compile(schema.get())).transpose();
-        let (schema, why) = match schema {
-            Ok(schema) => (schema, None),
-            Err(why) => (None, Some(format!("its \"schema\" is no JSON Schema: {why}"))),
+        let schema = match schema {
+            Ok(schema) => schema,
+            Err(why) => {
+                let why = format!("its \"schema\" is no JSON Schema: {why}");
+                return self.refuse(request, place, Kind::BadInput, why, out);
+            }
         };
-        let job = self.next_job;
+        self.jobs.insert(self.next_job, Job::new(request, place, schema));
         self.next_job += 1;
-        self.jobs.insert(job, Job::new(request, place, schema));
-        if let Some(message) = why {
-            self.fail(job, &TurnFailure { kind: Kind::BadInput, message, code: None }, out);
-        }
     }
 
     fn line(&mut self, piece: &Piece<'_>, out: &mut Out) {
@@ -117,7 +141,8 @@ impl Pipe {
         }
         let place = format!("stdin:{}", piece.number());
         let read = match piece {
-            Piece::Line(line) if line.is_blank() => return,
+            // In lockstep, each line gets an answer.
+            Piece::Line(line) if line.is_blank() && self.settings.answer != Answer::Line => return,
             Piece::Line(line) => input::read(self.settings.form, line.body(), self.settings.max_depth)
                 .map_err(|why| (Kind::BadInput, why.to_string(), input::id(line.body()))),
             Piece::Part { last: false, .. } => return,
@@ -128,10 +153,7 @@ impl Pipe {
             Ok(Line::Cancel(id)) => self.cancel(&id, out),
             Err((kind, message, request_id)) => {
                 let request = ModelRequest { request_id, ..ModelRequest::default() };
-                let job = self.next_job;
-                self.next_job += 1;
-                self.jobs.insert(job, Job::new(request, place, None));
-                self.fail(job, &TurnFailure { kind, message, code: None }, out);
+                self.refuse(request, place, kind, message, out);
             }
         }
     }
@@ -154,6 +176,7 @@ impl Pipe {
         if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
             return self.end_late(out);
         }
+        self.cancel_ended(now);
         self.paused_until = self.paused_until.filter(|until| *until > now);
         while self.paused_until.is_none() && self.attempts.len() < self.settings.jobs {
             let ready = self.jobs.iter().find(|(_, job)| job.is_ready(now));
@@ -202,9 +225,14 @@ impl Pipe {
         let pieces: Vec<_> = self.arrivals.take().collect();
         let mut tokens = Vec::new();
         for (attempt, piece) in pieces {
-            let Some(&number) = self.attempts.get(&attempt) else { continue };
+            let Some(&number) = self.attempts.get(&attempt) else {
+                if matches!(piece, Arrival::End | Arrival::Failed(_)) {
+                    self.ending.retain(|(ending, _)| *ending != attempt);
+                }
+                continue;
+            };
             let Some(job) = self.jobs.get_mut(&number) else { continue };
-            let progress = job.take(piece, self.settings.endpoint.provider, self.settings.retries, &mut tokens);
+            let progress = job.take(piece, &self.settings.endpoint, self.settings.retries, &mut tokens);
             if self.settings.streams {
                 job.has_streamed |= !tokens.is_empty();
                 let id = job.id();
@@ -217,14 +245,14 @@ impl Pipe {
             match progress {
                 Progress::Going => {}
                 Progress::Turn(turn) => {
-                    self.store(number, &turn);
+                    self.let_end(attempt);
                     self.end(number, *turn, out);
                 }
                 Progress::Failed(failure) => {
                     self.exchanges.cancel(attempt);
-                    let has_schema = job.request.schema.is_some();
+                    let (has_tools, has_schema) = (!job.request.tools.is_empty(), job.request.schema.is_some());
                     let unsupported = match failure.code.as_deref() {
-                        Some(TOOLS_UNSUPPORTED) if !job.has_tools_as_text => {
+                        Some(TOOLS_UNSUPPORTED) if has_tools && !job.has_tools_as_text => {
                             Some((&mut self.takes_no_tools, "takes no tools: they are described in the prompt"))
                         }
                         Some(SCHEMA_UNSUPPORTED) if has_schema && !job.has_schema_as_text => {
@@ -249,28 +277,53 @@ impl Pipe {
         }
     }
 
+    /// The turn of an attempt is complete; its connection can be used again once the server has ended the answer as well, which is
+    /// given a moment. No more such connections are held than requests may be under way.
+    fn let_end(&mut self, attempt: u64) {
+        if self.ending.len() >= self.settings.jobs
+            && let Some((oldest, _)) = self.ending.pop_front()
+        {
+            self.exchanges.cancel(oldest);
+        }
+        self.ending.push_back((attempt, Instant::now() + ENDING));
+    }
+
+    fn cancel_ended(&mut self, now: Instant) {
+        while let Some(&(attempt, until)) = self.ending.front()
+            && until <= now
+        {
+            self.exchanges.cancel(attempt);
+            self.ending.pop_front();
+        }
+    }
+
     fn pause(&mut self, number: u64, pause: Option<Duration>, why: &str, out: &mut Out) {
         let until = pause.and_then(|pause| Instant::now().checked_add(pause));
         self.paused_until = self.paused_until.max(until);
-        let why = self.settings.endpoint.without_key(why);
+        let why = self.settings.endpoint.without_secrets(why);
         let Some(job) = self.jobs.get_mut(&number) else { return };
         if std::mem::take(&mut job.has_streamed) {
             self.settings.answer.restarted(job.id(), out);
         }
-        self.report.note_again(format_args!("{}: {why}; it is sent again", job.place));
+        self.report.note_again(format_args!("{}: {why}", job.place));
     }
 }
 
 impl Stage for Pipe {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
-        if let Some(request) = self.first.take() {
-            self.begin(request, "the prompt".to_owned(), out);
-            self.near_ended = true;
+        if self.prompt.as_ref().is_some_and(|prompt| !prompt.has_more) {
+            self.ask_prompt(out);
         }
         match event {
-            Event::Piece(Side::Near, piece) => self.line(&piece, out),
+            Event::Piece(Side::Near, piece) => match &mut self.prompt {
+                Some(prompt) => prompt.extend(piece.raw()),
+                None => self.line(&piece, out),
+            },
             Event::Piece(Side::Answers, _) => self.take_arrivals(out),
-            Event::Closed(Side::Near) => self.near_ended = true,
+            Event::Closed(Side::Near) => {
+                self.near_ended = true;
+                self.ask_prompt(out);
+            }
             Event::Signal(_) => {
                 self.fail_all(Kind::Cancelled, "llm-pipe was asked to end", out);
                 return Ok(());
@@ -288,12 +341,16 @@ impl Stage for Pipe {
         let next =
             waiting.map(|until| self.paused_until.map_or(until, |paused| paused.max(until))).or(self.paused_until);
         let shown = self.tally.as_ref().and_then(Tally::next).filter(|_| !self.jobs.is_empty());
-        [next.filter(|_| has_room), self.settings.deadline, shown].into_iter().flatten().min()
+        let ending = self.ending.front().map(|(_, until)| *until);
+        [next.filter(|_| has_room), self.settings.deadline, shown, ending].into_iter().flatten().min()
     }
 }
 
 /// The turn that is kept of the job, whose request has this body.
 fn kept(cache: &Cache, body: &str, job: &mut Job, report: &Report) -> Option<ModelTurn> {
+    if job.repairs > 0 {
+        return None;
+    }
     let entry = cache.entry(body);
     let kept = cache.read(&entry).unwrap_or_else(|why| {
         report.note_again(format_args!("{}: --cache: {why}; the model is asked", job.place));
