@@ -14,8 +14,9 @@ const FIXTURES: &str = r#"{"fixtures":[
     {"match":{"userMessage":"too long"},"response":{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","code":"context_length_exceeded","param":"messages"},"status":400}},
     {"match":{"userMessage":"look","hasToolResult":true},"response":{"content":"It is a door."}},
     {"match":{"userMessage":"look"},"response":{"toolCalls":[{"name":"look","arguments":"{\"n\":1}"}]}},
-    {"match":{"userMessage":"title"},"response":{"content":"politics"}},
-    {"match":{"userMessage":"available_commands"},"response":{"content":"{\"action\":\"110\"}"}},
+    {"match":{"userMessage":"A vote"},"response":{"content":"politics"}},
+    {"match":{"userMessage":"A goal"},"response":{"content":"sport"}},
+    {"match":{"userMessage":"valid_actions"},"response":{"content":"{\"action_id\":110}"}},
     {"match":{"userMessage":"hello"},"response":{"content":"Hello, reader."}}
 ]}"#;
 
@@ -29,14 +30,14 @@ const PROVIDERS: [(&str, &str); 6] = [
     ("ollama", "/v1"),
 ];
 
-struct Aimock {
+pub struct Aimock {
     child: Child,
     port: u16,
     _folder: tempfile::TempDir,
 }
 
 impl Aimock {
-    fn start() -> Aimock {
+    pub fn start() -> Aimock {
         let servers = std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS: run scripts/test");
         let folder = tempfile::tempdir().unwrap();
         std::fs::File::create(folder.path().join("f.json")).unwrap().write_all(FIXTURES.as_bytes()).unwrap();
@@ -52,13 +53,14 @@ impl Aimock {
         Aimock { child, port, _folder: folder }
     }
 
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
     fn ask(&self, provider: &str, path: &str) -> Command {
         let mut llm = command("llm-pipe");
-        let base = format!("http://127.0.0.1:{}{path}", self.port);
-        llm.args(["-m", &format!("{provider}/m"), "--base-url", &base]);
-        for name in ["GEMINI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
-            llm.env(name, "key");
-        }
+        llm.args(["-m", &format!("{provider}/m"), "--base-url", &self.url(path)]);
+        llm.args(["--key-env", "KEY_OF_AIMOCK"]).env("KEY_OF_AIMOCK", "a-key");
         llm
     }
 }

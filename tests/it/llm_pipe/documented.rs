@@ -1,5 +1,6 @@
-//! The README's commands, run as they are written; only the server is another.
+//! The README's commands, run as they are written; only the server is another: a stand-in, and aimock.
 
+use super::aimock::Aimock;
 use super::server::{Reply, Server};
 use crate::documents::{has_jq, path_with_our_programs};
 use crate::process::{Talk, binary, text};
@@ -8,13 +9,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The README's line that begins so, in a shell whose `llm-pipe` asks this server.
-fn readme(beginning: &str, server: &Server, place: &Path) -> Command {
+/// The README's line that begins so, in a shell whose `llm-pipe` asks the server at this address.
+fn readme(beginning: &str, url: &str, place: &Path) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
     let line = text.lines().find(|line| line.starts_with(beginning)).unwrap();
     let wrapper = place.join("llm-pipe");
-    let script = format!("#!/bin/sh\nexec {} \"$@\" --base-url {}\n", binary("llm-pipe").display(), server.url);
+    let script = format!("#!/bin/sh\nexec {} \"$@\" --base-url {}\n", binary("llm-pipe").display(), url);
     std::fs::write(&wrapper, script).unwrap();
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink(root.join("examples"), place.join("examples")).unwrap();
@@ -24,30 +25,48 @@ fn readme(beginning: &str, server: &Server, place: &Path) -> Command {
     shell
 }
 
+/// The topics of two articles, as the README finds them.
+fn batch(url: &str, place: &Path) -> String {
+    std::fs::write(place.join("articles.jsonl"), "{\"title\":\"A vote\"}\n{\"title\":\"A goal\"}\n").unwrap();
+    let output = readme("jq -c '{prompt", url, place).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    text(&output.stdout)
+}
+
+/// What a model plays in a game, as the README has it.
+fn spire(url: &str, place: &Path) -> String {
+    let mut talk = Talk::start(&mut readme("sts-proxy -- llm-pipe", url, place));
+    assert_eq!(talk.hear(), "ready");
+    talk.ask(SPIRE)
+}
+
 #[test]
 fn the_batch_of_the_readme() {
     if !has_jq() {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    std::fs::write(place.path().join("articles.jsonl"), "{\"title\":\"A vote\"}\n{\"title\":\"A goal\"}\n").unwrap();
     let server = Server::start(|request, _| {
         assert!(request.path.contains("gemini-3-flash") && request.body.contains("Answer with one word"));
         Reply::gemini(if request.body.contains("vote") { "politics" } else { "sport" })
     });
-    let output = readme("jq -c '{prompt", &server, place.path()).output().unwrap();
-    assert_eq!(text(&output.stdout), "politics\nsport\n", "{output:?}");
+    assert_eq!(batch(&server.url, tempfile::tempdir().unwrap().path()), "politics\nsport\n");
 }
 
 #[test]
 fn a_model_plays_slay_the_spire() {
-    let place = tempfile::tempdir().unwrap();
     let server = Server::start(|request, _| {
         assert!(request.body.contains("You play Slay the Spire") && request.body.contains("valid_actions"));
         Reply::gemini("```json\n{\"action_id\":110}\n```")
     });
-    let mut talk = Talk::start(&mut readme("sts-proxy -- llm-pipe", &server, place.path()));
-    assert_eq!(talk.hear(), "ready");
-    assert!(talk.ask(SPIRE).starts_with("choose"));
+    assert!(spire(&server.url, tempfile::tempdir().unwrap().path()).starts_with("choose"));
     assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+#[ignore = "needs aimock"]
+fn the_commands_of_the_readme_before_aimock() {
+    let aimock = Aimock::start();
+    let url = aimock.url("/v1beta");
+    assert_eq!(batch(&url, tempfile::tempdir().unwrap().path()), "politics\nsport\n");
+    assert!(spire(&url, tempfile::tempdir().unwrap().path()).starts_with("choose"));
 }
