@@ -1,5 +1,6 @@
 //! A browser and its pages: commands that wait for their answers while events are taken.
 
+use crate::elements::Numbers;
 use crate::pages::{Begun, Dialog, Page, Pages};
 use crate::wire::{Message, Refused};
 use crate::{Connection, Gone, Launch, NotStarted, Process};
@@ -20,6 +21,7 @@ pub struct Browser {
     pages: Pages,
     /// The page that commands are for, by its id.
     active: String,
+    numbers: Numbers,
 }
 
 /// Why something could not be done.
@@ -65,7 +67,13 @@ impl Browser {
     /// It does not start, or shows no page.
     pub fn start(launch: &Launch) -> Result<Browser, NotStarted> {
         let (process, connection) = launch.start()?;
-        let mut browser = Browser { process, connection, pages: Pages::default(), active: String::new() };
+        let mut browser = Browser {
+            process,
+            connection,
+            pages: Pages::default(),
+            active: String::new(),
+            numbers: Numbers::default(),
+        };
         let until = Instant::now() + START;
         let begun = browser.begin(until);
         begun.map_err(|fault| NotStarted(format!("the browser was started, but: {fault}")))?;
@@ -95,6 +103,11 @@ impl Browser {
     /// [`Fault::NoPage`]: it is closed.
     pub fn page(&self) -> Result<&Page, Fault> {
         self.pages.all().iter().find(|page| page.id == self.active).ok_or(Fault::NoPage)
+    }
+
+    /// The numbers of the active page's elements.
+    pub(crate) fn numbers(&mut self) -> &mut Numbers {
+        &mut self.numbers
     }
 
     /// The active page loads something else.

@@ -5,6 +5,7 @@
 
 mod browser;
 mod connection;
+mod elements;
 mod launch;
 mod navigation;
 pub mod pages;
@@ -12,5 +13,6 @@ pub mod wire;
 
 pub use browser::{Browser, Fault};
 pub use connection::{Connection, Gone};
+pub use elements::{Element, Elements, Scope};
 pub use launch::{Launch, NotStarted, Process, find};
 pub use navigation::{Arrived, Ready};

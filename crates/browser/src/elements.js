@@ -1,0 +1,97 @@
+// Runs in a world of its own in each frame, where the page neither sees nor changes it. Gives what a person could act on: elements that
+// the selector means, and those that listen to clicks. The browser names the latter (`known`), also where they are in closed shadow roots,
+// and closed roots themselves. An element keeps its number as long as its document is there.
+(scope, known) => {
+  const SELECTOR = [
+    "a[href]", "area[href]", "button", "input:not([type=hidden])", "select", "textarea", "summary", "video[controls]", "audio[controls]",
+    "[contenteditable='']", "[contenteditable=true]", "[contenteditable=plaintext-only]", "[onclick]", "[tabindex]:not([tabindex^='-'])",
+    ...["button", "checkbox", "combobox", "gridcell", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
+      "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"].map((role) => `[role=${role}]`),
+  ].join(",");
+  const LONGEST = 120;
+  const world = globalThis;
+  world.numbers ??= new WeakMap();
+  world.elements ??= new Map();
+  world.last ??= 0;
+
+  const found = [];
+  const listening = new Set(known);
+  // A closed root is seen from within.
+  const closed = new Map();
+  for (const node of known) {
+    for (let root = node.getRootNode(); root.host; root = root.host.getRootNode()) closed.set(root.host, root);
+  }
+  // Custom elements that may have a closed root.
+  world.opaque = [];
+  const visit = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+    for (let element = walker.nextNode(); element; element = walker.nextNode()) {
+      if (element.matches(SELECTOR) || listening.has(element)) found.push(element);
+      const shadow = element.shadowRoot ?? closed.get(element);
+      if (shadow) visit(shadow);
+      else if (element.localName.includes("-")) world.opaque.push(element);
+    }
+  };
+  visit(document);
+
+  const width = world.innerWidth;
+  const height = world.innerHeight;
+  const deepest = (x, y) => {
+    let element = document.elementFromPoint(x, y);
+    for (;;) {
+      const root = element?.shadowRoot ?? closed.get(element);
+      const inner = root?.elementFromPoint(x, y);
+      if (!inner || inner === element) return element;
+      element = inner;
+    }
+  };
+  const parent = (node) => node.assignedSlot ?? node.parentNode ?? node.host ?? null;
+  const isWithin = (node, outer) => {
+    for (let at = node; at; at = parent(at)) if (at === outer) return true;
+    return false;
+  };
+  const text = (name) => name.replace(/\s+/gu, " ").trim().slice(0, LONGEST);
+
+  const items = [];
+  let total = 0;
+  for (const element of found) {
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true })) {
+      // A file is chosen, and a box ticked, through what stands for it.
+      if (element.localName !== "input" || !["file", "checkbox", "radio"].includes(element.type) || !element.labels?.length) continue;
+    }
+    const box = element.getBoundingClientRect();
+    if (box.width === 0 && box.height === 0 && !(element.localName === "input" && element.labels?.length)) continue;
+    total += 1;
+    const isInView = box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
+    if (scope === "viewport" && !isInView) continue;
+    let number = world.numbers.get(element);
+    if (number === undefined) {
+      number = world.last += 1;
+      world.numbers.set(element, number);
+      world.elements.set(number, new WeakRef(element));
+    }
+    const role = element.computedRole ?? element.getAttribute("role") ?? "";
+    const name = element.computedName ?? element.getAttribute("aria-label") ?? element.innerText ?? "";
+    const item = {
+      number,
+      role: role === "generic" || role === "none" || role === "" ? "clickable" : role,
+      name: text(name || element.innerText || element.placeholder || element.title || ""),
+      box: [box.x, box.y, box.width, box.height].map(Math.round),
+    };
+    const marks = [];
+    if (element.matches(":disabled") || element.ariaDisabled === "true") marks.push("disabled");
+    if (!isInView) marks.push("off-screen");
+    else {
+      const x = Math.min(Math.max(box.x + box.width / 2, 0), width - 1);
+      const y = Math.min(Math.max(box.y + box.height / 2, 0), height - 1);
+      const top = deepest(x, y);
+      const stands = top && (isWithin(top, element) || isWithin(element, top) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
+      if (!stands) marks.push("covered");
+    }
+    if (element.matches(":checked") || element.ariaChecked === "true" || element.ariaSelected === "true") marks.push("checked");
+    if (element.getRootNode().activeElement === element) marks.push("focused");
+    if (marks.length) item.marks = marks;
+    items.push(item);
+  }
+  return { items, total, opaque: world.opaque.length };
+}

@@ -1,0 +1,328 @@
+//! What a person could act on in a page, numbered: one number for the list, the badge on a picture and the action.
+
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// The world in which our scripts run.
+const WORLD: &str = "pipewright";
+
+const SCRIPT: &str = include_str!("elements.js");
+
+/// Which elements are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those that can be seen without scrolling.
+    Viewport,
+    /// All.
+    Page,
+}
+
+/// An element that can be acted on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Element {
+    /// Its number, from 1: it keeps it as long as the document is there.
+    pub index: u32,
+    /// The browser's own role: `button`, `link`, `textbox`; `clickable` where it has none and listens to clicks.
+    pub role: String,
+    /// The browser's own name of it, at most 120 characters.
+    pub name: String,
+    /// Where it is in its frame: x, y, width and height in CSS pixels.
+    pub bounds: [i64; 4],
+    /// `disabled`, `off-screen`, `covered`, `checked`, `focused`.
+    pub marks: Vec<String>,
+    /// The frame that it is in.
+    pub frame: String,
+}
+
+/// The elements of a page.
+#[derive(Debug, Clone)]
+pub struct Elements {
+    /// In the order of the document.
+    pub items: Vec<Element>,
+    /// How many there are in all, also those out of scope.
+    pub total: usize,
+}
+
+/// The numbers of one document.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    /// The load of the document that they are for.
+    loader: String,
+    /// Of a frame's world and the number there.
+    given: HashMap<(i64, u32), u32>,
+    /// The worlds of the frames.
+    worlds: HashMap<String, i64>,
+}
+
+impl Numbers {
+    /// That of an element, which is given one where it has none.
+    fn of(&mut self, world: i64, number: u32) -> u32 {
+        let next = u32::try_from(self.given.len() + 1).unwrap_or(u32::MAX);
+        *self.given.entry((world, number)).or_insert(next)
+    }
+
+    /// The world and the number there.
+    fn find(&self, index: u32) -> Option<(i64, u32)> {
+        self.given.iter().find(|(_, given)| **given == index).map(|(place, _)| *place)
+    }
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    items: Vec<Item>,
+    total: usize,
+    opaque: usize,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    number: u32,
+    role: String,
+    name: String,
+    #[serde(rename = "box")]
+    bounds: [i64; 4],
+    #[serde(default)]
+    marks: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct World {
+    execution_context_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Remote {
+    object_id: Option<String>,
+    value: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Evaluated {
+    result: Remote,
+    exception_details: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Listeners {
+    listeners: Vec<Listener>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listener {
+    #[serde(rename = "type")]
+    kind: String,
+    backend_node_id: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Described {
+    node: Node,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    #[serde(default)]
+    shadow_roots: Vec<ShadowRoot>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ShadowRoot {
+    #[serde(rename = "shadowRootType")]
+    kind: String,
+    backend_node_id: i64,
+}
+
+#[derive(Deserialize)]
+struct Resolved {
+    object: Remote,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameTree {
+    frame: FrameId,
+    #[serde(default)]
+    child_frames: Vec<FrameTree>,
+}
+
+#[derive(Deserialize)]
+struct FrameId {
+    id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tree {
+    frame_tree: FrameTree,
+}
+
+/// So many custom elements are asked for a closed shadow root.
+const OPAQUE: usize = 100;
+
+/// Events that a click of a person causes.
+const CLICKS: [&str; 6] = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart"];
+
+impl Browser {
+    /// The elements of the active page, in all frames of its process.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn elements(&mut self, scope: Scope, until: Instant) -> Result<Elements, Fault> {
+        let loader = self.page()?.document.loader.clone();
+        if self.numbers().loader != loader {
+            *self.numbers() = Numbers { loader, ..Numbers::default() };
+        }
+        let tree: Tree = self.call_page("Page.getFrameTree", &json!({}), until)?;
+        let mut frames = Vec::new();
+        collect(tree.frame_tree, &mut frames);
+        let (mut items, mut total) = (Vec::new(), 0);
+        for frame in frames {
+            // A frame may go while the others are listed.
+            let Ok((world, listed)) = self.list(&frame, scope, until) else { continue };
+            total += listed.total;
+            for Item { number, role, name, bounds, marks } in listed.items {
+                let index = self.numbers().of(world, number);
+                items.push(Element { index, role, name, bounds, marks, frame: frame.clone() });
+            }
+        }
+        Ok(Elements { items, total })
+    }
+
+    /// The element with this number, as an object of its world; `None` where it is no more.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn element(&mut self, index: u32, until: Instant) -> Result<Option<String>, Fault> {
+        let Some((world, number)) = self.numbers().find(index) else { return Ok(None) };
+        let script = "(number) => { const found = globalThis.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
+        let found = self.run(world, script, &json!([{"value": number}]), false, until);
+        match found {
+            Ok(remote) => Ok(remote.object_id),
+            // The document of the world is no more.
+            Err(Fault::Refused(_)) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn list(&mut self, frame: &str, scope: Scope, until: Instant) -> Result<(i64, Listed), Fault> {
+        let world = self.world(frame, until)?;
+        let mut known = self.listeners(world, until)?;
+        let mut listed = self.list_world(world, scope, &known, until)?;
+        if listed.opaque > 0 {
+            let roots = self.closed_roots(world, listed.opaque.min(OPAQUE), until)?;
+            if !roots.is_empty() {
+                known.extend(roots);
+                listed = self.list_world(world, scope, &known, until)?;
+            }
+        }
+        Ok((world, listed))
+    }
+
+    /// `known` are objects of the world.
+    fn list_world(&mut self, world: i64, scope: Scope, known: &[String], until: Instant) -> Result<Listed, Fault> {
+        let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
+        // An argument is one value, so that they are put into a list there.
+        let script = format!("(scope, ...known) => ({SCRIPT})(scope, known)");
+        let known = known.iter().map(|id| json!({"objectId": id}));
+        let arguments = std::iter::once(json!({"value": scope})).chain(known).collect();
+        let remote = self.run(world, &script, &arguments, true, until)?;
+        serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
+    }
+
+    /// The closed shadow roots of the custom elements that the last list has left in its world.
+    fn closed_roots(&mut self, world: i64, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
+        let mut roots = Vec::new();
+        for index in 0..hosts {
+            let host =
+                self.run(world, "(index) => globalThis.opaque[index]", &json!([{"value": index}]), false, until)?;
+            let Some(host) = host.object_id else { continue };
+            let described: Result<Described, Fault> =
+                self.call_page("DOM.describeNode", &json!({"objectId": host}), until);
+            // It may be gone by now.
+            let Ok(Described { node }) = described else { continue };
+            for root in node.shadow_roots.iter().filter(|root| root.kind == "closed") {
+                roots.extend(self.resolve(root.backend_node_id, world, until));
+            }
+        }
+        Ok(roots)
+    }
+
+    /// A node, as an object of this world; `None` where it is no more.
+    fn resolve(&mut self, node: i64, world: i64, until: Instant) -> Option<String> {
+        let asked = json!({"backendNodeId": node, "executionContextId": world, "objectGroup": WORLD});
+        let resolved: Result<Resolved, Fault> = self.call_page("DOM.resolveNode", &asked, until);
+        resolved.ok()?.object.object_id
+    }
+
+    /// Our world in a frame.
+    fn world(&mut self, frame: &str, until: Instant) -> Result<i64, Fault> {
+        if let Some(world) = self.numbers().worlds.get(frame).copied() {
+            let is_there = self.run(world, "() => true", &json!([]), true, until);
+            if is_there.is_ok() {
+                return Ok(world);
+            }
+        }
+        let made: World =
+            self.call_page("Page.createIsolatedWorld", &json!({"frameId": frame, "worldName": WORLD}), until)?;
+        self.numbers().worlds.insert(frame.to_owned(), made.execution_context_id);
+        Ok(made.execution_context_id)
+    }
+
+    /// The elements of a world that listen to clicks, as objects there; also those in closed shadow roots.
+    fn listeners(&mut self, world: i64, until: Instant) -> Result<Vec<String>, Fault> {
+        let document = self.run(world, "() => document", &json!([]), false, until)?;
+        let Some(document) = document.object_id else { return Ok(Vec::new()) };
+        let asked = json!({"objectId": document, "depth": -1, "pierce": true});
+        let Listeners { listeners } = self.call_page("DOMDebugger.getEventListeners", &asked, until)?;
+        let mut nodes: Vec<i64> = listeners
+            .into_iter()
+            .filter(|listener| CLICKS.contains(&listener.kind.as_str()))
+            .filter_map(|listener| listener.backend_node_id)
+            .collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok(nodes.into_iter().filter_map(|node| self.resolve(node, world, until)).collect())
+    }
+
+    fn run(
+        &mut self,
+        world: i64,
+        script: &str,
+        arguments: &Value,
+        by_value: bool,
+        until: Instant,
+    ) -> Result<Remote, Fault> {
+        let asked = json!({
+            "functionDeclaration": script, "executionContextId": world, "arguments": arguments, "returnByValue": by_value, "objectGroup": WORLD,
+        });
+        let evaluated: Evaluated = self.call_page("Runtime.callFunctionOn", &asked, until)?;
+        match evaluated.exception_details {
+            Some(details) => Err(Fault::Unreadable(format!("a script of ours failed: {details}"))),
+            None => Ok(evaluated.result),
+        }
+    }
+
+    /// Forgets the objects that were made for listing.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn release(&mut self, until: Instant) -> Result<(), Fault> {
+        let _: IgnoredAny = self.call_page("Runtime.releaseObjectGroup", &json!({"objectGroup": WORLD}), until)?;
+        Ok(())
+    }
+}
+
+fn collect(tree: FrameTree, frames: &mut Vec<String>) {
+    frames.push(tree.frame.id);
+    tree.child_frames.into_iter().for_each(|child| collect(child, frames));
+}
