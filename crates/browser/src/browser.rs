@@ -125,11 +125,7 @@ impl Browser {
         params: &impl Serialize,
         until: Instant,
     ) -> Result<T, Fault> {
-        let page = self.page()?;
-        if page.is_crashed && method != "Page.navigate" {
-            return Err(Fault::Crashed);
-        }
-        let session = page.session.clone();
+        let session = self.page()?.session.clone();
         self.call(Some(&session), method, params, until)
     }
 
@@ -141,6 +137,7 @@ impl Browser {
         until: Instant,
     ) -> Result<T, Fault> {
         let unreadable = |error: serde_json::Error| Fault::Unreadable(error.to_string());
+        self.check(session, method)?;
         let number = self.connection.send(session, method, params).map_err(unreadable)?;
         loop {
             if let Some((id, outcome)) = self.next(until)?
@@ -149,15 +146,19 @@ impl Browser {
                 let result = outcome.map_err(Fault::Refused)?;
                 return serde_json::from_str(result.get()).map_err(unreadable);
             }
-            // Neither answers before something else is done.
-            match session.map(|session| self.pages.of_session(session)) {
-                Some(None) => return Err(Fault::NoPage),
-                Some(Some(Page { is_crashed: true, .. })) if method != "Page.navigate" => return Err(Fault::Crashed),
-                Some(Some(Page { dialog: Some(dialog), .. })) if method != "Page.handleJavaScriptDialog" => {
-                    return Err(Fault::Dialog(dialog.clone()));
-                }
-                _ => {}
+            self.check(session, method)?;
+        }
+    }
+
+    /// Whether a page answers before something else is done.
+    fn check(&self, session: Option<&str>, method: &str) -> Result<(), Fault> {
+        match session.map(|session| self.pages.of_session(session)) {
+            Some(None) => Err(Fault::NoPage),
+            Some(Some(Page { is_crashed: true, .. })) if method != "Page.navigate" => Err(Fault::Crashed),
+            Some(Some(Page { dialog: Some(dialog), .. })) if method != "Page.handleJavaScriptDialog" => {
+                Err(Fault::Dialog(dialog.clone()))
             }
+            _ => Ok(()),
         }
     }
 
