@@ -35,6 +35,15 @@ fn group(leader: u32) -> Vec<String> {
     processes.collect()
 }
 
+/// A process that was killed takes a moment to end.
+fn wait_for_end(leader: u32) {
+    let last_moment = soon();
+    while !group(leader).is_empty() {
+        assert!(Instant::now() < last_moment, "{:?}", group(leader));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 #[ignore = "needs Chromium"]
 fn a_browser_answers_and_leaves_nothing() {
@@ -46,7 +55,7 @@ fn a_browser_answers_and_leaves_nothing() {
     assert!(!group(leader).is_empty());
     drop(process);
     assert!(!profile.exists(), "{profile:?}");
-    assert_eq!(group(leader), Vec::<String>::new());
+    wait_for_end(leader);
     let ended = loop {
         match connection.next(soon()) {
             Ok(_) => {}
@@ -76,12 +85,7 @@ fn a_browser_ends_with_its_connection() {
     call(&mut connection, "Browser.getVersion", &json!({}));
     drop(connection);
     process.wait().unwrap();
-    let leader = process.id();
-    let last_moment = soon();
-    while !group(leader).is_empty() {
-        assert!(Instant::now() < last_moment, "{:?}", group(leader));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for_end(process.id());
 }
 
 #[test]
