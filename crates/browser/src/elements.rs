@@ -10,7 +10,7 @@ use std::time::Instant;
 /// The world in which our scripts run.
 const WORLD: &str = "pipewright";
 
-const SCRIPT: &str = include_str!("elements.js");
+const SCRIPT: &str = include_str!("scripts/elements.js");
 
 /// Which elements are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,16 +198,16 @@ impl Browser {
         Ok(Elements { items, total })
     }
 
-    /// The element with this number, as an object of its world; `None` where it is no more.
+    /// The element with this number: its world, and its object there; `None` where it is no more.
     ///
     /// # Errors
     /// The page answers not in time, or not at all.
-    pub fn element(&mut self, index: u32, until: Instant) -> Result<Option<String>, Fault> {
+    pub fn element(&mut self, index: u32, until: Instant) -> Result<Option<(i64, String)>, Fault> {
         let Some((world, number)) = self.numbers().find(index) else { return Ok(None) };
         let script = "(number) => { const found = globalThis.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
         let found = self.run(world, script, &json!([{"value": number}]), false, until);
         match found {
-            Ok(remote) => Ok(remote.object_id),
+            Ok(remote) => Ok(remote.object_id.map(|object| (world, object))),
             // The document of the world is no more.
             Err(Fault::Refused(_)) => Ok(None),
             Err(fault) => Err(fault),
@@ -258,7 +258,7 @@ impl Browser {
     }
 
     /// A node, as an object of this world; `None` where it is no more.
-    fn resolve(&mut self, node: i64, world: i64, until: Instant) -> Option<String> {
+    pub(crate) fn resolve(&mut self, node: i64, world: i64, until: Instant) -> Option<String> {
         let asked = json!({"backendNodeId": node, "executionContextId": world, "objectGroup": WORLD});
         let resolved: Result<Resolved, Fault> = self.call_page("DOM.resolveNode", &asked, until);
         resolved.ok()?.object.object_id

@@ -6,6 +6,8 @@
 mod browser;
 mod connection;
 mod elements;
+mod input;
+mod keys;
 mod launch;
 mod navigation;
 pub mod pages;
@@ -14,5 +16,7 @@ pub mod wire;
 pub use browser::{Browser, Fault};
 pub use connection::{Connection, Gone};
 pub use elements::{Element, Elements, Scope};
+pub use input::{Refusal, Typing};
+pub use keys::Chord;
 pub use launch::{Launch, NotStarted, Process, find};
 pub use navigation::{Arrived, Ready};

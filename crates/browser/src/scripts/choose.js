@@ -1,0 +1,15 @@
+// Called on a list: chooses an option by its label, or else by its value. Gives why there is none.
+function (text) {
+  if (this.localName !== "select") return "it is no list of options";
+  if (this.matches(":disabled")) return "disabled";
+  const plain = (text) => text.replace(/\s+/gu, " ").trim();
+  const options = [...this.options].filter((option) => !option.disabled);
+  const found = options.find((option) => plain(option.label) === plain(text)) ?? options.find((option) => option.value === text);
+  if (!found) return "there is no such option, but " + options.map((option) => JSON.stringify(plain(option.label))).slice(0, 30).join(", ");
+  this.focus();
+  if (this.multiple) found.selected = true; else this.value = found.value;
+  if (!this.multiple) this.selectedIndex = found.index;
+  this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+  this.dispatchEvent(new Event("change", { bubbles: true }));
+  return "";
+}

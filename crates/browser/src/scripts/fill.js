@@ -1,0 +1,31 @@
+// Called on an element: prepares it for text. What is there is selected, or the cursor is set behind it. Inputs whose value is not typed
+// (dates, colours, ranges) get it at once ("done"). Gives why it takes none.
+function (text, isAppended) {
+  const type = this.localName === "input" ? this.type : this.localName;
+  if (this.matches(":disabled") || this.readOnly) return "disabled";
+  if (["checkbox", "radio", "file", "button", "submit", "reset", "image", "select"].includes(type)) return "a " + type + " takes no text";
+  if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(type)) {
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+    this.focus();
+    set.call(this, text);
+    if (this.value !== text && Number(this.value) !== Number(text)) return "a " + type + " takes no " + JSON.stringify(text);
+    this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    this.dispatchEvent(new Event("change", { bubbles: true }));
+    return "done";
+  }
+  if (type !== "input" && type !== "textarea" && this.localName !== "input" && !this.isContentEditable) return "it takes no text";
+  this.focus();
+  if (this.isContentEditable) {
+    const range = document.createRange();
+    range.selectNodeContents(this);
+    if (isAppended) range.collapse(false);
+    const selection = getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+  } else if (isAppended) {
+    // Not all types have a selection that scripts can set.
+    if (this.selectionStart === null) return "end";
+    this.setSelectionRange(this.value.length, this.value.length);
+  } else this.select();
+  return "";
+}

@@ -1,0 +1,129 @@
+//! Acting on a page in a real Chromium, as a person does.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use pipewright_browser::{Browser, Chord, Fault, Launch, Ready, Refusal, Scope, Typing};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(10)
+}
+
+/// A browser that shows this page; `log` of the page takes what happens there.
+fn show(page: &str) -> (Browser, tempfile::TempDir) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("page.html");
+    let script = "<script>window.log = []; const note = (text) => log.push(text)</script>";
+    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{script}{page}")).unwrap();
+    let mut browser = Browser::start(&Launch::default()).unwrap();
+    browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
+    (browser, place)
+}
+
+/// The number of the element with this name.
+fn number(browser: &mut Browser, name: &str) -> u32 {
+    let elements = browser.elements(Scope::Page, soon()).unwrap().items;
+    let found = elements.iter().find(|element| element.name == name);
+    found.unwrap_or_else(|| panic!("{name}: {elements:?}")).index
+}
+
+fn evaluate(browser: &mut Browser, expression: &str) -> Value {
+    let asked = json!({"expression": expression, "returnByValue": true});
+    let value: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
+    value["result"]["value"].clone()
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_click_is_real_wherever_the_element_is() {
+    let (mut browser, _place) = show(
+        r#"<button onclick="note('a ' + event.isTrusted)">a</button><div style="height:3000px"></div>
+        <button onclick="note('below ' + event.isTrusted)">below</button><x-closed></x-closed>
+        <iframe srcdoc="<button onclick=&quot;parent.log.push('framed')&quot;>framed</button>"></iframe>
+        <label><input type=checkbox onchange="note('ticked')" style="position:absolute;opacity:0;pointer-events:none">tick</label>
+        <script>
+            const root = document.querySelector('x-closed').attachShadow({mode: 'closed'});
+            root.innerHTML = '<button>closed</button>';
+            root.firstChild.addEventListener('click', () => note('closed'));
+        </script>"#,
+    );
+    for name in ["a", "below", "closed", "framed", "tick"] {
+        let index = number(&mut browser, name);
+        browser.click(index, soon()).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+    }
+    assert_eq!(evaluate(&mut browser, "log"), json!(["a true", "below true", "closed", "framed", "ticked"]));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn what_cannot_be_clicked_is_not_and_what_is_in_the_way_is_named() {
+    let (mut browser, _place) = show(
+        r#"<button disabled onclick="note('x')">off</button><button id=gone onclick="note('x')">gone</button>
+        <div style="position:relative;width:200px"><button onclick="note('x')">under</button>
+        <div id=cookies style="position:absolute;inset:0;background:red">We use cookies</div></div>
+        <button onclick="confirm('sure?') && note('sure')">ask</button>"#,
+    );
+    let [off, gone, under, ask] = ["off", "gone", "under", "ask"].map(|name| number(&mut browser, name));
+    evaluate(&mut browser, "gone.remove()");
+    assert!(matches!(browser.click(off, soon()), Err(Refusal::Disabled)));
+    assert!(matches!(browser.click(gone, soon()), Err(Refusal::Stale)));
+    let covered = browser.click(under, soon()).unwrap_err().to_string();
+    assert_eq!(covered, "div#cookies \"We use cookies\" is in the way");
+    let asked = browser.click(ask, soon()).unwrap_err();
+    assert!(matches!(&asked, Refusal::Fault(Fault::Dialog(dialog)) if dialog.message == "sure?"), "{asked}");
+    let _: Value = browser.call_page("Page.handleJavaScriptDialog", &json!({"accept": true}), soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log"), json!(["sure"]));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn text_of_any_script_is_typed_into_whatever_takes_text() {
+    let (mut browser, _place) = show(
+        r#"<label>plain<input value=old oninput="note(event.isTrusted)"></label><label>long<textarea>one </textarea></label>
+        <div contenteditable role=textbox aria-label=rich>old</div><label>day<input type=date></label>
+        <label>volume<input type=range min=0 max=10></label><label>mail<input type=email value=a></label><button>no</button>
+        <label>fixed<input readonly></label>"#,
+    );
+    let mut put = |name: &str, text: &str, typing: Typing| {
+        let index = number(&mut browser, name);
+        browser.type_text(index, text, typing, soon())
+    };
+    put("plain", "Привет 你好 🙂", Typing::Replace).unwrap();
+    put("long", "two", Typing::Append).unwrap();
+    put("rich", "new", Typing::Replace).unwrap();
+    put("day", "2026-11-23", Typing::Replace).unwrap();
+    put("volume", "7", Typing::Replace).unwrap();
+    put("mail", "b@c", Typing::Append).unwrap();
+    assert!(put("day", "tomorrow", Typing::Replace).unwrap_err().to_string().contains("date takes no \"tomorrow\""));
+    assert!(matches!(put("no", "x", Typing::Replace), Err(Refusal::Unfit(_))));
+    assert!(matches!(put("fixed", "x", Typing::Replace), Err(Refusal::Disabled)));
+    let values = "[...document.querySelectorAll('input, textarea')].map((one) => one.value)";
+    let expected = json!(["Привет 你好 🙂", "one two", "", "7", "ab@c", ""]);
+    assert_eq!(evaluate(&mut browser, values), expected);
+    assert_eq!(evaluate(&mut browser, "document.querySelector('[contenteditable]').innerText"), "new");
+    assert_eq!(evaluate(&mut browser, "log"), json!([true]));
+    let plain = number(&mut browser, "plain");
+    browser.type_text(plain, "", Typing::Replace, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "document.querySelector('input').value"), "");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn options_are_chosen_and_keys_pressed() {
+    let (mut browser, _place) = show(
+        r#"<label>size<select onchange="note(value)"><option value=s>small<option value=l>very  large<option disabled>none</select></label>
+        <form onsubmit="note('sent'); return false"><label>word<input></label></form>"#,
+    );
+    let size = number(&mut browser, "size");
+    browser.choose(size, "very large", soon()).unwrap();
+    browser.choose(size, "s", soon()).unwrap();
+    let refused = browser.choose(size, "none", soon()).unwrap_err().to_string();
+    assert_eq!(refused, "there is no such option, but \"small\", \"very large\"");
+    let word = number(&mut browser, "word");
+    browser.type_text(word, "ab", Typing::Replace, soon()).unwrap();
+    for key in ["c", "Backspace", "Shift+D", "Control+a", "Delete", "z", "Enter"] {
+        browser.press(&Chord::read(key).unwrap(), soon()).unwrap();
+    }
+    assert_eq!(evaluate(&mut browser, "document.querySelector('input').value"), "z");
+    assert_eq!(evaluate(&mut browser, "log"), json!(["l", "s", "sent"]));
+}
