@@ -158,6 +158,7 @@ impl TurnReader for Reader {
             Some("content_block_delta") => self.grow(&event, tokens)?,
             Some("message_delta") => {
                 let reason = event.object("delta").and_then(|delta| delta.text("stop_reason"));
+                let reason = reason.filter(|reason| !reason.is_empty());
                 self.stop_reason = reason.or(self.stop_reason.take());
                 event.object("usage").iter().for_each(|usage| self.counts.take(usage));
             }

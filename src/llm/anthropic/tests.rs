@@ -42,6 +42,12 @@ fn failure(data: &[&str]) -> Failure {
 }
 
 #[test]
+fn an_empty_stop_reason_is_none() {
+    let answer = read(&events(&[START, &end(r#""""#), STOP]));
+    assert_eq!(answer.turn.unwrap_err().what.kind, Kind::Protocol);
+}
+
+#[test]
 fn a_streamed_answer_becomes_the_unstreamed_turn() {
     let answer = read(include_str!("../../../tests/fixtures/models/anthropic_tool.sse"));
     let turn = answer.turn.unwrap();

@@ -57,7 +57,8 @@ impl Reader {
         if let Some(delta) = choice.present("delta") {
             self.delta(&Fields::read(delta.get())?, tokens)?;
         }
-        if let Some(reason) = choice.text("finish_reason") {
+        // Some servers send an empty one until the turn ends.
+        if let Some(reason) = choice.text("finish_reason").filter(|reason| !reason.is_empty()) {
             self.finish_reason = Some(reason);
         }
         Ok(())

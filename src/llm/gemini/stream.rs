@@ -80,7 +80,8 @@ impl Reader {
                 self.take_part(part, tokens)?;
             }
         }
-        self.finish = candidate.string("finishReason")?.or(self.finish.take());
+        let reason = candidate.string("finishReason")?.filter(|reason| !reason.is_empty());
+        self.finish = reason.or(self.finish.take());
         self.finish_message = candidate.string("finishMessage")?.or(self.finish_message.take());
         Ok(())
     }

@@ -25,6 +25,14 @@ fn failure(stream: &str) -> Failure {
 }
 
 #[test]
+fn an_empty_finish_reason_is_none() {
+    let begun = candidate(r#"{"text":"Transfer 100"}"#, r#","finishReason":"""#);
+    assert_eq!(failure(&begun), Failure::cut());
+    let end = candidate("", r#","finishReason":"MAX_TOKENS""#);
+    assert_eq!(read(&[&*end, &*begun].concat()).turn.unwrap().stop, Stop::Length);
+}
+
+#[test]
 fn a_streamed_answer_becomes_the_unstreamed_turn() {
     let answer = read(include_str!("../../../tests/fixtures/models/gemini_tool.sse"));
     let turn = answer.turn.unwrap();

@@ -36,6 +36,14 @@ fn stream(deltas: &[&str], finish_reason: &str) -> String {
 }
 
 #[test]
+fn an_empty_finish_reason_is_none() {
+    let begun = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"Transfer 100"},"finish_reason":""}]}"#;
+    assert_eq!(read(&events(&[begun])).unwrap_err(), Failure::cut());
+    let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}"#;
+    assert_eq!(read(&events(&[begun, end, begun, "[DONE]"])).unwrap().stop, Stop::Length);
+}
+
+#[test]
 fn captured_answers_are_the_messages_that_come_unstreamed() {
     let text = read(TEXT).unwrap();
     assert_eq!((text.stop, &*text.text, text.provider, &*text.model), (Stop::End, "Hi there!", "openai", "m"));
