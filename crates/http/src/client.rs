@@ -30,6 +30,10 @@ impl Default for Limits {
     }
 }
 
+/// How long an unused connection is kept. Servers close theirs after a time of their own, the shortest usual one being five seconds
+/// (uvicorn, Node): a request that is sent just then is lost, and it cannot be told from one that the server has taken.
+const KEPT: Duration = Duration::from_secs(4);
+
 /// Sends requests to an address. Clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -55,6 +59,7 @@ impl Client {
         let builder = reqwest::Client::builder()
             .tls_backend_preconfigured(roots::tls()?)
             .connect_timeout(limits.connect)
+            .pool_idle_timeout(KEPT)
             .redirect(within_origin)
             .user_agent(concat!("pipewright/", env!("CARGO_PKG_VERSION")))
             .default_headers(address.headers().clone());
@@ -98,6 +103,10 @@ impl Request {
         let sent = Instant::now();
         let end = total.and_then(|total| Some((sent.checked_add(total)?, Error::Total(total))));
         let head = first_byte.and_then(|limit| Some((sent.checked_add(limit)?, Error::FirstByte(limit))));
+        // A connection that the server has closed by now is noticed when the runtime looks at its sockets, which it does at a yield;
+        // the second is for the task that owns the connection.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
         let inner = by([head, end.clone()], self.inner.send()).await?.map_err(|error| match error {
             _ if error.is_connect() && error.is_timeout() => {
                 Error::Connect(format!("no connection within {connect:?}"))

@@ -256,3 +256,24 @@ fn errors_have_no_url() {
         assert!(says.starts_with("the connection to the server broke: ") && !says.contains("s3cret"), "{says}");
     });
 }
+
+#[test]
+fn a_connection_that_the_server_has_closed_is_not_used_again() {
+    let ((close, may_close), (closed, is_closed)) = (channel(), channel());
+    let url = server(move |_, mut stream| {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").unwrap();
+        may_close.recv().unwrap();
+        drop(stream);
+        closed.send(()).unwrap();
+    });
+    run(async {
+        let client = client(&url, Limits::default());
+        for _ in 0..20 {
+            let response = client.request(Method::POST).send().await.expect("a new connection");
+            assert_eq!(response.body(9).await.unwrap(), b"ok");
+            // The runtime waits as well, so it looks at no socket.
+            close.send(()).unwrap();
+            is_closed.recv().unwrap();
+        }
+    });
+}
