@@ -145,7 +145,7 @@ impl ModelRequest {
             request_id: fields.present("request_id").map(RawValue::to_owned),
             system: fields.string("system")?,
             messages,
-            tools: fields.list("tools")?.into_iter().map(OwnedTool::read).collect::<Result<_, _>>()?,
+            tools: tools(fields)?,
             tool_choice,
             schema: schema.map(RawValue::to_owned),
             max_output_tokens,
@@ -163,6 +163,26 @@ impl ModelRequest {
             Part::Text(_) => None,
         })
     }
+}
+
+/// The tools of a request. Providers refuse two of one name, and a schema that is no object; which of them it was, they rarely say.
+fn tools(fields: &Fields<'_>) -> Result<Vec<OwnedTool>, Unreadable> {
+    let mut tools: Vec<OwnedTool> = Vec::new();
+    for raw in fields.list("tools")? {
+        let tool = OwnedTool::read(raw)?;
+        let name = &tool.name;
+        if tools.iter().any(|other| other.name == *name) {
+            return unreadable(format!("two tools have the name {name:?}"));
+        }
+        let written = Fields::read(raw.get())?;
+        if written.present("input_schema").is_some_and(|schema| !schema.get().starts_with('{')) {
+            return unreadable(format!(
+                "the \"input_schema\" of the tool {name:?} is a JSON Schema, which is an object"
+            ));
+        }
+        tools.push(tool);
+    }
+    Ok(tools)
 }
 
 fn message(raw: &RawValue) -> Result<Message, Unreadable> {
@@ -281,6 +301,19 @@ mod tests {
         let Message::Assistant(read) = &request.messages[0] else { panic!("{turn}") };
         assert_eq!((&*read.text, &*read.provider, &*read.model), ("a\nb", "gemini", "m"));
         assert_eq!(read.raw.as_ref().unwrap().get(), r#"{"parts":[1.10]}"#);
+    }
+
+    #[test]
+    fn a_tool_that_no_provider_takes_is_named() {
+        for tools in [
+            r#"{"name":"look"},{"name":"wait"},{"name":"look"}"#,
+            r#"{"name":"wait"},{"name":"look","input_schema":7}"#,
+        ] {
+            let line =
+                format!(r#"{{"type":"model_request","messages":[{{"role":"user","content":"x"}}],"tools":[{tools}]}}"#);
+            let error = ModelRequest::read(&line).unwrap_err().to_string();
+            assert!(error.contains("\"look\""), "{error}");
+        }
     }
 
     #[test]
