@@ -71,6 +71,10 @@ impl Failure {
             408 | 409 | 499 | 500.. => Kind::Unavailable,
             _ => Kind::BadRequest,
         };
+        let message = match status {
+            ..=399 => no_stream(status, &message, headers),
+            _ => message,
+        };
         let retry = match kind {
             Kind::Auth | Kind::Quota | Kind::Overflow => Retry::Never,
             Kind::RateLimited | Kind::Unavailable => overruled(Retry::Backoff, headers),
@@ -85,6 +89,27 @@ impl Failure {
         (self.what.kind, self.retry) = (Kind::Quota, Retry::Never);
         self
     }
+}
+
+/// Why an answer that refuses nothing, status 200 to 399, is no turn. What `location` holds behind a `?` may be secret.
+fn no_stream(status: u16, message: &str, headers: &Headers<'_>) -> String {
+    if status < 300 {
+        let media_type = headers("content-type").unwrap_or_else(|| "a body without a content type".to_owned());
+        return format!(
+            "the server answered {media_type} instead of a stream of events; is the base URL the API's address? ({message})"
+        );
+    }
+    let target = headers("location").map(|to| match to.split_once(['?', '#']) {
+        None => format!(" to {to}"),
+        Some((path, _)) => match path.split_once("://") {
+            Some((scheme, rest)) => format!(" to {scheme}://{}", rest.split('/').next().unwrap_or_default()),
+            None => " to another path of the same server".to_owned(),
+        },
+    });
+    format!(
+        "the server redirects{} (HTTP status {status}), and redirects are not followed; is the base URL the API's address?",
+        target.unwrap_or_default()
+    )
 }
 
 impl From<Unreadable> for Failure {
@@ -150,6 +175,33 @@ mod tests {
         }
         assert_eq!(failure(404, "", "no such model"), (Kind::BadRequest, Retry::Never));
         assert_eq!(failure(302, "", ""), (Kind::Protocol, Retry::Never));
+    }
+
+    #[test]
+    fn an_answer_that_is_no_stream_says_what_it_is() {
+        let message = |status, header: &'static str, value: &'static str| {
+            let headers = |name: &str| (name == header).then(|| value.to_owned());
+            let failure = Failure::of_status(status, None, "HTTP status 200: <html>".to_owned(), &headers);
+            assert_eq!((failure.what.kind, failure.retry), (Kind::Protocol, Retry::Never));
+            failure.what.message
+        };
+        let page = message(200, "content-type", "text/html");
+        assert!(
+            page.starts_with("the server answered text/html instead of a stream of events; is the base URL"),
+            "{page}"
+        );
+        assert!(page.ends_with("(HTTP status 200: <html>)"), "{page}");
+        for (location, shown) in [
+            ("https://example.org/v2", " to https://example.org/v2 "),
+            ("https://example.org/login?token=s3cret", " to https://example.org (HTTP status 302)"),
+            ("https://example.org?s3cret", " to https://example.org (HTTP status 302)"),
+            ("/login?s3cret", " to another path of the same server (HTTP status 302)"),
+            ("/v1/", " to /v1/ (HTTP status 302), and redirects are not followed"),
+        ] {
+            let message = message(302, "location", location);
+            assert!(message.contains(shown) && !message.contains("s3cret"), "{message}");
+        }
+        assert!(message(304, "x", "").starts_with("the server redirects (HTTP"));
     }
 
     #[test]
