@@ -6,6 +6,7 @@
 
 mod anthropic;
 mod assembly;
+mod bounded;
 mod chat;
 mod conversation;
 mod failure;
@@ -24,6 +25,7 @@ pub use interactions::Interactions;
 pub use responses::Responses;
 
 use crate::record::{ModelRequest, ModelTurn, Usage};
+use bounded::{Bounded, LONGEST_TURN};
 
 /// Part of a turn, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +74,13 @@ pub trait Provider: Sync {
     /// What the provider cannot be asked, in words for people.
     fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String>;
 
-    /// A reader of the answer to `request`, which was for a turn of `model`.
-    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader>;
+    /// A reader of the answer to `request`, which was for a turn of `model`; [`Provider::reader`] bounds it.
+    fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader>;
+
+    /// A reader of the answer to `request`, which was for a turn of `model`. It takes at most 64 MiB of events.
+    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+        Box::new(Bounded { inner: self.events_reader(request, model), left: LONGEST_TURN })
+    }
 
     /// Why an answer is no stream of events: its status (200 to 599), headers and body (JSON, if the server is what we take it for).
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure;

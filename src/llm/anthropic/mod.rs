@@ -49,7 +49,7 @@ impl Provider for Anthropic {
         request::body(request, model)
     }
 
-    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+    fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(request, model))
     }
 

@@ -91,7 +91,7 @@ impl Provider for Chat {
         request::body(self, request, model)
     }
 
-    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+    fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(self.name, request, model))
     }
 

@@ -8,10 +8,14 @@ pub(super) use failure::failure;
 
 use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::ModelRequest;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Gemini's generateContent.
 #[derive(Debug)]
 pub struct Gemini;
+
+/// What is encoded in a name that is one segment of a path: all but the unreserved characters (RFC 3986 section 2.3).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// As in `provider` of a turn.
 const NAME: &str = "gemini";
@@ -34,14 +38,16 @@ impl Provider for Gemini {
     }
 
     fn path(&self, model: &str) -> String {
-        format!("/models/{model}:streamGenerateContent?alt=sse")
+        // Google's own lists name models with the prefix. The suffix makes that no name is a segment of dots, which URLs resolve.
+        let name = model.strip_prefix("models/").unwrap_or(model);
+        format!("/models/{}:streamGenerateContent?alt=sse", utf8_percent_encode(name, SEGMENT))
     }
 
     fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String> {
         request::body(request, model)
     }
 
-    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+    fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(request, model))
     }
 

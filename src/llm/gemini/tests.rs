@@ -33,6 +33,21 @@ fn an_empty_finish_reason_is_none() {
 }
 
 #[test]
+fn the_name_of_a_model_is_one_segment_of_the_path() {
+    for (name, segment) in [
+        ("gemini-3.1_a~b", "gemini-3.1_a~b"),
+        ("models/gemini-3", "gemini-3"),
+        ("models/models/x", "models%2Fx"),
+        ("../../x", "..%2F..%2Fx"),
+        ("a?key=1", "a%3Fkey%3D1"),
+        ("a#b%2e", "a%23b%252e"),
+        ("..", ".."),
+    ] {
+        assert_eq!(Gemini.path(name), format!("/models/{segment}:streamGenerateContent?alt=sse"));
+    }
+}
+
+#[test]
 fn a_streamed_answer_becomes_the_unstreamed_turn() {
     let answer = read(include_str!("../../../tests/fixtures/models/gemini_tool.sse"));
     let turn = answer.turn.unwrap();

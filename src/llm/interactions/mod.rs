@@ -40,7 +40,7 @@ impl Provider for Interactions {
         request::body(request, model)
     }
 
-    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+    fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(request, model))
     }
 

@@ -42,7 +42,7 @@ impl Provider for Responses {
         request::body(request, model)
     }
 
-    fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+    fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(request, model))
     }
 

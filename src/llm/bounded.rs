@@ -1,0 +1,58 @@
+//! A limit of what one turn may take: a server that never ends its answer must not fill the memory.
+
+use super::{Failure, Retry, Token, TurnReader};
+use crate::record::{Kind, ModelTurn, Usage};
+
+/// Bytes of the data of all events of a turn, 64 MiB. The longest turns that models write are a tenth of it.
+pub(super) const LONGEST_TURN: usize = 64 << 20;
+
+/// A reader that takes so many bytes more.
+pub(super) struct Bounded {
+    pub(super) inner: Box<dyn TurnReader>,
+    pub(super) left: usize,
+}
+
+impl TurnReader for Bounded {
+    fn take(&mut self, name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let Some(left) = self.left.checked_sub(data.len()) else {
+            let message = format!("the turn is too large: it has more than {} MiB of events", LONGEST_TURN >> 20);
+            return Err(Failure::new(Kind::TooLarge, message, Retry::Never));
+        };
+        self.left = left;
+        self.inner.take(name, data, tokens)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.inner.is_complete()
+    }
+
+    fn usage(&self) -> Usage {
+        self.inner.usage()
+    }
+
+    fn finish(self: Box<Self>) -> Result<ModelTurn, Failure> {
+        self.inner.finish()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::tests::short;
+    use super::super::{Chat, Provider};
+    use super::*;
+
+    #[test]
+    fn a_turn_without_end_is_too_large() {
+        let mut reader = Chat::OPENAI.reader(&short(), "m");
+        let text = "x".repeat(1 << 20);
+        let event = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#);
+        let mut tokens = Vec::new();
+        for _ in 0..63 {
+            reader.take("", event.as_bytes(), &mut tokens).unwrap();
+            tokens.clear();
+        }
+        let failure = reader.take("", event.as_bytes(), &mut tokens).unwrap_err();
+        assert_eq!((failure.what.kind, failure.retry, tokens.len()), (Kind::TooLarge, Retry::Never, 0));
+    }
+}
