@@ -1,7 +1,7 @@
 //! What every provider's encoder and reader needs of the conversation.
 
 use crate::json::Object;
-use crate::record::{Arguments, Image, ImageSource, Message, ModelRequest, OwnTurn};
+use crate::record::{Arguments, Image, ImageSource, Message, ModelCall, ModelRequest, OwnTurn, Stop};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -39,6 +39,19 @@ pub(super) fn arguments_of(text: &str) -> Arguments {
         Ok(object) if object.get().starts_with('{') => Arguments::Object(object),
         _ => Arguments::Text(text.to_owned()),
     }
+}
+
+/// The calls of a turn that ended so. Where a limit or a filter cut the turn, its last call is left out if it has no arguments, or ones
+/// that are no whole object: it may only have begun, and no provider says which.
+pub(super) fn whole_calls(stop: Stop, mut calls: Vec<ModelCall>) -> Vec<ModelCall> {
+    let is_whole = |call: &ModelCall| match &call.arguments {
+        Arguments::Object(object) => !object.get().trim_matches(['{', '}']).trim().is_empty(),
+        Arguments::Text(_) => false,
+    };
+    if matches!(stop, Stop::Length | Stop::Refusal) {
+        calls.pop_if(|last| !is_whole(last));
+    }
+    calls
 }
 
 /// The same request for a server that takes no JSON Schema of the answer: the system text asks for it.
@@ -111,6 +124,25 @@ mod tests {
             [ids.take(None), ids.take(Some("call_2".to_owned())), ids.take(None)],
             ["call_1", "call_2", "call_3"]
         );
+    }
+
+    #[test]
+    fn the_last_call_of_a_turn_that_was_cut_is_left_out_unless_it_is_whole() {
+        let left = |stop, written: &[&str]| {
+            let call = |text: &&str| ModelCall {
+                call_id: String::new(),
+                tool_name: "rm".to_owned(),
+                arguments: arguments_of(text),
+            };
+            whole_calls(stop, written.iter().map(call).collect()).len()
+        };
+        for begun in ["", "{ }", "{\"a\":", "7"] {
+            for stop in [Stop::Length, Stop::Refusal] {
+                assert_eq!(left(stop, &[begun, begun]), 1, "{begun}");
+            }
+            assert_eq!(left(Stop::Call, &[begun, begun]), 2, "{begun}");
+        }
+        assert_eq!((left(Stop::Length, &["", "{\"a\":1}"]), left(Stop::Length, &[])), (2, 0));
     }
 
     #[test]

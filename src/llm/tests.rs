@@ -1,7 +1,7 @@
 //! What the tests of all providers use: requests from JSON, and streams from text.
 
-use super::{Failure, Provider, Token};
-use crate::record::{ModelRequest, ModelTurn, Usage};
+use super::{Anthropic, Failure, Gemini, Interactions, Provider, Responses, Token};
+use crate::record::{ModelRequest, ModelTurn, Stop, Usage};
 
 /// A request with these fields.
 pub(super) fn request(fields: &str) -> ModelRequest {
@@ -57,4 +57,31 @@ pub(super) fn events(data: &[&str]) -> String {
 /// The calls of a turn, as JSON.
 pub(super) fn calls(turn: &ModelTurn) -> String {
     turn.calls.iter().map(|call| call.json()).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn a_call_that_a_limit_cut_is_not_given() {
+    let gemini =
+        r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"rm","args":{}}}]},"finishReason":"END"}]}"#;
+    let step =
+        r#"{"event_type":"step.start","index":0,"step":{"type":"function_call","id":"a","name":"rm","arguments":{}}}"#;
+    let interaction = r#"{"event_type":"interaction.completed","interaction":{"status":"END"}}"#;
+    let block = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"rm","input":{}}}"#;
+    let delta = r#"{"type":"message_delta","delta":{"stop_reason":"END"}}"#;
+    let item = r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"a","name":"rm","arguments":""}}"#;
+    let response = r#"{"type":"response.incomplete","response":{"incomplete_details":{"reason":"END"}}}"#;
+    let cases: [(&dyn Provider, &[&str], &str, &str); 4] = [
+        (&Gemini, &[gemini], "MAX_TOKENS", "STOP"),
+        (&Interactions, &[step, interaction], "incomplete", "requires_action"),
+        (&Anthropic, &[block, delta, r#"{"type":"message_stop"}"#], "max_tokens", "tool_use"),
+        (&Responses, &[item, response], "max_output_tokens", "steered"),
+    ];
+    for (provider, data, limit, other) in cases {
+        let turn = |end| answer(provider, &short(), &events(data).replace("END", end)).turn.unwrap();
+        let (cut, whole) = (turn(limit), turn(other));
+        assert_eq!((cut.stop, &*calls(&cut)), (Stop::Length, ""), "{}", provider.name());
+        assert!(cut.raw.get().contains("\"rm\""), "{}", cut.raw);
+        assert_eq!((whole.stop, whole.calls.len()), (Stop::Call, 1), "{}", provider.name());
+        assert!(calls(&whole).contains(r#""arguments":{}"#), "{}", calls(&whole));
+    }
 }

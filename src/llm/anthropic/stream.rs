@@ -2,7 +2,7 @@
 
 use super::{NAME, failure};
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::CallIds;
+use crate::llm::conversation::{CallIds, whole_calls};
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 
@@ -204,7 +204,7 @@ impl TurnReader for Reader {
             stop,
             text: self.text,
             reasoning: self.reasoning,
-            calls,
+            calls: whole_calls(stop, calls),
             usage,
             provider: NAME,
             model: self.model,

@@ -97,8 +97,8 @@ fn arguments_that_are_no_object_are_given_as_text() {
         begin(0, r#"{"type":"tool_use","id":"t","name":"x","input":{}}"#),
         delta(0, r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#),
     ];
-    let turn = whole(&blocks, "max_tokens").turn.unwrap();
-    assert_eq!(turn.stop, Stop::Length);
+    let turn = whole(&blocks, "tool_use").turn.unwrap();
+    assert_eq!(turn.stop, Stop::Call);
     assert_eq!(calls(&turn), r#"{"call_id":"t","tool_name":"x","arguments_text":"{\"a\":"}"#);
     assert_eq!(turn.raw.get(), r#"[{"type":"tool_use","id":"t","name":"x","input":{"INVALID_JSON":"{\"a\":"}}]"#);
 }

@@ -9,7 +9,7 @@ use super::growing::Growing;
 use super::message::{Object, Value, between_quotes};
 use super::usage::usage;
 use crate::llm::assembly::{event_text, list, raw};
-use crate::llm::conversation::CallIds;
+use crate::llm::conversation::{CallIds, whole_calls};
 use crate::llm::{Failure, Retry, Token, TurnReader};
 use crate::record::{Fields, Kind, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
@@ -54,6 +54,10 @@ impl Reader {
 
     fn choice(&mut self, choice: &RawValue, tokens: &mut Vec<Token>) -> Result<(), Failure> {
         let choice = Fields::read(choice.get())?;
+        // Only one is asked for; another would be mixed into it.
+        if choice.count("index").is_some_and(|index| index > 0) {
+            return Ok(());
+        }
         if let Some(delta) = choice.present("delta") {
             self.delta(&Fields::read(delta.get())?, tokens)?;
         }
@@ -101,10 +105,10 @@ impl Reader {
 
     fn stop(&self, has_calls: bool) -> Stop {
         match self.finish_reason.as_deref() {
-            _ if has_calls => Stop::Call,
-            _ if self.is_refusal => Stop::Refusal,
             Some("length") => Stop::Length,
             Some("content_filter") => Stop::Refusal,
+            _ if has_calls => Stop::Call,
+            _ if self.is_refusal => Stop::Refusal,
             _ => Stop::End,
         }
     }
@@ -159,7 +163,8 @@ impl TurnReader for Reader {
         let mut message = self.message;
         message.put_missing("role", || Value::text("assistant"));
         message.put_missing("content", || match stop {
-            Stop::Call | Stop::Refusal => Value::null(),
+            Stop::Refusal => Value::null(),
+            _ if !calls.is_empty() => Value::null(),
             _ => Value::text(""),
         });
         if !calls.is_empty() {
@@ -169,7 +174,7 @@ impl TurnReader for Reader {
             stop,
             text: self.text.end(),
             reasoning: self.reasoning.end(),
-            calls: read_calls,
+            calls: whole_calls(stop, read_calls),
             usage: self.usage,
             provider: self.provider,
             model: self.model,

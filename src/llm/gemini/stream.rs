@@ -3,7 +3,7 @@
 use super::{NAME, failure};
 use crate::json::Object;
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::CallIds;
+use crate::llm::conversation::{CallIds, whole_calls};
 use crate::llm::{Failure, Retry, Token, TurnReader};
 use crate::record::{Arguments, Fields, Kind, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
@@ -182,7 +182,7 @@ impl TurnReader for Reader {
             stop,
             text: self.text,
             reasoning: self.reasoning,
-            calls: self.calls,
+            calls: whole_calls(stop, self.calls),
             usage: self.usage,
             provider: NAME,
             model: self.model,

@@ -3,7 +3,7 @@
 use super::NAME;
 use crate::json::Object;
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::CallIds;
+use crate::llm::conversation::{CallIds, whole_calls};
 use crate::llm::gemini;
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
@@ -220,7 +220,7 @@ impl TurnReader for Reader {
             stop,
             text: self.text,
             reasoning: self.reasoning,
-            calls,
+            calls: whole_calls(stop, calls),
             usage: self.usage,
             provider: NAME,
             model: self.model,

@@ -8,7 +8,7 @@ use crate::llm::chat::failure;
 use crate::llm::chat::growing::{Growing, unescaped};
 use crate::llm::chat::message::between_quotes;
 use crate::llm::chat::usage::usage;
-use crate::llm::conversation::{CallIds, arguments_of};
+use crate::llm::conversation::{CallIds, arguments_of, whole_calls};
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
@@ -121,17 +121,17 @@ impl TurnReader for Reader {
             items.push(output.add(item, &mut self.ids)?);
         }
         let stop = match end.as_deref() {
-            _ if !output.calls.is_empty() => Stop::Call,
-            _ if output.is_refusal => Stop::Refusal,
             Some("max_output_tokens") => Stop::Length,
             Some("content_filter") => Stop::Refusal,
+            _ if !output.calls.is_empty() => Stop::Call,
+            _ if output.is_refusal => Stop::Refusal,
             _ => Stop::End,
         };
         Ok(ModelTurn {
             stop,
             text: output.texts.join(BREAK),
             reasoning: output.reasoning.join(BREAK),
-            calls: output.calls,
+            calls: whole_calls(stop, output.calls),
             usage: self.usage,
             provider: super::NAME,
             model: self.model,

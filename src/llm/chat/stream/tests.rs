@@ -44,6 +44,14 @@ fn an_empty_finish_reason_is_none() {
 }
 
 #[test]
+fn only_the_first_choice_is_the_turn() {
+    let both = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"one"}},{"index":1,"delta":{"content":"two"},"finish_reason":"length"}]}"#;
+    let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+    let turn = read(&events(&[both, end, "[DONE]"])).unwrap();
+    assert_eq!((turn.stop, &*turn.text), (Stop::End, "one"));
+}
+
+#[test]
 fn captured_answers_are_the_messages_that_come_unstreamed() {
     let text = read(TEXT).unwrap();
     assert_eq!((text.stop, &*text.text, text.provider, &*text.model), (Stop::End, "Hi there!", "openai", "m"));
@@ -94,14 +102,26 @@ fn every_way_to_end_is_a_stop() {
     assert_eq!(stop(text, "length"), Stop::Length);
     assert_eq!(stop(text, "content_filter"), Stop::Refusal);
     let call = r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}"#;
-    for reason in ["stop", "tool_calls", "length"] {
-        assert_eq!(stop(call, reason), Stop::Call);
+    for (reason, expected) in
+        [("stop", Stop::Call), ("tool_calls", Stop::Call), ("length", Stop::Length), ("content_filter", Stop::Refusal)]
+    {
+        assert_eq!(stop(call, reason), expected);
     }
     let refused = read(&stream(&[r#"{"content":null,"refusal":"I"}"#, r#"{"refusal":" won't."}"#], "stop")).unwrap();
     assert_eq!((refused.stop, &*refused.text), (Stop::Refusal, "I won't."));
     assert_eq!(refused.raw.get(), r#"{"content":null,"refusal":"I won't.","role":"assistant"}"#);
     let failed = read(&stream(&[text], "error")).unwrap_err();
     assert_eq!((failed.what.kind, failed.retry), (Kind::Unavailable, Retry::Backoff));
+}
+
+#[test]
+fn a_call_that_a_limit_cut_stands_in_raw_only() {
+    let call = r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"rm","arguments":""}}]}"#;
+    let cut = read(&stream(&[call], "length")).unwrap();
+    assert_eq!((cut.stop, &*calls(&cut)), (Stop::Length, ""));
+    assert!(cut.raw.get().contains(r#""content":null,"tool_calls":[{"id":"a""#), "{}", cut.raw);
+    let whole = read(&stream(&[call], "tool_calls")).unwrap();
+    assert_eq!((whole.stop, &*calls(&whole)), (Stop::Call, r#"{"call_id":"a","tool_name":"rm","arguments":{}}"#));
 }
 
 #[test]

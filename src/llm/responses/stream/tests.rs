@@ -118,7 +118,7 @@ fn every_way_to_end_is_a_stop() {
     let refused = read(&stream(&[refusal], COMPLETED)).unwrap();
     assert_eq!((refused.stop, &*refused.text), (Stop::Refusal, "I won't."));
     let call = r#"{"type":"function_call","name":"x","arguments":"{\"a","call_id":""}"#;
-    let turn = read(&stream(&[message, call], &end("max_output_tokens"))).unwrap();
+    let turn = read(&stream(&[message, call], &end("steered"))).unwrap();
     assert_eq!(turn.stop, Stop::Call);
     assert_eq!(calls(&turn), r#"{"call_id":"call_1","tool_name":"x","arguments_text":"{\"a"}"#);
     assert!(turn.raw.get().ends_with(r#""call_id":"call_1"}]"#), "{}", turn.raw);
