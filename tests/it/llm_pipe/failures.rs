@@ -173,3 +173,19 @@ fn a_server_that_is_not_there_is_named() {
     let why = "http://127.0.0.1:1/v1: the server can't be reached: Connection refused (os error 111): is the server running there?";
     assert_eq!(records(&output)[0]["error"], why);
 }
+
+#[test]
+fn an_answer_that_is_no_stream_is_named_and_not_asked_for_again() {
+    let page = Reply { headers: vec![("content-type", "text/html".to_owned())], ..Reply::error(200, "<html>") };
+    let moved = Reply::error(302, "").header("location", "https://example.org/login?token=s3cret");
+    let (of_page, of_moved) =
+        ("the server answered text/html instead of a stream", "redirects to https://example.org (");
+    for (reply, message) in [(page, of_page), (moved, of_moved)] {
+        let server = Server::start(move |_, _| reply.clone());
+        let output = pipe(&mut gemini(&server), PROMPT);
+        let turn = &records(&output)[0];
+        assert_eq!((&turn["kind"], server.requests().len()), (&"protocol".into(), 1));
+        let said = turn["error"].as_str().unwrap();
+        assert!(said.contains(message) && said.contains("base URL") && !said.contains("s3cret"), "{said}");
+    }
+}

@@ -163,3 +163,33 @@ fn an_unreadable_request_keeps_its_id_and_a_bad_schema_is_explained() {
     let why = turns[1]["error"].as_str().unwrap();
     assert!(why.contains("pattern") && !why.contains("mcp"), "{why}");
 }
+
+#[test]
+fn tools_that_no_provider_takes_are_refused_by_their_name() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    for tools in [r#"{"name":"look"},{"name":"look"}"#, r#"{"name":"look","input_schema":7}"#] {
+        let ask =
+            format!(r#"{{"type":"model_request","messages":[{{"role":"user","content":"go"}}],"tools":[{tools}]}}"#);
+        let output = pipe(&mut gemini(&server), format!("{ask}\n").as_bytes());
+        let turn = &records(&output)[0];
+        assert_eq!(turn["kind"], "bad_input", "{turn}");
+        assert!(turn["error"].as_str().unwrap().contains("\"look\""), "{turn}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn the_name_of_a_model_stays_in_its_place_in_the_address() {
+    let server = Server::start(|_, _| Reply::gemini("x"));
+    for (name, path) in [
+        ("gemini/../../x", "/models/..%2F..%2Fx:"),
+        ("gemini/a?key=1", "/models/a%3Fkey%3D1:"),
+        ("gemini/a#b", "/models/a%23b:"),
+        ("gemini/models/gemini-3", "/models/gemini-3:"),
+    ] {
+        let output = pipe(&mut model(&server, name), b"{\"prompt\":\"p\"}\n");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let request = server.requests().pop().unwrap();
+        assert_eq!(request.path, format!("{path}streamGenerateContent?alt=sse"));
+    }
+}

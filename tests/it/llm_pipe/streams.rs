@@ -155,3 +155,63 @@ fn calls_that_all_come_under_index_0_are_told_apart_and_their_results_go_back_to
         sent[2..].iter().map(|result| result["tool_call_id"].to_string()).collect();
     assert_eq!(ids.len(), 3, "{body}");
 }
+
+/// A chunk of Chat Completions.
+fn chunk(index: u64, delta: Value, finish_reason: Value) -> String {
+    json!({"choices": [{"index": index, "delta": delta, "finish_reason": finish_reason}]}).to_string()
+}
+
+#[track_caller]
+fn turn(name: &str, events: &[&str]) -> Value {
+    let reply = Reply::stream(events);
+    let server = Server::start(move |_, _| reply.clone());
+    records(&pipe(model(&server, name).args(["--retries", "0"]), b"{\"prompt\":\"p\"}\n")).remove(0)
+}
+
+#[test]
+fn an_answer_with_an_empty_reason_to_end_is_cut() {
+    let said = chunk(0, json!({"role": "assistant", "content": "Transfer 100"}), json!(""));
+    let gemini = r#"{"candidates":[{"content":{"parts":[{"text":"Transfer 100"}]},"finishReason":""}]}"#;
+    for turn in [turn("vllm/m", &[&said]), turn("gemini/m", &[gemini])] {
+        assert_eq!((&turn["status"], &turn["kind"]), (&json!("error"), &json!("lost")), "{turn}");
+    }
+}
+
+#[test]
+fn a_call_that_a_limit_cut_is_not_carried_out() {
+    let delta = json!({"role": "assistant", "tool_calls": [
+        {"index": 0, "id": "a", "type": "function", "function": {"name": "rm", "arguments": "{\"path\":\"x\"}"}},
+        {"index": 1, "id": "b", "type": "function", "function": {"name": "rm", "arguments": ""}},
+    ]});
+    let called = chunk(0, delta, Value::Null);
+    for (reason, stop, count) in [("length", "length", 1), ("tool_calls", "call", 2)] {
+        let turn = turn("vllm/m", &[&called, &chunk(0, json!({}), json!(reason)), "[DONE]"]);
+        assert_eq!((&turn["stop"], turn["calls"].as_array().unwrap().len()), (&json!(stop), count), "{turn}");
+        assert_eq!(turn["raw"]["tool_calls"][1]["id"], "b");
+    }
+}
+
+#[test]
+fn a_second_choice_is_not_mixed_into_the_first() {
+    let events = [
+        chunk(0, json!({"role": "assistant", "content": "one"}), Value::Null),
+        chunk(1, json!({"content": "two"}), json!("length")),
+        chunk(0, json!({}), json!("stop")),
+    ];
+    let turn = turn("vllm/m", &[&events[0], &events[1], &events[2], "[DONE]"]);
+    assert_eq!((&turn["text"], &turn["stop"]), (&json!("one"), &json!("end")), "{turn}");
+}
+
+#[test]
+fn a_turn_that_never_ends_is_too_large() {
+    let said = chunk(0, json!({"role": "assistant", "content": "x".repeat(1 << 20)}), Value::Null);
+    let server =
+        Server::start(move |_, _| Reply::pieces(vec![format!("data: {said}\n\n").into_bytes(); 70].into_iter()));
+    let output = pipe(&mut model(&server, "vllm/m"), b"{\"prompt\":\"p\"}\n");
+    assert_eq!(
+        (&records(&output)[0]["kind"], server.requests().len()),
+        (&json!("too_large"), 1),
+        "{}",
+        text(&output.stderr)
+    );
+}
