@@ -44,12 +44,13 @@ impl Reader {
     }
 
     /// The last event of a response that has a turn.
-    fn close(&mut self, response: &Fields<'_>) -> Result<(), Failure> {
+    fn close(&mut self, response: &Fields<'_>, is_whole: bool) -> Result<(), Failure> {
         let items = response.list("output")?;
         if self.items.is_empty() {
             self.items = (0..).zip(items.into_iter().map(|item| item.get().to_owned())).collect();
         }
-        self.end = Some(response.object("incomplete_details").and_then(|details| details.text("reason")));
+        let reason = response.object("incomplete_details").and_then(|details| details.text("reason"));
+        self.end = Some(reason.or_else(|| (!is_whole).then(String::new)));
         Ok(())
     }
 
@@ -89,9 +90,9 @@ impl TurnReader for Reader {
                     self.items.insert(at, item.get().to_owned());
                 }
             }
-            Some("response.completed" | "response.incomplete") => {
+            Some(end @ ("response.completed" | "response.incomplete")) => {
                 self.count(&response);
-                self.close(&response)?;
+                self.close(&response, end == "response.completed")?;
             }
             Some("response.failed") => {
                 self.count(&response);
@@ -121,8 +122,9 @@ impl TurnReader for Reader {
             items.push(output.add(item, &mut self.ids)?);
         }
         let stop = match end.as_deref() {
-            Some("max_output_tokens") => Stop::Length,
             Some("content_filter") => Stop::Refusal,
+            // `max_output_tokens`, and what is not known: it may be cut anywhere.
+            Some(reason) if !["max_messages", "steered"].contains(&reason) => Stop::Length,
             _ if !output.calls.is_empty() => Stop::Call,
             _ if output.is_refusal => Stop::Refusal,
             _ => Stop::End,

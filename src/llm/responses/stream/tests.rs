@@ -113,6 +113,11 @@ fn every_way_to_end_is_a_stop() {
     assert_eq!(turn("max_output_tokens").stop, Stop::Length);
     assert_eq!(turn("content_filter").stop, Stop::Refusal);
     assert_eq!(turn("steered").stop, Stop::End);
+    for unknown in ["", "a_new_one"] {
+        assert_eq!(turn(unknown).stop, Stop::Length, "{unknown}");
+    }
+    let unsaid = r#"{"type":"response.incomplete","response":{"output":[]}}"#;
+    assert_eq!(read(&stream(&[message], unsaid)).unwrap().stop, Stop::Length);
     assert_eq!(turn("steered").usage, Usage { input: Some(9), output: Some(5), cached: Some(4), reasoning: Some(2) });
     let refusal = r#"{"type":"message","content":[{"type":"refusal","refusal":"I won't."}]}"#;
     let refused = read(&stream(&[refusal], COMPLETED)).unwrap();
