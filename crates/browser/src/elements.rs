@@ -55,7 +55,7 @@ pub(crate) struct Numbers {
     /// Of a frame's world and the number there.
     given: HashMap<(i64, u32), u32>,
     /// The worlds of the frames.
-    worlds: HashMap<String, i64>,
+    pub(crate) worlds: HashMap<String, i64>,
 }
 
 impl Numbers {
@@ -66,7 +66,7 @@ impl Numbers {
     }
 
     /// The world and the number there.
-    fn find(&self, index: u32) -> Option<(i64, u32)> {
+    pub(crate) fn find(&self, index: u32) -> Option<(i64, u32)> {
         self.given.iter().find(|(_, given)| **given == index).map(|(place, _)| *place)
     }
 }
@@ -97,9 +97,9 @@ struct World {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Remote {
+pub(crate) struct Remote {
     object_id: Option<String>,
-    value: Option<Value>,
+    pub(crate) value: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -294,7 +294,7 @@ impl Browser {
         Ok(nodes.into_iter().filter_map(|node| self.resolve(node, world, until)).collect())
     }
 
-    fn run(
+    pub(crate) fn run(
         &mut self,
         world: i64,
         script: &str,

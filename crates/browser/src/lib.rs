@@ -11,6 +11,7 @@ mod keys;
 mod launch;
 mod navigation;
 pub mod pages;
+mod picture;
 pub mod wire;
 
 pub use browser::{Browser, Fault};
@@ -20,3 +21,4 @@ pub use input::{Refusal, Typing};
 pub use keys::Chord;
 pub use launch::{Launch, NotStarted, Process, find};
 pub use navigation::{Arrived, Ready};
+pub use picture::Extent;

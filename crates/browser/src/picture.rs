@@ -1,0 +1,74 @@
+//! Pictures of a page, with the numbers of its elements where they are wanted.
+
+use crate::elements::Elements;
+use crate::{Browser, Fault};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+const OVERLAY: &str = include_str!("scripts/overlay.js");
+
+/// What a picture shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What the window shows.
+    Viewport,
+    /// The whole page.
+    Page,
+}
+
+#[derive(Deserialize)]
+struct Picture {
+    data: String,
+}
+
+impl Browser {
+    /// A picture of the active page, as PNG.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn picture(&mut self, extent: Extent, until: Instant) -> Result<Vec<u8>, Fault> {
+        let asked = json!({"format": "png", "captureBeyondViewport": extent == Extent::Page, "optimizeForSpeed": true});
+        let Picture { data } = self.call_page("Page.captureScreenshot", &asked, until)?;
+        STANDARD.decode(data).map_err(|error| Fault::Unreadable(format!("a picture: {error}")))
+    }
+
+    /// Draws the numbers of elements over them, until [`Browser::hide_numbers`]; gives how many are in view. An element that is no more has
+    /// none.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn show_numbers(&mut self, elements: &Elements, until: Instant) -> Result<u64, Fault> {
+        let mut badges: BTreeMap<i64, Vec<(u32, u32)>> = BTreeMap::new();
+        for element in &elements.items {
+            if let Some((world, number)) = self.numbers().find(element.index) {
+                badges.entry(world).or_default().push((number, element.index));
+            }
+        }
+        let mut drawn = 0;
+        for (world, badges) in badges {
+            let drawn_there = self.run(world, OVERLAY, &json!([{"value": badges}]), true, until)?;
+            drawn += drawn_there.value.and_then(|value| value.as_u64()).unwrap_or(0);
+        }
+        Ok(drawn)
+    }
+
+    /// Removes what [`Browser::show_numbers`] has drawn.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn hide_numbers(&mut self, until: Instant) -> Result<(), Fault> {
+        let worlds = Vec::from_iter(self.numbers().worlds.values().copied());
+        for world in worlds {
+            match self.run(world, OVERLAY, &json!([{"value": []}]), true, until) {
+                // The frame is no more.
+                Ok(_) | Err(Fault::Refused(_)) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+}
