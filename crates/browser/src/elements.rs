@@ -265,7 +265,7 @@ impl Browser {
     }
 
     /// Our world in a frame.
-    fn world(&mut self, frame: &str, until: Instant) -> Result<i64, Fault> {
+    pub(crate) fn world(&mut self, frame: &str, until: Instant) -> Result<i64, Fault> {
         if let Some(world) = self.numbers().worlds.get(frame).copied() {
             let is_there = self.run(world, "() => true", &json!([]), true, until);
             if is_there.is_ok() {
@@ -310,6 +310,21 @@ impl Browser {
             Some(details) => Err(Fault::Unreadable(format!("a script of ours failed: {details}"))),
             None => Ok(evaluated.result),
         }
+    }
+
+    /// Runs a function that takes its time; what it gives is not wanted.
+    pub(crate) fn run_to_end(
+        &mut self,
+        world: i64,
+        script: &str,
+        arguments: &Value,
+        until: Instant,
+    ) -> Result<(), Fault> {
+        let asked = json!({
+            "functionDeclaration": script, "executionContextId": world, "arguments": arguments, "awaitPromise": true,
+        });
+        let _: IgnoredAny = self.call_page("Runtime.callFunctionOn", &asked, until)?;
+        Ok(())
     }
 
     /// Forgets the objects that were made for listing.

@@ -107,6 +107,12 @@ impl Browser {
     /// It was not clicked: why. A dialog that the click opens is a [`Fault::Dialog`], and the click has happened.
     pub fn click(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
         let (world, object) = self.element(index, until)?.ok_or(Refusal::Stale)?;
+        // Behind another page, input waits for a picture that is not drawn.
+        if self.on_element(&object, "function () { return document.hidden ? \"hidden\" : \"\"; }", &json!([]), until)?
+            == "hidden"
+        {
+            self.dispatch("Page.bringToFront", &json!({}), until)?;
+        }
         let (x, y) = match self.free_point(world, &object, until) {
             Err(hidden @ (Refusal::Covered(_) | Refusal::Unseen)) => {
                 // A box or file input that is hidden is worked through its label.

@@ -83,7 +83,7 @@ impl Browser {
     }
 
     /// Waits for something of one page; false where it is not so in time.
-    fn wait_for(&mut self, id: &str, until: Instant, is_so: impl Fn(&Page) -> bool) -> Result<bool, Fault> {
+    pub(crate) fn wait_for(&mut self, id: &str, until: Instant, is_so: impl Fn(&Page) -> bool) -> Result<bool, Fault> {
         let page = |pages: &crate::pages::Pages| pages.all().iter().position(|page| page.id == id);
         let is_over = |page: &Page| page.is_crashed || page.dialog.is_some() || is_so(page);
         let waited = self.wait(until, |pages| page(pages).is_none_or(|index| is_over(&pages.all()[index])))?;
@@ -97,7 +97,13 @@ impl Browser {
     }
 
     /// A page that never stops loading is taken as it is at `enough`, once it is loaded.
-    fn wait_until_quiet(&mut self, id: &str, quiet: Duration, until: Instant, enough: Instant) -> Result<bool, Fault> {
+    pub(crate) fn wait_until_quiet(
+        &mut self,
+        id: &str,
+        quiet: Duration,
+        until: Instant,
+        enough: Instant,
+    ) -> Result<bool, Fault> {
         if !self.wait_for(id, until, |page| page.document.is_loaded)? {
             return Ok(false);
         }

@@ -1,0 +1,185 @@
+//! What an action has done to a page, once the page has come to rest.
+
+use crate::pages::{Navigations, Page};
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const STATE: &str = include_str!("scripts/state.js");
+
+const QUIET: &str = include_str!("scripts/quiet.js");
+
+/// What is waited for behind an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settle {
+    /// Nothing.
+    None,
+    /// Until the document has not changed for 50 ms.
+    Dom,
+    /// Until nothing was loaded for 500 ms.
+    Network,
+    /// So long.
+    Fixed(Duration),
+}
+
+/// A document that has not changed for so long is at rest.
+const DOM_QUIET: Duration = Duration::from_millis(50);
+/// A page that has loaded nothing for so long is at rest.
+const NETWORK_QUIET: Duration = Duration::from_millis(500);
+/// A page that never rests is taken as it is after so long.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// What a page shows.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct State {
+    /// Its address.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// How far it is scrolled, x and y, in CSS pixels.
+    pub scroll: [i64; 2],
+    /// What has the focus.
+    pub focus: Option<Focus>,
+    /// The video or sound that plays, or the first of the page.
+    pub media: Option<Media>,
+    /// How often the document has changed.
+    changes: u64,
+}
+
+/// What has the focus.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Focus {
+    /// Its role.
+    pub role: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// A video or a sound.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Media {
+    /// Whether it plays.
+    pub playing: bool,
+    /// Where it is, in seconds.
+    pub time: f64,
+}
+
+/// The page before an action.
+#[derive(Debug, Clone)]
+pub struct Before {
+    page: String,
+    pages: Vec<String>,
+    navigations: Navigations,
+    /// None where the page could not be asked.
+    state: Option<State>,
+}
+
+/// How a page has gone to another address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Navigation {
+    /// It has not.
+    None,
+    /// Within its document.
+    Within,
+    /// To another document.
+    Full,
+}
+
+/// What has happened.
+#[derive(Debug, Clone)]
+pub struct Happened {
+    /// Whether the page has gone elsewhere.
+    pub navigation: Navigation,
+    /// Whether anything of the page has changed.
+    pub is_changed: bool,
+    /// What it shows now.
+    pub state: State,
+    /// The pages that were opened, by their ids.
+    pub opened: Vec<String>,
+    /// The page is closed; the state is that of the page that is active now.
+    pub is_closed: bool,
+}
+
+impl Browser {
+    /// Takes note of the page before an action.
+    ///
+    /// # Errors
+    /// There is no page.
+    pub fn before(&mut self, until: Instant) -> Result<Before, Fault> {
+        let page = self.page()?;
+        let (page, navigations) = (page.id.clone(), page.navigations);
+        let state = self.state(until).ok();
+        let pages = self.pages().all().iter().map(|page| page.id.clone()).collect();
+        Ok(Before { page, pages, navigations, state })
+    }
+
+    /// Waits until the page has come to rest, and says what has happened since.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all: it has crashed, or a dialog is open.
+    pub fn after(&mut self, before: &Before, settle: Settle, until: Instant) -> Result<Happened, Fault> {
+        // What is left is for asking what the page shows.
+        let half = until.saturating_duration_since(Instant::now()) / 2;
+        let enough = Instant::now() + half.min(LONGEST);
+        match settle {
+            Settle::None => {}
+            Settle::Dom => self.rest(enough)?,
+            Settle::Network => {
+                self.rest(enough)?;
+                self.wait_for_network(enough)?;
+            }
+            Settle::Fixed(pause) => _ = self.wait(Instant::now() + pause, |_| false)?,
+        }
+        let page = self.page()?;
+        let (is_closed, now) = (page.id != before.page, page.navigations);
+        let navigation = match () {
+            () if is_closed => Navigation::None,
+            () if now.full > before.navigations.full => Navigation::Full,
+            () if now.within > before.navigations.within => Navigation::Within,
+            () => Navigation::None,
+        };
+        let state = self.state(until)?;
+        let is_changed = navigation != Navigation::None || before.state.as_ref() != Some(&state);
+        let opened = self.pages().all().iter().map(|page| page.id.clone()).filter(|id| !before.pages.contains(id));
+        Ok(Happened { navigation, is_changed, state, opened: opened.collect(), is_closed })
+    }
+
+    /// Waits until the document rests; where another takes its place, until that one is read and rests.
+    fn rest(&mut self, enough: Instant) -> Result<(), Fault> {
+        loop {
+            let active = self.page()?.id.clone();
+            let is_read = |page: &Page| page.document.is_parsed;
+            if !self.wait_for(&active, enough, is_read)? {
+                return Ok(());
+            }
+            let Page { navigations, document, .. } = self.page()?;
+            let (navigations, frame) = (navigations.full, document.frame.clone());
+            let left = enough.saturating_duration_since(Instant::now());
+            let world = self.world(&frame, enough)?;
+            let times = json!([{"value": DOM_QUIET.as_millis() as u64}, {"value": left.as_millis() as u64}]);
+            match self.run_to_end(world, QUIET, &times, enough + DOM_QUIET) {
+                Err(Fault::Late) => return Ok(()),
+                // Its document has gone.
+                Ok(()) | Err(Fault::Refused(_)) => {}
+                Err(fault) => return Err(fault),
+            }
+            if self.page()?.navigations.full == navigations || Instant::now() >= enough {
+                return Ok(());
+            }
+        }
+    }
+
+    fn wait_for_network(&mut self, enough: Instant) -> Result<(), Fault> {
+        let active = self.page()?.id.clone();
+        self.wait_until_quiet(&active, NETWORK_QUIET, enough, enough)?;
+        Ok(())
+    }
+
+    fn state(&mut self, until: Instant) -> Result<State, Fault> {
+        let frame = self.page()?.document.frame.clone();
+        let world = self.world(&frame, until)?;
+        let remote = self.run(world, STATE, &json!([]), true, until)?;
+        serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
+    }
+}

@@ -1,0 +1,69 @@
+//! What actions do to pages, as a real Chromium tells it.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use pipewright_browser::{Browser, Happened, Launch, Navigation, Ready, Scope, Settle};
+use std::time::{Duration, Instant};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(10)
+}
+
+/// A browser that shows this page, and `other.html` beside it.
+fn show(page: &str) -> (Browser, tempfile::TempDir) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("page.html");
+    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><title>One</title>{page}")).unwrap();
+    std::fs::write(place.path().join("other.html"), "<!doctype html><title>Other</title><button>there</button>")
+        .unwrap();
+    let mut browser = Browser::start(&Launch::default()).unwrap();
+    browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
+    (browser, place)
+}
+
+/// Clicks the element with this name.
+fn click(browser: &mut Browser, name: &str, settle: Settle) -> Happened {
+    let elements = browser.elements(Scope::Page, soon()).unwrap().items;
+    let found = elements.iter().find(|element| element.name == name);
+    let index = found.unwrap_or_else(|| panic!("{name}: {elements:?}")).index;
+    let before = browser.before(soon()).unwrap();
+    browser.click(index, soon()).unwrap();
+    browser.after(&before, settle, soon()).unwrap()
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn what_a_click_has_done_is_told() {
+    let (mut browser, _place) = show(
+        r#"<button>nothing</button><button onclick="setTimeout(() => document.title = 'Two', 30)">title</button>
+        <button onclick="history.pushState(0, '', '#next')">within</button><input aria-label=field>
+        <a href=other.html target=_blank>tab</a><a href=other.html>away</a>"#,
+    );
+    let done = click(&mut browser, "nothing", Settle::Dom);
+    assert_eq!((done.navigation, done.state.title.as_str()), (Navigation::None, "One"));
+    // The button has the focus now; a second click changes nothing at all.
+    assert!(!click(&mut browser, "nothing", Settle::Dom).is_changed);
+    let done = click(&mut browser, "title", Settle::Dom);
+    assert_eq!((done.is_changed, done.state.title.as_str()), (true, "Two"));
+    let done = click(&mut browser, "within", Settle::Dom);
+    assert_eq!((done.navigation, done.state.url.ends_with("#next")), (Navigation::Within, true));
+    let done = click(&mut browser, "field", Settle::None);
+    let focus = done.state.focus.unwrap();
+    assert_eq!((focus.role.as_str(), focus.name.as_str()), ("textbox", "field"));
+    let done = click(&mut browser, "tab", Settle::Dom);
+    assert_eq!((done.opened.len(), done.navigation, done.is_closed), (1, Navigation::None, false));
+    let done = click(&mut browser, "away", Settle::Dom);
+    assert_eq!((done.navigation, done.state.title.as_str()), (Navigation::Full, "Other"));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_page_that_never_rests_is_waited_for_no_longer_than_allowed() {
+    let (mut browser, _place) =
+        show(r#"<button>b</button><p id=p></p><script>setInterval(() => p.textContent += 'x', 10)</script>"#);
+    let begun = Instant::now();
+    let elements = browser.elements(Scope::Page, soon()).unwrap().items;
+    let before = browser.before(soon()).unwrap();
+    browser.click(elements[0].index, soon()).unwrap();
+    let done = browser.after(&before, Settle::Dom, Instant::now() + Duration::from_secs(1)).unwrap();
+    assert!(done.is_changed && begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
