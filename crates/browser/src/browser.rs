@@ -4,8 +4,8 @@ use crate::elements::Numbers;
 use crate::pages::{Begun, Dialog, Page, Pages};
 use crate::wire::{Message, Refused};
 use crate::{Connection, Gone, Launch, NotStarted, Process};
+use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -83,12 +83,7 @@ impl Browser {
     fn begin(&mut self, until: Instant) -> Result<(), Fault> {
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         let _: IgnoredAny = self.call(None, "Target.setAutoAttach", &attach, until)?;
-        let Created { target_id } = self.call(None, "Target.createTarget", &json!({"url": "about:blank"}), until)?;
-        let is_there = |pages: &Pages| pages.all().iter().any(|page| page.id == target_id && page.document.is_parsed);
-        if !self.wait(until, is_there)? {
-            return Err(Fault::Late);
-        }
-        self.active = target_id;
+        self.open(until)?;
         Ok(())
     }
 
@@ -108,6 +103,21 @@ impl Browser {
     /// The numbers of the active page's elements.
     pub(crate) fn numbers(&mut self) -> &mut Numbers {
         &mut self.numbers
+    }
+
+    /// Commands are for this page from now on.
+    pub(crate) fn activate(&mut self, id: &str) {
+        id.clone_into(&mut self.active);
+    }
+
+    /// Sends a command that is about the browser as a whole, and waits for its answer.
+    pub(crate) fn call_browser<T: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+        until: Instant,
+    ) -> Result<T, Fault> {
+        self.call(None, method, params, until)
     }
 
     /// The active page loads something else.
@@ -215,12 +225,6 @@ impl Browser {
         let _: Result<IgnoredAny, Fault> = self.call(None, "Browser.close", &json!({}), until);
         let _ = self.process.wait();
     }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Created {
-    target_id: String,
 }
 
 /// The number of a command, and what came of it.

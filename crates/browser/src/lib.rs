@@ -13,6 +13,7 @@ mod launch;
 mod navigation;
 pub mod pages;
 mod picture;
+mod tabs;
 pub mod wire;
 
 pub use browser::{Browser, Fault};
