@@ -1,6 +1,7 @@
 //! A browser and its pages: commands that wait for their answers while events are taken.
 
 use crate::elements::Numbers;
+use crate::files::Downloads;
 use crate::pages::{Begun, Dialog, Page, Pages};
 use crate::wire::{Message, Refused};
 use crate::{Connection, Gone, Launch, NotStarted, Process};
@@ -22,6 +23,7 @@ pub struct Browser {
     /// The page that commands are for, by its id.
     active: String,
     numbers: Numbers,
+    downloads: Downloads,
 }
 
 /// Why something could not be done.
@@ -73,6 +75,7 @@ impl Browser {
             pages: Pages::default(),
             active: String::new(),
             numbers: Numbers::default(),
+            downloads: Downloads::default(),
         };
         let until = Instant::now() + START;
         let begun = browser.begin(until);
@@ -103,6 +106,15 @@ impl Browser {
     /// The numbers of the active page's elements.
     pub(crate) fn numbers(&mut self) -> &mut Numbers {
         &mut self.numbers
+    }
+
+    pub(crate) fn downloads(&mut self) -> &mut Downloads {
+        &mut self.downloads
+    }
+
+    /// Takes the next event; an answer that comes instead is one that nobody waits for.
+    pub(crate) fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
+        self.next(until).map(drop)
     }
 
     /// Commands are for this page from now on.
@@ -192,6 +204,7 @@ impl Browser {
         match self.connection.next(until) {
             Ok(Message::Response { id, outcome }) => Ok(Some((id, outcome))),
             Ok(Message::Event(event)) => {
+                self.downloads.take(&event);
                 if let Some(begun) = self.pages.take(&event, Instant::now()) {
                     self.listen(&begun);
                 }

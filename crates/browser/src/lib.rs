@@ -6,6 +6,7 @@
 mod browser;
 mod connection;
 mod elements;
+mod files;
 mod happened;
 mod input;
 mod keys;
@@ -19,6 +20,7 @@ pub mod wire;
 pub use browser::{Browser, Fault};
 pub use connection::{Connection, Gone};
 pub use elements::{Element, Elements, Scope};
+pub use files::{Download, Progress};
 pub use happened::{Before, Focus, Happened, Media, Navigation, Settle, State};
 pub use input::{Refusal, Typing};
 pub use keys::Chord;

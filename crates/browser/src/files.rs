@@ -1,0 +1,208 @@
+//! Files that a page takes, and files that it gives.
+
+use crate::input::Refusal;
+use crate::wire::Event;
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// A file that a page gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// The browser's number of it.
+    id: String,
+    /// Where it comes from.
+    pub url: String,
+    /// The name that the page suggests, cleaned: no folder, no control characters, not hidden.
+    pub name: String,
+    /// Bytes that have come.
+    pub received: u64,
+    /// Where it stands.
+    pub state: Progress,
+}
+
+/// How far a download is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// It goes on.
+    UnderWay,
+    /// It is there.
+    Done,
+    /// It was given up.
+    Cancelled,
+}
+
+/// The downloads of a browser, and the folder that they go to.
+#[derive(Debug, Default)]
+pub(crate) struct Downloads {
+    folder: Option<PathBuf>,
+    /// Those that nobody has taken yet.
+    all: Vec<Download>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Begun {
+    guid: String,
+    url: String,
+    suggested_filename: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Went {
+    guid: String,
+    received_bytes: f64,
+    state: String,
+}
+
+impl Downloads {
+    pub(crate) fn take(&mut self, event: &Event) -> Option<()> {
+        match event.method.as_str() {
+            "Browser.downloadWillBegin" => {
+                let Begun { guid, url, suggested_filename } = serde_json::from_str(event.params.get()).ok()?;
+                let name = clean(&suggested_filename);
+                self.all.push(Download { id: guid, url, name, received: 0, state: Progress::UnderWay });
+            }
+            "Browser.downloadProgress" => {
+                let Went { guid, received_bytes, state } = serde_json::from_str(event.params.get()).ok()?;
+                let download = self.all.iter_mut().find(|download| download.id == guid)?;
+                download.received = received_bytes as u64;
+                download.state = match state.as_str() {
+                    "completed" => Progress::Done,
+                    "canceled" => Progress::Cancelled,
+                    _ => Progress::UnderWay,
+                };
+            }
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+impl Browser {
+    /// Lets pages give files, which go to this folder; without it they are refused.
+    ///
+    /// # Errors
+    /// The browser refuses the folder.
+    pub fn take_downloads(&mut self, folder: &Path, until: Instant) -> Result<(), Fault> {
+        // Under its number at first: a name could be that of another file.
+        let asked = json!({"behavior": "allowAndName", "downloadPath": folder, "eventsEnabled": true});
+        let IgnoredAny = self.call_browser("Browser.setDownloadBehavior", &asked, until)?;
+        self.downloads().folder = Some(folder.to_owned());
+        Ok(())
+    }
+
+    /// Waits for the first download that nobody has taken, also one that was done before, and gives it with its file.
+    ///
+    /// # Errors
+    /// [`Fault::Late`]: there is none, or it is not done by then.
+    pub fn download(&mut self, until: Instant) -> Result<(Download, io::Result<PathBuf>), Fault> {
+        loop {
+            let done = |download: &Download| download.state != Progress::UnderWay;
+            if let Some(place) = self.downloads().all.iter().position(done) {
+                let download = self.downloads().all.remove(place);
+                let folder = self.downloads().folder.clone().unwrap_or_default();
+                let path = keep(&folder, &download);
+                return Ok((download, path));
+            }
+            self.take_next(until)?;
+        }
+    }
+
+    /// Gives files to an input of files.
+    ///
+    /// # Errors
+    /// It takes none: why.
+    pub fn upload(&mut self, index: u32, files: &[PathBuf], until: Instant) -> Result<(), Refusal> {
+        let (_, object) = self.element(index, until)?.ok_or(Refusal::Stale)?;
+        let asked = json!({"objectId": object, "files": files});
+        let taken: Result<IgnoredAny, Fault> = self.call_page("DOM.setFileInputFiles", &asked, until);
+        match taken {
+            Ok(_) => Ok(()),
+            Err(Fault::Refused(why)) => Err(Refusal::Unfit(format!("it takes no files: {}", why.message))),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+}
+
+/// Gives a download its name, or a free one beside it.
+fn keep(folder: &Path, download: &Download) -> io::Result<PathBuf> {
+    let arrived = folder.join(&download.id);
+    if download.state == Progress::Cancelled {
+        let _ = fs::remove_file(&arrived);
+        return Err(io::Error::new(io::ErrorKind::Interrupted, "the download was given up"));
+    }
+    let (stem, extension) = match download.name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
+        _ => (download.name.as_str(), String::new()),
+    };
+    for number in 1..=LAST {
+        let name = if number == 1 { download.name.clone() } else { format!("{stem} ({number}){extension}") };
+        let path = folder.join(name);
+        // A link is made only where nothing has the name.
+        match fs::hard_link(&arrived, &path) {
+            Ok(()) => return fs::remove_file(&arrived).map(|()| path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{LAST} files of the name {:?} are there", download.name)))
+}
+
+/// So many files of one name are kept.
+const LAST: u32 = 1000;
+
+/// The longest name that is kept, in bytes: with a number behind it, it still is one for most file systems.
+const LONGEST: usize = 200;
+
+/// A name for a file, from one that a page suggests.
+fn clean(suggested: &str) -> String {
+    let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last.chars().map(|one| if one.is_control() || one == '\u{202e}' { '_' } else { one }).collect();
+    let plain = plain.trim_start_matches('.').trim();
+    let mut end = plain.len().min(LONGEST);
+    while !plain.is_char_boundary(end) {
+        end -= 1;
+    }
+    match &plain[..end] {
+        "" => "download".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_cleaned() {
+        for (suggested, name) in [
+            ("a.pdf", "a.pdf"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\x\\y.exe", "y.exe"),
+            (".bashrc", "bashrc"),
+            ("..", "download"),
+            ("", "download"),
+            ("a\nb\u{202e}fdp.exe", "a_b_fdp.exe"),
+            ("счёт.pdf", "счёт.pdf"),
+        ] {
+            assert_eq!(clean(suggested), name, "{suggested:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_stays_in_its_folder(suggested in ".{0,300}") {
+            let name = clean(&suggested);
+            prop_assert!(!name.is_empty() && name.len() <= LONGEST && !name.starts_with('.') && !name.contains(['/', '\0']));
+        }
+    }
+}
