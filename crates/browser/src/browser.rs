@@ -151,7 +151,7 @@ impl Browser {
         self.call(Some(&session), method, params, until)
     }
 
-    fn call<T: DeserializeOwned>(
+    pub(crate) fn call<T: DeserializeOwned>(
         &mut self,
         session: Option<&str>,
         method: &str,

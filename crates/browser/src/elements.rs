@@ -1,14 +1,11 @@
 //! What a person could act on in a page, numbered: one number for the list, the badge on a picture and the action.
 
+use crate::worlds::{Frame, World};
 use crate::{Browser, Fault};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::HashMap;
 use std::time::Instant;
-
-/// The world in which our scripts run.
-const WORLD: &str = "pipewright";
 
 const SCRIPT: &str = include_str!("scripts/elements.js");
 
@@ -53,21 +50,21 @@ pub(crate) struct Numbers {
     /// The load of the document that they are for.
     loader: String,
     /// Of a frame's world and the number there.
-    given: HashMap<(i64, u32), u32>,
+    given: HashMap<(World, u32), u32>,
     /// The worlds of the frames.
-    pub(crate) worlds: HashMap<String, i64>,
+    pub(crate) worlds: HashMap<Frame, World>,
 }
 
 impl Numbers {
     /// That of an element, which is given one where it has none.
-    fn of(&mut self, world: i64, number: u32) -> u32 {
+    fn of(&mut self, world: &World, number: u32) -> u32 {
         let next = u32::try_from(self.given.len() + 1).unwrap_or(u32::MAX);
-        *self.given.entry((world, number)).or_insert(next)
+        *self.given.entry((world.clone(), number)).or_insert(next)
     }
 
     /// The world and the number there.
-    pub(crate) fn find(&self, index: u32) -> Option<(i64, u32)> {
-        self.given.iter().find(|(_, given)| **given == index).map(|(place, _)| *place)
+    pub(crate) fn find(&self, index: u32) -> Option<(World, u32)> {
+        self.given.iter().find(|(_, given)| **given == index).map(|(place, _)| place.clone())
     }
 }
 
@@ -87,26 +84,6 @@ struct Item {
     bounds: [i64; 4],
     #[serde(default)]
     marks: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct World {
-    execution_context_id: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Remote {
-    object_id: Option<String>,
-    pub(crate) value: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Evaluated {
-    result: Remote,
-    exception_details: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -142,30 +119,6 @@ struct ShadowRoot {
     backend_node_id: i64,
 }
 
-#[derive(Deserialize)]
-struct Resolved {
-    object: Remote,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FrameTree {
-    frame: FrameId,
-    #[serde(default)]
-    child_frames: Vec<FrameTree>,
-}
-
-#[derive(Deserialize)]
-struct FrameId {
-    id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Tree {
-    frame_tree: FrameTree,
-}
-
 /// So many custom elements are asked for a closed shadow root.
 const OPAQUE: usize = 100;
 
@@ -173,7 +126,7 @@ const OPAQUE: usize = 100;
 const CLICKS: [&str; 6] = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart"];
 
 impl Browser {
-    /// The elements of the active page, in all frames of its process.
+    /// The elements of the active page, in all its frames.
     ///
     /// # Errors
     /// The page answers not in time, or not at all.
@@ -182,54 +135,60 @@ impl Browser {
         if self.numbers().loader != loader {
             *self.numbers() = Numbers { loader, ..Numbers::default() };
         }
-        let tree: Tree = self.call_page("Page.getFrameTree", &json!({}), until)?;
-        let mut frames = Vec::new();
-        collect(tree.frame_tree, &mut frames);
+        let frames = self.frames(until)?;
         let (mut items, mut total) = (Vec::new(), 0);
         for frame in frames {
             // A frame may go while the others are listed.
             let Ok((world, listed)) = self.list(&frame, scope, until) else { continue };
             total += listed.total;
             for Item { number, role, name, bounds, marks } in listed.items {
-                let index = self.numbers().of(world, number);
-                items.push(Element { index, role, name, bounds, marks, frame: frame.clone() });
+                let index = self.numbers().of(&world, number);
+                items.push(Element { index, role, name, bounds, marks, frame: frame.id.clone() });
             }
         }
         Ok(Elements { items, total })
+    }
+
+    /// Whether the element with this number is still there.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn is_there(&mut self, index: u32, until: Instant) -> Result<bool, Fault> {
+        Ok(self.object(index, until)?.is_some())
     }
 
     /// The element with this number: its world, and its object there; `None` where it is no more.
     ///
     /// # Errors
     /// The page answers not in time, or not at all.
-    pub fn element(&mut self, index: u32, until: Instant) -> Result<Option<(i64, String)>, Fault> {
+    pub(crate) fn object(&mut self, index: u32, until: Instant) -> Result<Option<(World, String)>, Fault> {
         let Some((world, number)) = self.numbers().find(index) else { return Ok(None) };
         let script = "(number) => { const found = globalThis.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
-        let found = self.run(world, script, &json!([{"value": number}]), false, until);
+        let found = self.run(&world, script, &json!([{"value": number}]), false, until);
         match found {
             Ok(remote) => Ok(remote.object_id.map(|object| (world, object))),
             // The document of the world is no more.
-            Err(Fault::Refused(_)) => Ok(None),
+            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 
-    fn list(&mut self, frame: &str, scope: Scope, until: Instant) -> Result<(i64, Listed), Fault> {
+    fn list(&mut self, frame: &Frame, scope: Scope, until: Instant) -> Result<(World, Listed), Fault> {
         let world = self.world(frame, until)?;
-        let mut known = self.listeners(world, until)?;
-        let mut listed = self.list_world(world, scope, &known, until)?;
+        let mut known = self.listeners(&world, until)?;
+        let mut listed = self.list_world(&world, scope, &known, until)?;
         if listed.opaque > 0 {
-            let roots = self.closed_roots(world, listed.opaque.min(OPAQUE), until)?;
+            let roots = self.closed_roots(&world, listed.opaque.min(OPAQUE), until)?;
             if !roots.is_empty() {
                 known.extend(roots);
-                listed = self.list_world(world, scope, &known, until)?;
+                listed = self.list_world(&world, scope, &known, until)?;
             }
         }
         Ok((world, listed))
     }
 
     /// `known` are objects of the world.
-    fn list_world(&mut self, world: i64, scope: Scope, known: &[String], until: Instant) -> Result<Listed, Fault> {
+    fn list_world(&mut self, world: &World, scope: Scope, known: &[String], until: Instant) -> Result<Listed, Fault> {
         let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
         // An argument is one value, so that they are put into a list there.
         let script = format!("(scope, ...known) => ({SCRIPT})(scope, known)");
@@ -240,14 +199,14 @@ impl Browser {
     }
 
     /// The closed shadow roots of the custom elements that the last list has left in its world.
-    fn closed_roots(&mut self, world: i64, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
+    fn closed_roots(&mut self, world: &World, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
         let mut roots = Vec::new();
         for index in 0..hosts {
             let host =
                 self.run(world, "(index) => globalThis.opaque[index]", &json!([{"value": index}]), false, until)?;
             let Some(host) = host.object_id else { continue };
             let described: Result<Described, Fault> =
-                self.call_page("DOM.describeNode", &json!({"objectId": host}), until);
+                self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": host}), until);
             // It may be gone by now.
             let Ok(Described { node }) = described else { continue };
             for root in node.shadow_roots.iter().filter(|root| root.kind == "closed") {
@@ -257,33 +216,13 @@ impl Browser {
         Ok(roots)
     }
 
-    /// A node, as an object of this world; `None` where it is no more.
-    pub(crate) fn resolve(&mut self, node: i64, world: i64, until: Instant) -> Option<String> {
-        let asked = json!({"backendNodeId": node, "executionContextId": world, "objectGroup": WORLD});
-        let resolved: Result<Resolved, Fault> = self.call_page("DOM.resolveNode", &asked, until);
-        resolved.ok()?.object.object_id
-    }
-
-    /// Our world in a frame.
-    pub(crate) fn world(&mut self, frame: &str, until: Instant) -> Result<i64, Fault> {
-        if let Some(world) = self.numbers().worlds.get(frame).copied() {
-            let is_there = self.run(world, "() => true", &json!([]), true, until);
-            if is_there.is_ok() {
-                return Ok(world);
-            }
-        }
-        let made: World =
-            self.call_page("Page.createIsolatedWorld", &json!({"frameId": frame, "worldName": WORLD}), until)?;
-        self.numbers().worlds.insert(frame.to_owned(), made.execution_context_id);
-        Ok(made.execution_context_id)
-    }
-
     /// The elements of a world that listen to clicks, as objects there; also those in closed shadow roots.
-    fn listeners(&mut self, world: i64, until: Instant) -> Result<Vec<String>, Fault> {
+    fn listeners(&mut self, world: &World, until: Instant) -> Result<Vec<String>, Fault> {
         let document = self.run(world, "() => document", &json!([]), false, until)?;
         let Some(document) = document.object_id else { return Ok(Vec::new()) };
         let asked = json!({"objectId": document, "depth": -1, "pierce": true});
-        let Listeners { listeners } = self.call_page("DOMDebugger.getEventListeners", &asked, until)?;
+        let Listeners { listeners } =
+            self.call(Some(&world.session), "DOMDebugger.getEventListeners", &asked, until)?;
         let mut nodes: Vec<i64> = listeners
             .into_iter()
             .filter(|listener| CLICKS.contains(&listener.kind.as_str()))
@@ -293,51 +232,4 @@ impl Browser {
         nodes.dedup();
         Ok(nodes.into_iter().filter_map(|node| self.resolve(node, world, until)).collect())
     }
-
-    pub(crate) fn run(
-        &mut self,
-        world: i64,
-        script: &str,
-        arguments: &Value,
-        by_value: bool,
-        until: Instant,
-    ) -> Result<Remote, Fault> {
-        let asked = json!({
-            "functionDeclaration": script, "executionContextId": world, "arguments": arguments, "returnByValue": by_value, "objectGroup": WORLD,
-        });
-        let evaluated: Evaluated = self.call_page("Runtime.callFunctionOn", &asked, until)?;
-        match evaluated.exception_details {
-            Some(details) => Err(Fault::Unreadable(format!("a script of ours failed: {details}"))),
-            None => Ok(evaluated.result),
-        }
-    }
-
-    /// Runs a function that takes its time; what it gives is not wanted.
-    pub(crate) fn run_to_end(
-        &mut self,
-        world: i64,
-        script: &str,
-        arguments: &Value,
-        until: Instant,
-    ) -> Result<(), Fault> {
-        let asked = json!({
-            "functionDeclaration": script, "executionContextId": world, "arguments": arguments, "awaitPromise": true,
-        });
-        let _: IgnoredAny = self.call_page("Runtime.callFunctionOn", &asked, until)?;
-        Ok(())
-    }
-
-    /// Forgets the objects that were made for listing.
-    ///
-    /// # Errors
-    /// The page answers not in time, or not at all.
-    pub fn release(&mut self, until: Instant) -> Result<(), Fault> {
-        let _: IgnoredAny = self.call_page("Runtime.releaseObjectGroup", &json!({"objectGroup": WORLD}), until)?;
-        Ok(())
-    }
-}
-
-fn collect(tree: FrameTree, frames: &mut Vec<String>) {
-    frames.push(tree.frame.id);
-    tree.child_frames.into_iter().for_each(|child| collect(child, frames));
 }

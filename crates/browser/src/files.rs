@@ -120,9 +120,9 @@ impl Browser {
     /// # Errors
     /// It takes none: why.
     pub fn upload(&mut self, index: u32, files: &[PathBuf], until: Instant) -> Result<(), Refusal> {
-        let (_, object) = self.element(index, until)?.ok_or(Refusal::Stale)?;
+        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         let asked = json!({"objectId": object, "files": files});
-        let taken: Result<IgnoredAny, Fault> = self.call_page("DOM.setFileInputFiles", &asked, until);
+        let taken: Result<IgnoredAny, Fault> = self.call(Some(&world.session), "DOM.setFileInputFiles", &asked, until);
         match taken {
             Ok(_) => Ok(()),
             Err(Fault::Refused(why)) => Err(Refusal::Unfit(format!("it takes no files: {}", why.message))),

@@ -153,12 +153,12 @@ impl Browser {
             if !self.wait_for(&active, enough, is_read)? {
                 return Ok(());
             }
-            let Page { navigations, document, .. } = self.page()?;
-            let (navigations, frame) = (navigations.full, document.frame.clone());
+            let navigations = self.page()?.navigations.full;
+            let frame = self.main_frame()?;
             let left = enough.saturating_duration_since(Instant::now());
             let world = self.world(&frame, enough)?;
             let times = json!([{"value": DOM_QUIET.as_millis() as u64}, {"value": left.as_millis() as u64}]);
-            match self.run_to_end(world, QUIET, &times, enough + DOM_QUIET) {
+            match self.run_to_end(&world, QUIET, &times, enough + DOM_QUIET) {
                 Err(Fault::Late) => return Ok(()),
                 // Its document has gone.
                 Ok(()) | Err(Fault::Refused(_)) => {}
@@ -177,9 +177,9 @@ impl Browser {
     }
 
     fn state(&mut self, until: Instant) -> Result<State, Fault> {
-        let frame = self.page()?.document.frame.clone();
+        let frame = self.main_frame()?;
         let world = self.world(&frame, until)?;
-        let remote = self.run(world, STATE, &json!([]), true, until)?;
+        let remote = self.run(&world, STATE, &json!([]), true, until)?;
         serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 }

@@ -1,6 +1,7 @@
 //! Acting on a page as a person does: with the mouse and the keyboard.
 
 use crate::keys::Chord;
+use crate::worlds::World;
 use crate::{Browser, Fault};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -67,6 +68,16 @@ struct Quads {
 }
 
 #[derive(Deserialize)]
+struct Boxes {
+    model: Model,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    content: [f64; 8],
+}
+
+#[derive(Deserialize)]
 struct Metrics {
     #[serde(rename = "cssLayoutViewport")]
     viewport: Viewport,
@@ -106,19 +117,24 @@ impl Browser {
     /// # Errors
     /// It was not clicked: why. A dialog that the click opens is a [`Fault::Dialog`], and the click has happened.
     pub fn click(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
-        let (world, object) = self.element(index, until)?.ok_or(Refusal::Stale)?;
+        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         // Behind another page, input waits for a picture that is not drawn.
-        if self.on_element(&object, "function () { return document.hidden ? \"hidden\" : \"\"; }", &json!([]), until)?
-            == "hidden"
+        if self.on_element(
+            &world,
+            &object,
+            "function () { return document.hidden ? \"hidden\" : \"\"; }",
+            &json!([]),
+            until,
+        )? == "hidden"
         {
             self.dispatch("Page.bringToFront", &json!({}), until)?;
         }
-        let (x, y) = match self.free_point(world, &object, until) {
+        let (x, y) = match self.free_point(&world, &object, until) {
             Err(hidden @ (Refusal::Covered(_) | Refusal::Unseen)) => {
                 // A box or file input that is hidden is worked through its label.
                 let label = "function () { return this.labels?.[0] ?? null; }";
-                let label = self.object_of(&object, label, until)?.ok_or(hidden)?;
-                self.free_point(world, &label, until)?
+                let label = self.object_of(&world, &object, label, until)?.ok_or(hidden)?;
+                self.free_point(&world, &label, until)?
             }
             found => found?,
         };
@@ -136,10 +152,11 @@ impl Browser {
     /// # Errors
     /// Nothing was typed: why.
     pub fn type_text(&mut self, index: u32, text: &str, typing: Typing, until: Instant) -> Result<(), Refusal> {
-        let (_, object) = self.element(index, until)?.ok_or(Refusal::Stale)?;
-        let _: IgnoredAny = self.call_page("DOM.scrollIntoViewIfNeeded", &json!({"objectId": object}), until)?;
+        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        let _: IgnoredAny =
+            self.call(Some(&world.session), "DOM.scrollIntoViewIfNeeded", &json!({"objectId": object}), until)?;
         let arguments = json!([{"value": text}, {"value": typing == Typing::Append}]);
-        match self.on_element(&object, FILL, &arguments, until)?.as_str() {
+        match self.on_element(&world, &object, FILL, &arguments, until)?.as_str() {
             "" => {}
             "end" => self.press(&Chord::read("End").map_err(Refusal::Unfit)?, until)?,
             "done" => return Ok(()),
@@ -157,8 +174,8 @@ impl Browser {
     /// # Errors
     /// None was chosen: why.
     pub fn choose(&mut self, index: u32, option: &str, until: Instant) -> Result<(), Refusal> {
-        let (_, object) = self.element(index, until)?.ok_or(Refusal::Stale)?;
-        match self.on_element(&object, CHOOSE, &json!([{"value": option}]), until)?.as_str() {
+        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        match self.on_element(&world, &object, CHOOSE, &json!([{"value": option}]), until)?.as_str() {
             "" => Ok(()),
             "disabled" => Err(Refusal::Disabled),
             why => Err(Refusal::Unfit(why.to_owned())),
@@ -189,14 +206,14 @@ impl Browser {
     }
 
     /// Scrolls an element into view, and gives the middles of its first parts.
-    fn points(&mut self, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
+    fn points(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
         let of = json!({"objectId": object});
         let placed = |found: Result<IgnoredAny, Fault>| match found {
             Err(Fault::Refused(_)) => Err(Refusal::Unseen),
             found => Ok(found?),
         };
-        placed(self.call_page("DOM.scrollIntoViewIfNeeded", &of, until))?;
-        let quads: Result<Quads, Fault> = self.call_page("DOM.getContentQuads", &of, until);
+        placed(self.call(Some(&world.session), "DOM.scrollIntoViewIfNeeded", &of, until))?;
+        let quads: Result<Quads, Fault> = self.call(Some(&world.session), "DOM.getContentQuads", &of, until);
         let quads = match quads {
             Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
             quads => quads?.quads,
@@ -209,14 +226,16 @@ impl Browser {
         Ok(quads.iter().filter(|quad| area(quad) > 1.0).take(PARTS).map(middle).collect())
     }
 
-    /// The middle of an element, where nothing else is in the way; of one of its parts if it has several, such as lines.
-    fn free_point(&mut self, world: i64, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+    /// The middle of an element, in the window, where nothing else is in the way; of one of its parts if it has several, such as lines.
+    fn free_point(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+        let offset = self.offset(&world.session, until)?;
         let mut refusal = Refusal::Unseen;
-        for (x, y) in self.points(object, until)? {
-            let hit = self.hit(x, y, until)?;
+        for (x, y) in self.points(world, object, until)? {
+            let hit = self.hit(&world.session, x, y, until)?;
             let Some(hit) = self.resolve(hit, world, until) else { continue };
-            match self.on_element(object, HIT, &json!([{"objectId": hit}]), until)?.as_str() {
-                "" => return Ok((x, y)),
+            match self.on_element(world, object, HIT, &json!([{"objectId": hit}]), until)?.as_str() {
+                "" if self.is_free(&world.session, x, y, until)? => return Ok((x + offset.0, y + offset.1)),
+                "" => refusal = Refusal::Covered("something before its frame".to_owned()),
                 "disabled" => return Err(Refusal::Disabled),
                 by => refusal = Refusal::Covered(by.to_owned()),
             }
@@ -224,19 +243,53 @@ impl Browser {
         Err(refusal)
     }
 
+    /// Where the frame of a session is in the window; it is scrolled into view.
+    fn offset(&mut self, session: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+        let Some((parent, owner)) = self.owner(session, until)? else { return Ok((0.0, 0.0)) };
+        let node = json!({"backendNodeId": owner});
+        let IgnoredAny = self.call(Some(&parent), "DOM.scrollIntoViewIfNeeded", &node, until)?;
+        let Boxes { model } = self.call(Some(&parent), "DOM.getBoxModel", &node, until)?;
+        let [x, y, ..] = model.content;
+        let (before_x, before_y) = self.offset(&parent, until)?;
+        Ok((x + before_x, y + before_y))
+    }
+
+    /// Whether nothing is before the frame of a session at a point of it, in any frame around it.
+    fn is_free(&mut self, session: &str, x: f64, y: f64, until: Instant) -> Result<bool, Refusal> {
+        let Some((parent, owner)) = self.owner(session, until)? else { return Ok(true) };
+        let Boxes { model } = self.call(Some(&parent), "DOM.getBoxModel", &json!({"backendNodeId": owner}), until)?;
+        let [left, top, ..] = model.content;
+        let (x, y) = (x + left, y + top);
+        Ok(self.hit(&parent, x, y, until)? == owner && self.is_free(&parent, x, y, until)?)
+    }
+
+    /// The element that the frame of a session stands in, and the session of that; `None` for a page's own.
+    fn owner(&mut self, session: &str, until: Instant) -> Result<Option<(String, i64)>, Fault> {
+        let Some((parent, frame)) = self.pages().around(session) else { return Ok(None) };
+        let Hit { backend_node_id } =
+            self.call(Some(&parent), "DOM.getFrameOwner", &json!({"frameId": frame}), until)?;
+        Ok(Some((parent, backend_node_id)))
+    }
+
     /// What a function of an element gives, as an object; `None` where that is null.
-    fn object_of(&mut self, object: &str, function: &str, until: Instant) -> Result<Option<String>, Fault> {
+    fn object_of(
+        &mut self,
+        world: &World,
+        object: &str,
+        function: &str,
+        until: Instant,
+    ) -> Result<Option<String>, Fault> {
         let asked = json!({"functionDeclaration": function, "objectId": object});
-        let answered: Answered = self.call_page("Runtime.callFunctionOn", &asked, until)?;
+        let answered: Answered = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
         Ok(answered.result.object_id)
     }
 
-    /// The node at a point of the window.
-    fn hit(&mut self, x: f64, y: f64, until: Instant) -> Result<i64, Refusal> {
+    /// The node at a point of a frame's own window.
+    fn hit(&mut self, session: &str, x: f64, y: f64, until: Instant) -> Result<i64, Refusal> {
         // This command counts from the beginning of the document.
-        let Metrics { viewport } = self.call_page("Page.getLayoutMetrics", &json!({}), until)?;
+        let Metrics { viewport } = self.call(Some(session), "Page.getLayoutMetrics", &json!({}), until)?;
         let at = json!({"x": (x + viewport.page_x) as i64, "y": (y + viewport.page_y) as i64});
-        match self.call_page("DOM.getNodeForLocation", &at, until) {
+        match self.call(Some(session), "DOM.getNodeForLocation", &at, until) {
             Ok(Hit { backend_node_id }) => Ok(backend_node_id),
             Err(Fault::Refused(_)) => Err(Refusal::Unseen),
             Err(fault) => Err(fault.into()),
@@ -244,10 +297,17 @@ impl Browser {
     }
 
     /// Calls a function of an element; what it gives is text.
-    fn on_element(&mut self, object: &str, function: &str, arguments: &Value, until: Instant) -> Result<String, Fault> {
+    fn on_element(
+        &mut self,
+        world: &World,
+        object: &str,
+        function: &str,
+        arguments: &Value,
+        until: Instant,
+    ) -> Result<String, Fault> {
         let asked =
             json!({"functionDeclaration": function, "objectId": object, "arguments": arguments, "returnByValue": true});
-        let answered: Answered = self.call_page("Runtime.callFunctionOn", &asked, until)?;
+        let answered: Answered = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
         Ok(answered.result.value.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default())
     }
 }

@@ -16,6 +16,7 @@ pub mod pages;
 mod picture;
 mod tabs;
 pub mod wire;
+mod worlds;
 
 pub use browser::{Browser, Fault};
 pub use connection::{Connection, Gone};

@@ -11,8 +11,8 @@ use std::time::Instant;
 #[derive(Debug, Default)]
 pub struct Pages {
     pages: Vec<Page>,
-    /// The sessions of frames with processes of their own, and the session that each belongs to.
-    frames: HashMap<String, String>,
+    /// The sessions of frames with processes of their own; the session that each belongs to, and the frame.
+    frames: HashMap<String, (String, String)>,
 }
 
 /// One page: a tab.
@@ -194,11 +194,25 @@ impl Pages {
         self.pages.iter_mut().find(|page| page.session == session)
     }
 
+    /// A session, and those of the frames in its page that have processes of their own.
+    pub(crate) fn sessions_below(&self, session: &str) -> Vec<String> {
+        let mut below: Vec<String> = self.frames.keys().filter(|frame| self.root(frame) == session).cloned().collect();
+        // The order is the same each time.
+        below.sort_unstable();
+        below.insert(0, session.to_owned());
+        below
+    }
+
+    /// The session around that of a frame, and the frame; `None` for a page's own.
+    pub(crate) fn around(&self, session: &str) -> Option<(String, String)> {
+        self.frames.get(session).cloned()
+    }
+
     /// The session of the page that a frame's session belongs to.
     fn root<'a>(&'a self, session: &'a str) -> &'a str {
         // Frames are attached below frames that are attached already, so there is an end.
         let mut root = session;
-        while let Some(parent) = self.frames.get(root) {
+        while let Some((parent, _)) = self.frames.get(root) {
             root = parent;
         }
         root
@@ -241,8 +255,10 @@ impl Pages {
 
     fn attach(&mut self, attached: Attached, parent: Option<&str>) -> Option<Begun> {
         let Attached { session_id: session, target_info: info } = attached;
-        let is_page = info.kind == "page";
-        if is_page {
+        let (is_page, is_frame) = (info.kind == "page", info.kind == "iframe");
+        if let (true, Some(parent)) = (is_frame, parent) {
+            self.frames.insert(session.clone(), (parent.to_owned(), info.target_id));
+        } else if is_page {
             let document = Document { url: info.url, frame: info.target_id.clone(), ..Document::default() };
             self.pages.push(Page {
                 id: info.target_id,
@@ -256,10 +272,6 @@ impl Pages {
                 network: Network::default(),
                 answered: None,
             });
-        }
-        let is_frame = info.kind == "iframe";
-        if let (true, Some(parent)) = (is_frame, parent) {
-            self.frames.insert(session.clone(), parent.to_owned());
         }
         Some(Begun { session, is_wanted: is_page || is_frame })
     }

@@ -1,6 +1,7 @@
 //! Pictures of a page, with the numbers of its elements where they are wanted.
 
 use crate::elements::Elements;
+use crate::worlds::World;
 use crate::{Browser, Fault};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -42,7 +43,7 @@ impl Browser {
     /// # Errors
     /// The page answers not in time, or not at all.
     pub fn show_numbers(&mut self, elements: &Elements, until: Instant) -> Result<u64, Fault> {
-        let mut badges: BTreeMap<i64, Vec<(u32, u32)>> = BTreeMap::new();
+        let mut badges: BTreeMap<World, Vec<(u32, u32)>> = BTreeMap::new();
         for element in &elements.items {
             if let Some((world, number)) = self.numbers().find(element.index) {
                 badges.entry(world).or_default().push((number, element.index));
@@ -50,7 +51,7 @@ impl Browser {
         }
         let mut drawn = 0;
         for (world, badges) in badges {
-            let drawn_there = self.run(world, OVERLAY, &json!([{"value": badges}]), true, until)?;
+            let drawn_there = self.run(&world, OVERLAY, &json!([{"value": badges}]), true, until)?;
             drawn += drawn_there.value.and_then(|value| value.as_u64()).unwrap_or(0);
         }
         Ok(drawn)
@@ -61,11 +62,11 @@ impl Browser {
     /// # Errors
     /// The page answers not in time, or not at all.
     pub fn hide_numbers(&mut self, until: Instant) -> Result<(), Fault> {
-        let worlds = Vec::from_iter(self.numbers().worlds.values().copied());
+        let worlds = Vec::from_iter(self.numbers().worlds.values().cloned());
         for world in worlds {
-            match self.run(world, OVERLAY, &json!([{"value": []}]), true, until) {
+            match self.run(&world, OVERLAY, &json!([{"value": []}]), true, until) {
                 // The frame is no more.
-                Ok(_) | Err(Fault::Refused(_)) => {}
+                Ok(_) | Err(Fault::Refused(_) | Fault::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
         }

@@ -85,9 +85,52 @@ fn an_element_keeps_its_number_and_a_number_never_means_another_element() {
     let _: serde_json::Value =
         browser.call_page("Runtime.evaluate", &serde_json::json!({"expression": script}), soon()).unwrap();
     assert_eq!(numbers(&list(&mut browser, Scope::Page)), named(&[(3, "c"), (2, "b")]));
-    assert!(browser.element(1, soon()).unwrap().is_none(), "it was removed");
-    assert!(browser.element(2, soon()).unwrap().is_some());
-    assert!(browser.element(9, soon()).unwrap().is_none());
+    assert!(!browser.is_there(1, soon()).unwrap(), "it was removed");
+    assert!(browser.is_there(2, soon()).unwrap());
+    assert!(!browser.is_there(9, soon()).unwrap());
     browser.navigate("about:blank", Ready::Parsed, soon()).unwrap();
-    assert!(browser.element(2, soon()).unwrap().is_none(), "its document is no more");
+    assert!(!browser.is_there(2, soon()).unwrap(), "its document is no more");
+}
+
+/// Answers every request on a port with this page; gives the port.
+fn serve(page: String) -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, page) = (stream.unwrap(), page.clone());
+            // The browser also opens connections that it does not use.
+            std::thread::spawn(move || {
+                let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n";
+                let _ = std::io::Write::write_all(&mut stream, format!("{head}<!doctype html>{page}").as_bytes());
+            });
+        }
+    });
+    port
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_frame_of_another_site_has_a_process_of_its_own_and_is_listed_and_clicked_all_the_same() {
+    let inner = serve("<button onclick='this.textContent = \"clicked\"'>inner</button>".to_owned());
+    let middle = serve(format!("<p>middle</p><iframe src='http://127.0.0.1:{inner}/'></iframe>"));
+    // Another name is another site.
+    let outer = serve(format!(
+        "<div style='height:2000px'></div><iframe src='http://localhost:{middle}/' style='border:7px solid;height:300px'></iframe><button>own</button>"
+    ));
+    let mut browser = Browser::start(&Launch::default()).unwrap();
+    browser.navigate(&format!("http://127.0.0.1:{outer}/"), Ready::Quiet(Duration::from_millis(200)), soon()).unwrap();
+    let listed = |browser: &mut Browser| -> Vec<(u32, String)> {
+        let elements = browser.elements(Scope::Page, soon()).unwrap().items;
+        elements.into_iter().map(|element| (element.index, element.name)).collect()
+    };
+    assert_eq!(listed(&mut browser), [(1, "own".to_owned()), (2, "inner".to_owned())]);
+    browser.click(2, soon()).unwrap();
+    assert_eq!(listed(&mut browser), [(1, "own".to_owned()), (2, "clicked".to_owned())]);
+    let cover = "document.body.insertAdjacentHTML('beforeend', '<div style=\"position:fixed;inset:0\">cover</div>')";
+    let _: serde_json::Value =
+        browser.call_page("Runtime.evaluate", &serde_json::json!({"expression": cover}), soon()).unwrap();
+    let covered = browser.click(2, soon()).unwrap_err().to_string();
+    assert_eq!(covered, "something before its frame is in the way");
 }

@@ -1,0 +1,171 @@
+//! The world of our own that our scripts have in each frame: the page neither sees nor changes it.
+
+use crate::pages::Pages;
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Its name in the browser, and that of the objects that we hold there.
+const NAME: &str = "pipewright";
+
+/// A frame, in the session of its process.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Frame {
+    pub(crate) session: String,
+    pub(crate) id: String,
+}
+
+/// Our world in a frame; it goes with the frame's document.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct World {
+    pub(crate) session: String,
+    context: i64,
+}
+
+/// What a script gives: an object that stays in its world, or a value.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Remote {
+    pub(crate) object_id: Option<String>,
+    pub(crate) value: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Made {
+    execution_context_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Evaluated {
+    result: Remote,
+    exception_details: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Resolved {
+    object: Remote,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tree {
+    frame_tree: Branch,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Branch {
+    frame: FrameId,
+    #[serde(default)]
+    child_frames: Vec<Branch>,
+}
+
+#[derive(Deserialize)]
+struct FrameId {
+    id: String,
+}
+
+impl Branch {
+    fn collect(self, session: &str, frames: &mut Vec<Frame>) {
+        frames.push(Frame { session: session.to_owned(), id: self.frame.id });
+        self.child_frames.into_iter().for_each(|child| child.collect(session, frames));
+    }
+}
+
+impl Browser {
+    /// The frame of the active page that has all others in it.
+    pub(crate) fn main_frame(&self) -> Result<Frame, Fault> {
+        let page = self.page()?;
+        Ok(Frame { session: page.session.clone(), id: page.document.frame.clone() })
+    }
+
+    /// All frames of the active page: those of its own process first.
+    pub(crate) fn frames(&mut self, until: Instant) -> Result<Vec<Frame>, Fault> {
+        let session = self.page()?.session.clone();
+        let sessions = Pages::sessions_below(self.pages(), &session);
+        let mut frames = Vec::new();
+        for session in sessions {
+            let tree: Result<Tree, Fault> = self.call(Some(&session), "Page.getFrameTree", &json!({}), until);
+            match tree {
+                Ok(tree) => tree.frame_tree.collect(&session, &mut frames),
+                // A frame may go while the others are asked.
+                Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(frames)
+    }
+
+    /// Our world in a frame.
+    pub(crate) fn world(&mut self, frame: &Frame, until: Instant) -> Result<World, Fault> {
+        if let Some(world) = self.numbers().worlds.get(frame).cloned()
+            && self.run(&world, "() => true", &json!([]), true, until).is_ok()
+        {
+            return Ok(world);
+        }
+        let asked = json!({"frameId": frame.id, "worldName": NAME});
+        let made: Made = self.call(Some(&frame.session), "Page.createIsolatedWorld", &asked, until)?;
+        let world = World { session: frame.session.clone(), context: made.execution_context_id };
+        self.numbers().worlds.insert(frame.clone(), world.clone());
+        Ok(world)
+    }
+
+    /// Runs a function there. `arguments` is a list of `{"value"}` and `{"objectId"}`.
+    pub(crate) fn run(
+        &mut self,
+        world: &World,
+        script: &str,
+        arguments: &Value,
+        by_value: bool,
+        until: Instant,
+    ) -> Result<Remote, Fault> {
+        let asked = json!({
+            "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "returnByValue": by_value,
+            "objectGroup": NAME,
+        });
+        let evaluated: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
+        match evaluated.exception_details {
+            Some(details) => Err(Fault::Unreadable(format!("a script of ours failed: {details}"))),
+            None => Ok(evaluated.result),
+        }
+    }
+
+    /// Runs a function that takes its time; what it gives is not wanted.
+    pub(crate) fn run_to_end(
+        &mut self,
+        world: &World,
+        script: &str,
+        arguments: &Value,
+        until: Instant,
+    ) -> Result<(), Fault> {
+        let asked = json!({
+            "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "awaitPromise": true,
+        });
+        let IgnoredAny = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
+        Ok(())
+    }
+
+    /// A node, as an object of this world; `None` where it is no more.
+    pub(crate) fn resolve(&mut self, node: i64, world: &World, until: Instant) -> Option<String> {
+        let asked = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
+        let resolved: Result<Resolved, Fault> = self.call(Some(&world.session), "DOM.resolveNode", &asked, until);
+        resolved.ok()?.object.object_id
+    }
+
+    /// Forgets the objects that were made for listing.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn release(&mut self, until: Instant) -> Result<(), Fault> {
+        let session = self.page()?.session.clone();
+        for session in Pages::sessions_below(self.pages(), &session) {
+            let IgnoredAny =
+                self.call(Some(&session), "Runtime.releaseObjectGroup", &json!({"objectGroup": NAME}), until)?;
+        }
+        Ok(())
+    }
+}
