@@ -161,7 +161,7 @@ impl Browser {
             match self.run_to_end(&world, QUIET, &times, enough + DOM_QUIET) {
                 Err(Fault::Late) => return Ok(()),
                 // Its document has gone.
-                Ok(()) | Err(Fault::Refused(_)) => {}
+                Ok(_) | Err(Fault::Refused(_)) => {}
                 Err(fault) => return Err(fault),
             }
             if self.page()?.navigations.full == navigations || Instant::now() >= enough {

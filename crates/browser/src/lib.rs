@@ -15,6 +15,7 @@ mod navigation;
 pub mod pages;
 mod picture;
 mod tabs;
+mod wait;
 pub mod wire;
 mod worlds;
 
@@ -28,3 +29,4 @@ pub use keys::Chord;
 pub use launch::{Launch, NotStarted, Process, find};
 pub use navigation::{Arrived, Ready};
 pub use picture::Extent;
+pub use wait::{Condition, Presence};

@@ -3,6 +3,7 @@
 use crate::pages::{Document, Navigations, Page};
 use crate::{Browser, Fault};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,18 @@ struct Navigated {
     is_download: bool,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct History {
+    current_index: i64,
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    id: i64,
+}
+
 impl Browser {
     /// Goes to an address.
     ///
@@ -55,6 +68,31 @@ impl Browser {
             // Another fragment of the same document.
             None => page.navigations != before,
         })
+    }
+
+    /// Goes back (-1) or forward (1) by so many pages; `None` where there is none.
+    ///
+    /// # Errors
+    /// The page does not come in time.
+    pub fn go(&mut self, steps: i64, ready: Ready, until: Instant) -> Result<Option<Arrived>, Fault> {
+        let before = self.page()?.navigations;
+        let History { current_index, entries } = self.call_page("Page.getNavigationHistory", &json!({}), until)?;
+        let entry = usize::try_from(current_index + steps).ok().and_then(|index| entries.get(index));
+        let Some(entry) = entry else { return Ok(None) };
+        let IgnoredAny = self.call_page("Page.navigateToHistoryEntry", &json!({"entryId": entry.id}), until)?;
+        self.load();
+        self.arrive(before, ready, until, |page| page.navigations != before).map(Some)
+    }
+
+    /// Loads the page anew.
+    ///
+    /// # Errors
+    /// It does not come in time.
+    pub fn reload(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+        let before = self.page()?.navigations;
+        let IgnoredAny = self.call_page("Page.reload", &json!({}), until)?;
+        self.load();
+        self.arrive(before, ready, until, |page| page.navigations.full > before.full)
     }
 
     /// Waits for the document that a page is to show.

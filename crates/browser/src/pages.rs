@@ -135,6 +135,8 @@ struct Frame {
 #[derive(Deserialize)]
 struct Navigated {
     frame: Frame,
+    #[serde(rename = "type", default)]
+    kind: String,
 }
 
 #[derive(Deserialize)]
@@ -287,9 +289,14 @@ impl Page {
     fn take(&mut self, method: &str, params: &RawValue, is_own: bool, now: Instant) -> Option<()> {
         match method {
             "Page.frameNavigated" if is_own => {
-                let Navigated { frame } = read(params)?;
+                let Navigated { frame, kind } = read(params)?;
                 if frame.parent_id.is_none() {
                     self.show(frame);
+                    // It was kept whole, and nothing more is told of it.
+                    if kind == "BackForwardCacheRestore" {
+                        (self.document.is_parsed, self.document.is_loaded) = (true, true);
+                        self.network.quiet_since = Some(now);
+                    }
                 }
             }
             "Page.navigatedWithinDocument" if is_own => {

@@ -69,6 +69,12 @@ struct FrameId {
     id: String,
 }
 
+/// What a script has thrown, in its first line.
+fn thrown(details: &Value) -> String {
+    let description = details["exception"]["description"].as_str().unwrap_or_default();
+    description.lines().next().unwrap_or_default().to_owned()
+}
+
 impl Branch {
     fn collect(self, session: &str, frames: &mut Vec<Frame>) {
         frames.push(Frame { session: session.to_owned(), id: self.frame.id });
@@ -129,24 +135,28 @@ impl Browser {
         });
         let evaluated: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
         match evaluated.exception_details {
-            Some(details) => Err(Fault::Unreadable(format!("a script of ours failed: {details}"))),
+            Some(details) => Err(Fault::Unreadable(thrown(&details))),
             None => Ok(evaluated.result),
         }
     }
 
-    /// Runs a function that takes its time; what it gives is not wanted.
+    /// Runs a function that takes its time, and gives the value that it resolves to.
     pub(crate) fn run_to_end(
         &mut self,
         world: &World,
         script: &str,
         arguments: &Value,
         until: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<Value>, Fault> {
         let asked = json!({
-            "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "awaitPromise": true,
+            "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "returnByValue": true,
+            "awaitPromise": true,
         });
-        let IgnoredAny = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
-        Ok(())
+        let evaluated: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
+        match evaluated.exception_details {
+            Some(details) => Err(Fault::Unreadable(thrown(&details))),
+            None => Ok(evaluated.result.value),
+        }
     }
 
     /// A node, as an object of this world; `None` where it is no more.

@@ -114,6 +114,22 @@ fn a_page_is_waited_for_until_it_is_quiet_and_one_that_never_is_not_for_ever() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn pages_are_gone_back_to_and_loaded_anew() {
+    let (server, mut browser) = (server(), browser());
+    go(&mut browser, &format!("{server}/plain"));
+    go(&mut browser, &format!("{server}/plain#part"));
+    go(&mut browser, &format!("{server}/missing"));
+    let mut step = |steps: i64| browser.go(steps, QUIET, soon()).unwrap().map(|arrived| arrived.document.url);
+    assert_eq!(step(-1), Some(format!("{server}/plain#part")));
+    assert_eq!(step(-1), Some(format!("{server}/plain")));
+    assert_eq!(step(2), Some(format!("{server}/missing")));
+    assert_eq!(step(1), None);
+    let again = browser.reload(QUIET, soon()).unwrap();
+    assert_eq!((again.document.status, again.navigations.full), (Some(404), 1));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn what_cannot_be_reached_is_a_fault_and_the_next_page_is_shown() {
     let (server, mut browser) = (server(), browser());
     let refused = browser.navigate("http://127.0.0.1:1/", QUIET, soon()).unwrap_err();

@@ -1,0 +1,61 @@
+//! Waiting for something to be so, on pages of a real Chromium.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use pipewright_browser::{Browser, Condition, Fault, Launch, Presence, Ready};
+use std::time::{Duration, Instant};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(10)
+}
+
+fn show(browser: &mut Browser, page: &str) {
+    let page = page.replace('#', "%23");
+    browser.navigate(&format!("data:text/html,<!doctype html>{page}"), Ready::Parsed, soon()).unwrap();
+}
+
+fn element(selector: &str, presence: Presence) -> Condition {
+    Condition::Element(selector.to_owned(), presence)
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn what_comes_later_is_waited_for_and_what_does_not_is_not_for_ever() {
+    let page = r#"<p id=hidden style='display:none'>x</p><p id=going>going</p><x-host></x-host><script>
+        setTimeout(() => {
+            hidden.style.display = 'block'; going.remove();
+            document.querySelector('x-host').attachShadow({mode: 'open'}).innerHTML = '<b class=inner>deep</b>';
+            document.body.append('now there is a text'); location.hash = 'next';
+        }, 300)</script>"#;
+    let mut browser = Browser::start(&Launch::default()).unwrap();
+    for condition in [
+        element("#hidden", Presence::Visible),
+        element("#going", Presence::Detached),
+        element("#going", Presence::Hidden),
+        element(".inner", Presence::Attached),
+        Condition::Text("there is a text".to_owned()),
+        Condition::Address("next".to_owned()),
+    ] {
+        show(&mut browser, page);
+        let begun = Instant::now();
+        assert!(browser.wait_until(&condition, soon()).unwrap(), "{condition:?}");
+        assert!(begun.elapsed() < Duration::from_secs(3), "{condition:?}: {:?}", begun.elapsed());
+        let begun = Instant::now();
+        assert!(
+            !browser.wait_until(&element("#never", Presence::Visible), begun + Duration::from_millis(300)).unwrap()
+        );
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_wait_goes_on_in_the_next_document_and_a_selector_that_is_none_is_a_fault() {
+    let mut browser = Browser::start(&Launch::default()).unwrap();
+    show(&mut browser, "<script>setTimeout(() => location = 'about:blank', 200)</script>");
+    let never = Instant::now() + Duration::from_millis(900);
+    assert!(!browser.wait_until(&element("#there", Presence::Visible), never).unwrap());
+    assert!(browser.wait_until(&element("body", Presence::Attached), soon()).unwrap());
+    let wrong = browser.wait_until(&element("p[", Presence::Visible), soon()).unwrap_err();
+    assert!(matches!(&wrong, Fault::Unreadable(why) if why.contains("not a valid selector")), "{wrong:?}");
+    assert!(browser.wait_until(&Condition::Quiet(Duration::from_millis(100)), soon()).unwrap());
+}
