@@ -87,6 +87,22 @@ SAID = [
     '{"ok":false,"id":null,"error":"a","code":"BAD_JSON","hint":"b","details":{},"dropped":3}',
     '{"events":[{"type":"tick"}],"frame":9}',
 ]
+BROWSER = [
+    '{"id":1,"result":{}}',
+    '{"id":2,"error":{"code":-32000,"message":"m"},"sessionId":"A"}',
+    '{"method":"Target.attachedToTarget","params":{"sessionId":"A","targetInfo":{"targetId":"T","type":"page","title":"","url":""}}}',
+    '{"method":"Target.attachedToTarget","params":{"sessionId":"B","targetInfo":{"targetId":"F","type":"iframe","title":"","url":""}},"sessionId":"A"}',
+    '{"method":"Target.attachedToTarget","params":{"sessionId":"C","targetInfo":{"targetId":"G","type":"iframe","title":"","url":""}},"sessionId":"B"}',
+    '{"method":"Page.lifecycleEvent","params":{"frameId":"T","loaderId":"L","name":"init"},"sessionId":"A"}',
+    '{"method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"L","url":"u"}},"sessionId":"A"}',
+    '{"method":"Network.requestWillBeSent","params":{"requestId":"L","type":"Document"},"sessionId":"A"}',
+    '{"method":"Network.responseReceived","params":{"requestId":"L","type":"Document","loaderId":"L","frameId":"T","response":{"status":200}},"sessionId":"A"}',
+    '{"method":"Network.loadingFinished","params":{"requestId":"L"},"sessionId":"C"}',
+    '{"method":"Page.javascriptDialogOpening","params":{"type":"alert","message":"m"},"sessionId":"C"}',
+    '{"method":"Target.targetCrashed","params":{"targetId":"T"}}',
+    '{"method":"Target.detachedFromTarget","params":{"sessionId":"B"}}',
+    "",
+]
 STREAMS = ['data: {"n":1}\r\n\r\nid: 7\nevent: message\nretry: 20\ndata\n\n', '\ufeff: x\rdata:1\rdata: 2\r\r', 'data: ' + 'x' * 40]
 APPROVALS = [
     '{"type":"status","status":"waiting_human","call_id":1,"nonce":"n","tool_name":"rm","arguments":{"a":1.10},"target":{"role":"x"},"policy":{},'
@@ -134,6 +150,7 @@ def main():
     seed(corpus, "server_lines", ["\n".join(said).encode() for said in SERVERS])
     seed(corpus, "client_lines", ["\n".join(said).encode() for said in CLIENTS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
+    seed(corpus, "browser_messages", [bytes([size]) + b"\0".join(message.encode() for message in BROWSER) for size in (1, 255)])
     seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))))
     seed(corpus, "text_calls", [text.encode() for text in WRITTEN])
     seed(corpus, "turns", list(turns(os.path.join(os.path.dirname(fixtures.rstrip("/")), "models"))))

@@ -210,14 +210,15 @@ impl Pages {
         self.frames.get(session).cloned()
     }
 
+    /// A session, that around it, and so on to that of the page.
+    fn outwards<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a str> {
+        // No session is put below itself, so there is an end.
+        std::iter::successors(Some(session), |session| Some(self.frames.get(*session)?.0.as_str()))
+    }
+
     /// The session of the page that a frame's session belongs to.
     fn root<'a>(&'a self, session: &'a str) -> &'a str {
-        // Frames are attached below frames that are attached already, so there is an end.
-        let mut root = session;
-        while let Some((parent, _)) = self.frames.get(root) {
-            root = parent;
-        }
-        root
+        self.outwards(session).last().unwrap_or(session)
     }
 
     /// A page loads something else, in a new process if the old one has crashed.
@@ -258,6 +259,7 @@ impl Pages {
     fn attach(&mut self, attached: Attached, parent: Option<&str>) -> Option<Begun> {
         let Attached { session_id: session, target_info: info } = attached;
         let (is_page, is_frame) = (info.kind == "page", info.kind == "iframe");
+        let parent = parent.filter(|parent| self.outwards(parent).all(|outer| outer != session));
         if let (true, Some(parent)) = (is_frame, parent) {
             self.frames.insert(session.clone(), (parent.to_owned(), info.target_id));
         } else if is_page {
