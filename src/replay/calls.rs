@@ -178,6 +178,10 @@ struct Open<T> {
     known: T,
 }
 
+/// A world reads no further while so many calls wait for answers (pipewright(7)): older ones of the same id, or without one, were never
+/// answered.
+const MOST_OPEN: usize = 1024;
+
 impl<T> Default for OpenCalls<T> {
     fn default() -> OpenCalls<T> {
         OpenCalls(HashMap::new())
@@ -189,7 +193,15 @@ impl<T> OpenCalls<T> {
         let open = Open { form: call.form, tool: call.tool.clone().into_owned(), known };
         let same = self.0.entry(call.id.map(name)).or_default();
         // Answers without an id come in the order of the calls; an id that is used again means the latest.
-        if call.id.is_none() { same.push_back(open) } else { same.push_front(open) }
+        if call.id.is_none() {
+            same.push_back(open);
+            if same.len() > MOST_OPEN {
+                same.pop_front();
+            }
+        } else {
+            same.push_front(open);
+            same.truncate(MOST_OPEN);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -232,5 +244,23 @@ impl<T> OpenCalls<T> {
 impl<T> Open<T> {
     fn is_meant(&self, about: &About<'_>) -> bool {
         about.form.is_none_or(|form| form == self.form) && about.tool.as_ref().is_none_or(|tool| *tool == self.tool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_are_never_answered_do_not_pile_up() {
+        let mut open = OpenCalls::default();
+        for (line, first) in
+            [(&b"{\"cmd\":\"play 1\"}"[..], 3000 - MOST_OPEN), (b"{\"cmd\":\"play 1\",\"id\":7}", 2999)]
+        {
+            let Some(call) = call(line) else { unreachable!("it is a call") };
+            (0..3000).for_each(|number| open.push(&call, number));
+            let left: Vec<usize> = open.like(&call).map(|known| *known).collect();
+            assert_eq!((left.len(), left[0]), (MOST_OPEN, first));
+        }
     }
 }
