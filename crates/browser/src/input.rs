@@ -228,6 +228,11 @@ impl Browser {
 
     /// The middle of an element, in the window, where nothing else is in the way; of one of its parts if it has several, such as lines.
     fn free_point(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+        if self.pages().around(&world.session).is_some() {
+            self.offset(&world.session, until)?;
+            self.points(world, object, until)?;
+            self.wait_for_pictures(world, until)?;
+        }
         let offset = self.offset(&world.session, until)?;
         let mut refusal = Refusal::Unseen;
         for (x, y) in self.points(world, object, until)? {
@@ -241,6 +246,18 @@ impl Browser {
             }
         }
         Err(refusal)
+    }
+
+    /// Waits until what was scrolled is drawn, also around the frame: the browser finds the process that a point belongs to by the pictures
+    /// that it had last.
+    fn wait_for_pictures(&mut self, world: &World, until: Instant) -> Result<(), Fault> {
+        let main = self.main_frame()?;
+        let main = self.world(&main, until)?;
+        let drawn = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn, 20))))";
+        for world in [&main, world] {
+            self.run_to_end(world, drawn, &json!([]), until)?;
+        }
+        Ok(())
     }
 
     /// Where the frame of a session is in the window; it is scrolled into view.

@@ -127,6 +127,11 @@ fn a_frame_of_another_site_has_a_process_of_its_own_and_is_listed_and_clicked_al
     };
     assert_eq!(listed(&mut browser), [(1, "own".to_owned()), (2, "inner".to_owned())]);
     browser.click(2, soon()).unwrap();
+    // Another process handles the click.
+    let last_moment = Instant::now() + Duration::from_secs(2);
+    while listed(&mut browser)[1].1 == "inner" && Instant::now() < last_moment {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     assert_eq!(listed(&mut browser), [(1, "own".to_owned()), (2, "clicked".to_owned())]);
     let cover = "document.body.insertAdjacentHTML('beforeend', '<div style=\"position:fixed;inset:0\">cover</div>')";
     let _: serde_json::Value =
