@@ -27,6 +27,7 @@ REASONS = (
     (r"^godot-bridge --transport .*idle game", "An idle game looks for commands each frame."),
     (r"^godot-bridge", "The engine answers on its main thread, between two frames."),
     (r"^policy-check", "A call is judged by its tool, its arguments and what it acts on, in seventy languages, not only by six rules."),
+    (r"^tools, .*hints trusted: reads", "What a tool without a hint does whose name has no verb (repo_branch), only its arguments say; it is asked about."),
     (r"^detector, ..: recall", "Nobody who speaks it has corrected this language's list of words yet (`src/policy/words`); the fewer labels there are,"
      " the less the figure says."),
     (r"^detector, .*: recall", "Such actions are said in many words, most of which are harmless elsewhere; a list that had them would ask too often."),
