@@ -138,14 +138,19 @@ impl Browser {
         let frames = self.frames(until)?;
         let (mut items, mut total) = (Vec::new(), 0);
         for frame in frames {
-            // A frame may go while the others are listed.
-            let Ok((world, listed)) = self.list(&frame, scope, until) else { continue };
+            let (world, listed) = match self.list(&frame, scope, until) {
+                Ok(found) => found,
+                // A frame may go while the others are listed.
+                Err(Fault::Refused(_) | Fault::NoPage) => continue,
+                Err(fault) => return Err(fault),
+            };
             total += listed.total;
             for Item { number, role, name, bounds, marks } in listed.items {
                 let index = self.numbers().of(&world, number);
                 items.push(Element { index, role, name, bounds, marks, frame: frame.id.clone() });
             }
         }
+        self.release(until)?;
         Ok(Elements { items, total })
     }
 

@@ -154,7 +154,7 @@ impl Browser {
             if Instant::now() >= end {
                 return Ok(true);
             }
-            // Until then, whatever it loads begins the wait anew.
+            // A request before that end starts the wait again.
             if !self.wait_for(id, end, |page| page.quiet_since() != Some(since))? {
                 return Ok(true);
             }

@@ -294,7 +294,7 @@ impl Page {
                 let Navigated { frame, kind } = read(params)?;
                 if frame.parent_id.is_none() {
                     self.show(frame);
-                    // It was kept whole, and nothing more is told of it.
+                    // The browser kept this page complete and sends no more lifecycle events for it.
                     if kind == "BackForwardCacheRestore" {
                         (self.document.is_parsed, self.document.is_loaded) = (true, true);
                         self.network.quiet_since = Some(now);

@@ -166,15 +166,18 @@ impl Browser {
         resolved.ok()?.object.object_id
     }
 
-    /// Forgets the objects that were made for listing.
-    ///
-    /// # Errors
-    /// The page answers not in time, or not at all.
-    pub fn release(&mut self, until: Instant) -> Result<(), Fault> {
+    /// Lets go of the objects that listing has made: the page keeps them until then.
+    pub(crate) fn release(&mut self, until: Instant) -> Result<(), Fault> {
         let session = self.page()?.session.clone();
         for session in Pages::sessions_below(self.pages(), &session) {
-            let IgnoredAny =
-                self.call(Some(&session), "Runtime.releaseObjectGroup", &json!({"objectGroup": NAME}), until)?;
+            let asked = json!({"objectGroup": NAME});
+            let released: Result<IgnoredAny, Fault> =
+                self.call(Some(&session), "Runtime.releaseObjectGroup", &asked, until);
+            match released {
+                // The objects of a frame that has gone went with it.
+                Ok(_) | Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Err(fault) => return Err(fault),
+            }
         }
         Ok(())
     }

@@ -88,7 +88,7 @@ impl Tally {
         line
     }
 
-    /// As long as those that the provider answered took, for each of the rest; unknown where nobody knows how many there are.
+    /// The time left: the average time of an answered request, for each remaining one; `None` if their number is not known.
     fn left(&self, elapsed: Duration, waiting: u64, is_last: bool) -> Option<Duration> {
         let ended = self.done + self.failed;
         let lines = ended + waiting;

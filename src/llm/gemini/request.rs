@@ -133,7 +133,7 @@ impl<'a> Contents<'a> {
         Ok(())
     }
 
-    /// In the order of the calls: results without an id are told apart by it.
+    /// In the order of the calls: a result without an id belongs to the call in its position.
     fn end_responses(&mut self) {
         self.responses.sort_by_key(|(at, _)| *at);
         let parts: Vec<String> = self.responses.drain(..).map(|(_, part)| part).collect();

@@ -217,7 +217,7 @@ impl Worker {
             _ if self.is_for_stage.is_some() => ("hitl-gate ends; this question still waits".to_owned(), Ended::Over),
             _ => ("this question is withdrawn: hitl-gate ends".to_owned(), Ended::Over),
         };
-        // Who doesn't see it isn't there any more.
+        // A failed write means that the person's terminal has gone.
         let _ = terminal.show(&format!("\r{}\n", printable(&note)));
         ended
     }
