@@ -4,7 +4,7 @@ use crate::elements::Numbers;
 use crate::files::Downloads;
 use crate::pages::{Begun, Dialog, Page, Pages};
 use crate::wire::{Message, Refused};
-use crate::{Connection, Gone, Launch, NotStarted, Process};
+use crate::{Connection, Gone, Launch, NotStarted, Process, Waker};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
@@ -31,6 +31,8 @@ pub struct Browser {
 pub enum Fault {
     /// It took too long.
     Late,
+    /// [`Waker::cancel`] was called.
+    Cancelled,
     /// The browser has ended: what it printed last.
     Lost(String),
     /// The page's process has ended.
@@ -49,6 +51,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Late => to.write_str("the browser took too long"),
+            Fault::Cancelled => to.write_str("it was cancelled"),
             Fault::Lost(printed) if printed.is_empty() => to.write_str("the browser has ended"),
             Fault::Lost(printed) => write!(to, "the browser has ended: {printed}"),
             Fault::Crashed => to.write_str("the page has crashed: navigate to load it anew"),
@@ -112,8 +115,16 @@ impl Browser {
         &mut self.downloads
     }
 
-    /// Takes the next event; an answer that comes instead is one that nobody waits for.
-    pub(crate) fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
+    /// What interrupts a wait from another thread.
+    pub fn waker(&self) -> Waker {
+        self.connection.waker()
+    }
+
+    /// Takes the next event; an answer that comes instead is one that nobody waits for. Returns early where [`Waker::wake`] is called.
+    ///
+    /// # Errors
+    /// There is none by then.
+    pub fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
         self.next(until).map(drop)
     }
 
@@ -202,8 +213,9 @@ impl Browser {
     /// Takes the next message; gives it where it is an answer.
     fn next(&mut self, until: Instant) -> Result<Option<Answer>, Fault> {
         match self.connection.next(until) {
-            Ok(Message::Response { id, outcome }) => Ok(Some((id, outcome))),
-            Ok(Message::Event(event)) => {
+            Ok(None) => Ok(None),
+            Ok(Some(Message::Response { id, outcome })) => Ok(Some((id, outcome))),
+            Ok(Some(Message::Event(event))) => {
                 self.downloads.take(&event);
                 if let Some(begun) = self.pages.take(&event, Instant::now()) {
                     self.listen(&begun);
@@ -211,6 +223,7 @@ impl Browser {
                 Ok(None)
             }
             Err(Gone::Late) => Err(Fault::Late),
+            Err(Gone::Cancelled) => Err(Fault::Cancelled),
             Err(Gone::Ended) => Err(Fault::Lost(self.process.printed())),
         }
     }

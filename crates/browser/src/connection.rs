@@ -3,6 +3,8 @@
 use crate::wire::{self, Message, Splitter};
 use serde::Serialize;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Instant;
@@ -17,8 +19,46 @@ const WAITING: usize = 256;
 #[derive(Debug)]
 pub struct Connection {
     commands: Sender<Vec<u8>>,
-    messages: Receiver<Message>,
+    messages: Receiver<Arrived>,
+    waker: Waker,
+    has_ended: bool,
     last: u64,
+}
+
+/// What the thread that waits for a browser receives.
+#[derive(Debug)]
+enum Arrived {
+    Message(Message),
+    /// The browser has closed its pipe.
+    Ended,
+    /// Another thread wants attention.
+    Woken,
+}
+
+/// Interrupts the thread that waits for a browser.
+#[derive(Debug, Clone)]
+pub struct Waker {
+    arrived: SyncSender<Arrived>,
+    is_cancelled: Arc<AtomicBool>,
+}
+
+impl Waker {
+    /// Makes a wait return early once, as if a message had come.
+    pub fn wake(&self) {
+        // Where the queue is full, the thread is not waiting.
+        let _ = self.arrived.try_send(Arrived::Woken);
+    }
+
+    /// Makes every wait fail until [`Waker::reset`].
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Waits are possible again.
+    pub fn reset(&self) {
+        self.is_cancelled.store(false, Ordering::Release);
+    }
 }
 
 /// Why there is no message.
@@ -28,6 +68,8 @@ pub enum Gone {
     Late,
     /// The browser has closed its pipe: it has ended.
     Ended,
+    /// [`Waker::cancel`] was called.
+    Cancelled,
 }
 
 impl Connection {
@@ -38,9 +80,10 @@ impl Connection {
     pub fn new(to: PipeWriter, from: PipeReader) -> io::Result<Connection> {
         let (commands, sent) = channel();
         let (arrived, messages) = sync_channel(WAITING);
+        let waker = Waker { arrived: arrived.clone(), is_cancelled: Arc::default() };
         thread::Builder::new().name("to browser".to_owned()).spawn(move || write(to, &sent))?;
         thread::Builder::new().name("from browser".to_owned()).spawn(move || read(from, &arrived))?;
-        Ok(Connection { commands, messages, last: 0 })
+        Ok(Connection { commands, messages, waker, has_ended: false, last: 0 })
     }
 
     /// Sends a command, and gives its number, with which the answer comes. A browser that has ended answers nothing.
@@ -55,16 +98,33 @@ impl Connection {
         Ok(self.last)
     }
 
-    /// The next message.
+    /// What interrupts [`Connection::next`].
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    /// The next message; `None` where [`Waker::wake`] was called.
     ///
     /// # Errors
     /// There is none by then.
-    pub fn next(&mut self, until: Instant) -> Result<Message, Gone> {
+    pub fn next(&mut self, until: Instant) -> Result<Option<Message>, Gone> {
+        if self.has_ended {
+            return Err(Gone::Ended);
+        }
+        if self.waker.is_cancelled.load(Ordering::Acquire) {
+            return Err(Gone::Cancelled);
+        }
         let wait = until.saturating_duration_since(Instant::now());
-        self.messages.recv_timeout(wait).map_err(|error| match error {
-            RecvTimeoutError::Timeout => Gone::Late,
-            RecvTimeoutError::Disconnected => Gone::Ended,
-        })
+        match self.messages.recv_timeout(wait) {
+            Ok(Arrived::Message(message)) => Ok(Some(message)),
+            Ok(Arrived::Woken) if self.waker.is_cancelled.load(Ordering::Acquire) => Err(Gone::Cancelled),
+            Ok(Arrived::Woken) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => Err(Gone::Late),
+            Ok(Arrived::Ended) | Err(RecvTimeoutError::Disconnected) => {
+                self.has_ended = true;
+                Err(Gone::Ended)
+            }
+        }
     }
 }
 
@@ -77,7 +137,13 @@ fn write(mut to: PipeWriter, commands: &Receiver<Vec<u8>>) {
     }
 }
 
-fn read(mut from: PipeReader, arrived: &SyncSender<Message>) {
+fn read(from: PipeReader, arrived: &SyncSender<Arrived>) {
+    forward(from, arrived);
+    // The channel stays open after that: wakers have a sender, too.
+    let _ = arrived.send(Arrived::Ended);
+}
+
+fn forward(mut from: PipeReader, arrived: &SyncSender<Arrived>) {
     let (mut splitter, mut bytes, mut is_wanted) = (Splitter::new(LONGEST), vec![0; 1 << 16], true);
     while is_wanted {
         let length = match from.read(&mut bytes) {
@@ -89,7 +155,7 @@ fn read(mut from: PipeReader, arrived: &SyncSender<Message>) {
         splitter.take(&bytes[..length], &mut |message| {
             // What is no message of the protocol answers nothing.
             if let Ok(message) = Message::read(message) {
-                is_wanted &= arrived.send(message).is_ok();
+                is_wanted &= arrived.send(Arrived::Message(message)).is_ok();
             }
         });
     }

@@ -20,7 +20,7 @@ pub mod wire;
 mod worlds;
 
 pub use browser::{Browser, Fault};
-pub use connection::{Connection, Gone};
+pub use connection::{Connection, Gone, Waker};
 pub use elements::{Element, Elements, Scope};
 pub use files::{Download, Progress};
 pub use happened::{Before, Focus, Happened, Media, Navigation, Settle, State};

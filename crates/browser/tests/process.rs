@@ -14,7 +14,7 @@ fn soon() -> Instant {
 fn call(connection: &mut Connection, method: &str, params: &Value) -> Value {
     let number = connection.send(None, method, params).unwrap();
     loop {
-        if let Message::Response { id, outcome } = connection.next(soon()).unwrap()
+        if let Some(Message::Response { id, outcome }) = connection.next(soon()).unwrap()
             && id == number
         {
             return serde_json::from_str(outcome.unwrap().get()).unwrap();
@@ -105,4 +105,23 @@ fn a_program_that_is_no_browser_is_an_end_with_what_it_printed() {
     assert_eq!(process.printed(), "no display here");
     let missing = Launch { program: Some(place.path().join("none")), ..Launch::default() };
     assert!(missing.start().unwrap_err().to_string().contains("none: it cannot be started"));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_wait_is_interrupted_from_another_thread() {
+    let mut browser = pipewright_browser::Browser::start(&Launch::default()).unwrap();
+    let waker = browser.waker();
+    let later = waker.clone();
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        later.cancel();
+    });
+    let begun = Instant::now();
+    let fault = browser.wait(begun + Duration::from_secs(20), |_| false).unwrap_err();
+    assert!(matches!(fault, pipewright_browser::Fault::Cancelled), "{fault:?}");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    thread.join().unwrap();
+    waker.reset();
+    assert!(!browser.wait(Instant::now() + Duration::from_millis(50), |_| false).unwrap());
 }
