@@ -2,6 +2,8 @@
 
 #[cfg(feature = "gates")]
 pub mod audit;
+#[cfg(feature = "browser")]
+pub mod browser_bridge;
 #[cfg(feature = "gates")]
 mod caller;
 #[cfg(feature = "gates")]
@@ -23,6 +25,8 @@ pub mod log_file;
 #[cfg(feature = "mcp")]
 pub mod mcp_pipe;
 pub mod mcp_serve;
+#[cfg(any(feature = "browser", feature = "mcp"))]
+mod media_folder;
 pub mod options;
 #[cfg(feature = "gates")]
 pub mod policy_check;
@@ -57,6 +61,8 @@ pub struct Command {
 
 /// Every command.
 pub const ALL: &[Command] = &[
+    #[cfg(feature = "browser")]
+    browser_bridge::COMMAND,
     godot_bridge::COMMAND,
     #[cfg(feature = "gates")]
     hitl_gate::COMMAND,

@@ -32,8 +32,9 @@ fn exit_statuses(of: &Command) -> String {
 fn an_option_is_the_same_wherever_it_is() {
     /// What `--restart` and its like take, and under which letter they are there too.
     type Look = (Vec<String>, Option<char>);
-    // A game of Spire or a world is started; a run of a log or a world has a session.
-    const HOMONYMS: [&str; 2] = ["start", "session"];
+    // A game of Spire or a world is started; a run of a log or a world has a session; a page settles in one of several ways, an agent
+    // for a time.
+    const HOMONYMS: [&str; 3] = ["start", "session", "settle"];
     let mut seen: BTreeMap<String, (&str, Look)> = BTreeMap::new();
     let mut shared = 0;
     for of in ALL {

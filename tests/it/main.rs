@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod between;
+#[cfg(feature = "browser")]
+mod browser_bridge;
 mod clients;
 mod contract;
 mod documents;

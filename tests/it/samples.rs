@@ -28,9 +28,11 @@ pub fn line_commands() -> impl Iterator<Item = &'static Command> {
 pub fn sample_of(command: &Command) -> Sample {
     let stand_in = |name: &str| example(name).to_str().unwrap().to_owned();
     let (server, game, world) = (stand_in("stand-in-server"), stand_in("stand-in-game"), stand_in("stand-in-world"));
+    let browser = stand_in("stand-in-browser");
     let models = crate::llm_pipe::server();
     let agent = "while read -r line; do echo 110; done";
     let (arguments, line): (&[&str], _) = match command.name {
+        "browser-bridge" => (&["--headless", "--browser", &browser], r#"{"tool":"browser_tabs","id":1}"#),
         "godot-bridge" => (&["--", &game, "echo"], r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#),
         "hitl-gate" => (&[], r#"{"tool":"browser_click","args":{"ref":"e12"},"id":1}"#),
         "jsonl-log" => (&["recover"], OBSERVATION),

@@ -19,11 +19,11 @@ const START: Duration = Duration::from_secs(30);
 pub struct Browser {
     process: Process,
     connection: Connection,
-    pages: Pages,
+    pub(crate) pages: Pages,
     /// The page that commands are for, by its id.
     active: String,
-    numbers: Numbers,
-    downloads: Downloads,
+    pub(crate) numbers: Numbers,
+    pub(crate) downloads: Downloads,
 }
 
 /// Why something could not be done.

@@ -33,6 +33,8 @@ pub struct Element {
     pub marks: Vec<String>,
     /// The frame that it is in.
     pub frame: String,
+    /// The role is not the browser's own: a text field that is a search field by its name or form.
+    pub is_inferred: bool,
 }
 
 /// The elements of a page.
@@ -84,6 +86,8 @@ struct Item {
     bounds: [i64; 4],
     #[serde(default)]
     marks: Vec<String>,
+    #[serde(default)]
+    inferred: bool,
 }
 
 #[derive(Deserialize)]
@@ -145,13 +149,24 @@ impl Browser {
                 Err(fault) => return Err(fault),
             };
             total += listed.total;
-            for Item { number, role, name, bounds, marks } in listed.items {
+            for Item { number, role, name, bounds, marks, inferred } in listed.items {
                 let index = self.numbers().of(&world, number);
-                items.push(Element { index, role, name, bounds, marks, frame: frame.id.clone() });
+                let frame = frame.id.clone();
+                items.push(Element { index, role, name, bounds, marks, frame, is_inferred: inferred });
             }
         }
         self.release(until)?;
         Ok(Elements { items, total })
+    }
+
+    /// The highest number that was given to an element of the document that was listed last.
+    pub fn last_number(&self) -> u32 {
+        u32::try_from(self.numbers.given.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether numbers were given to the elements of this load of a document.
+    pub(crate) fn has_numbers_of(&self, loader: &str) -> bool {
+        self.numbers.loader == loader
     }
 
     /// Whether the element with this number is still there.

@@ -15,7 +15,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Download {
     /// The browser's number of it.
-    id: String,
+    pub(crate) id: String,
     /// Where it comes from.
     pub url: String,
     /// The name that the page suggests, cleaned: no folder, no control characters, not hidden.
@@ -86,16 +86,40 @@ impl Downloads {
 }
 
 impl Browser {
-    /// Lets pages give files, which go to this folder; without it they are refused.
+    /// Lets pages give files, which go to this folder; without one they are refused.
     ///
     /// # Errors
     /// The browser refuses the folder.
-    pub fn take_downloads(&mut self, folder: &Path, until: Instant) -> Result<(), Fault> {
-        // Under its number at first: a name could be that of another file.
-        let asked = json!({"behavior": "allowAndName", "downloadPath": folder, "eventsEnabled": true});
+    pub fn set_downloads(&mut self, folder: Option<&Path>, until: Instant) -> Result<(), Fault> {
+        let asked = match folder {
+            // Under its number at first: a name could be that of another file.
+            Some(folder) => json!({"behavior": "allowAndName", "downloadPath": folder, "eventsEnabled": true}),
+            None => json!({"behavior": "deny", "eventsEnabled": true}),
+        };
         let IgnoredAny = self.call_browser("Browser.setDownloadBehavior", &asked, until)?;
-        self.downloads().folder = Some(folder.to_owned());
+        self.downloads().folder = folder.map(Path::to_owned);
         Ok(())
+    }
+
+    /// The downloads that nobody has taken yet.
+    pub fn downloads_seen(&self) -> &[Download] {
+        &self.downloads.all
+    }
+
+    /// The browser's numbers of them.
+    pub(crate) fn download_ids(&self) -> Vec<String> {
+        self.downloads.all.iter().map(|download| download.id.clone()).collect()
+    }
+
+    /// Downloads that have begun are no longer waited for; their files stay.
+    pub(crate) fn forget_downloads(&mut self) {
+        let folder = self.downloads.folder.clone().unwrap_or_default();
+        for download in std::mem::take(&mut self.downloads.all) {
+            if download.state == Progress::Done {
+                // It has its name from now on; where that fails, it stays under its number.
+                let _ = keep(&folder, &download);
+            }
+        }
     }
 
     /// Waits for the first download that nobody has taken, also one that was done before, and gives it with its file.

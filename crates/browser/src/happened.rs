@@ -30,6 +30,9 @@ const NETWORK_QUIET: Duration = Duration::from_millis(500);
 /// A page that never rests is taken as it is after so long.
 const LONGEST: Duration = Duration::from_secs(5);
 
+/// A page may take so long to say what it shows before an action.
+const ASKING: Duration = Duration::from_secs(2);
+
 /// What a page shows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct State {
@@ -109,7 +112,8 @@ impl Browser {
     pub fn before(&mut self, until: Instant) -> Result<Before, Fault> {
         let page = self.page()?;
         let (page, navigations) = (page.id.clone(), page.navigations);
-        let state = self.state(until).ok();
+        // A page that hangs must not take all of the time.
+        let state = self.state(until.min(Instant::now() + ASKING)).ok();
         let pages = self.pages().all().iter().map(|page| page.id.clone()).collect();
         Ok(Before { page, pages, navigations, state })
     }
@@ -176,7 +180,8 @@ impl Browser {
         Ok(())
     }
 
-    fn state(&mut self, until: Instant) -> Result<State, Fault> {
+    /// What the active page shows.
+    pub(crate) fn state(&mut self, until: Instant) -> Result<State, Fault> {
         let frame = self.main_frame()?;
         let world = self.world(&frame, until)?;
         let remote = self.run(&world, STATE, &json!([]), true, until)?;

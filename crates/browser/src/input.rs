@@ -200,6 +200,18 @@ impl Browser {
         Ok(self.dispatch("Input.dispatchKeyEvent", &event, until)?)
     }
 
+    /// Calls a function of the element with this number; what it gives is text.
+    pub(crate) fn with_element(
+        &mut self,
+        index: u32,
+        function: &str,
+        arguments: &Value,
+        until: Instant,
+    ) -> Result<String, Refusal> {
+        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        Ok(self.on_element(&world, &object, function, arguments, until)?)
+    }
+
     fn dispatch(&mut self, method: &str, event: &Value, until: Instant) -> Result<(), Fault> {
         let IgnoredAny = self.call_page(method, event, until)?;
         Ok(())

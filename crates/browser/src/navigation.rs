@@ -62,6 +62,10 @@ impl Browser {
             return Err(Fault::Refused(crate::wire::Refused { code: 0, message }));
         }
         self.load();
+        if navigated.is_download {
+            let document = self.page()?.document.clone();
+            return Ok(Arrived { document, navigations: Navigations::default(), is_late: false });
+        }
         let loader = navigated.loader_id;
         self.arrive(before, ready, until, |page| match &loader {
             Some(loader) => page.document.loader == *loader && page.navigations.full > before.full,

@@ -228,6 +228,15 @@ impl Pages {
         }
     }
 
+    /// The titles of pages, by their ids.
+    pub(crate) fn set_titles(&mut self, titles: impl IntoIterator<Item = (String, String)>) {
+        for (id, title) in titles {
+            if let Some(page) = self.pages.iter_mut().find(|page| page.id == id) {
+                page.title = title;
+            }
+        }
+    }
+
     /// Takes an event. Gives a session that has begun with it.
     pub fn take(&mut self, event: &Event, now: Instant) -> Option<Begun> {
         let Event { session, method, params } = event;

@@ -1,6 +1,6 @@
 //! Pictures of a page, with the numbers of its elements where they are wanted.
 
-use crate::elements::Elements;
+use crate::elements::Element;
 use crate::worlds::World;
 use crate::{Browser, Fault};
 use base64::Engine;
@@ -19,6 +19,15 @@ pub enum Extent {
     Viewport,
     /// The whole page.
     Page,
+}
+
+/// How numbers look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// White on several colours.
+    Colours,
+    /// Black on yellow.
+    HighContrast,
 }
 
 #[derive(Deserialize)]
@@ -42,16 +51,17 @@ impl Browser {
     ///
     /// # Errors
     /// The page answers not in time, or not at all.
-    pub fn show_numbers(&mut self, elements: &Elements, until: Instant) -> Result<u64, Fault> {
+    pub fn show_numbers(&mut self, elements: &[Element], scheme: Scheme, until: Instant) -> Result<u64, Fault> {
         let mut badges: BTreeMap<World, Vec<(u32, u32)>> = BTreeMap::new();
-        for element in &elements.items {
+        for element in elements {
             if let Some((world, number)) = self.numbers().find(element.index) {
                 badges.entry(world).or_default().push((number, element.index));
             }
         }
         let mut drawn = 0;
         for (world, badges) in badges {
-            let drawn_there = self.run(&world, OVERLAY, &json!([{"value": badges}]), true, until)?;
+            let arguments = json!([{"value": badges}, {"value": scheme == Scheme::HighContrast}]);
+            let drawn_there = self.run(&world, OVERLAY, &arguments, true, until)?;
             drawn += drawn_there.value.and_then(|value| value.as_u64()).unwrap_or(0);
         }
         Ok(drawn)

@@ -6,10 +6,26 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use std::time::Instant;
 
+/// So many dialogs of a page are dismissed in a row.
+const DIALOGS: usize = 20;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Created {
     target_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Targets {
+    target_infos: Vec<Titled>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Titled {
+    target_id: String,
+    title: String,
 }
 
 impl Browser {
@@ -26,6 +42,16 @@ impl Browser {
         }
         self.activate(&target_id);
         Ok(target_id)
+    }
+
+    /// Asks the browser for the titles of all pages: it reports no changes of them by itself.
+    ///
+    /// # Errors
+    /// It does not answer in time.
+    pub fn read_titles(&mut self, until: Instant) -> Result<(), Fault> {
+        let Targets { target_infos } = self.call_browser("Target.getTargets", &json!({}), until)?;
+        self.pages.set_titles(target_infos.into_iter().map(|target| (target.target_id, target.title)));
+        Ok(())
     }
 
     /// Makes a page the active one, and shows it.
@@ -58,6 +84,33 @@ impl Browser {
             self.switch(&next, until)?;
         }
         Ok(())
+    }
+
+    /// Sees to it that there is an active page: where it is closed, the last one is active then, or a new one.
+    ///
+    /// # Errors
+    /// The browser opens none.
+    pub fn adopt_page(&mut self, until: Instant) -> Result<(), Fault> {
+        if self.page().is_ok() {
+            return Ok(());
+        }
+        match self.pages().all().last().map(|page| page.id.clone()) {
+            Some(id) => self.switch(&id, until),
+            None => self.open(until).map(drop),
+        }
+    }
+
+    /// Dismisses the dialogs of the active page, however many it opens one after the other.
+    ///
+    /// # Errors
+    /// [`Fault::Dialog`]: there is no end to them.
+    pub fn dismiss_dialogs(&mut self, until: Instant) -> Result<(), Fault> {
+        for _ in 0..DIALOGS {
+            let Some(dialog) = self.page()?.dialog.clone() else { return Ok(()) };
+            // Leaving the page is what is wanted here.
+            self.answer_dialog(dialog.kind == "beforeunload", None, until)?;
+        }
+        self.page()?.dialog.clone().map_or(Ok(()), |dialog| Err(Fault::Dialog(dialog)))
     }
 
     /// Answers the dialog of the active page; `text` is what a `prompt` is answered with.

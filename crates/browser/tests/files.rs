@@ -31,7 +31,7 @@ fn what_a_page_gives_is_kept_under_a_clean_name_and_replaces_nothing() {
     let place = tempfile::tempdir().unwrap();
     let (mut browser, number) =
         show("<a href='data:application/x;base64,aGVsbG8=' download='..%252Freport.txt'>get</a>");
-    browser.take_downloads(place.path(), soon()).unwrap();
+    browser.set_downloads(Some(place.path()), soon()).unwrap();
     let get = number(&mut browser, "get");
     for expected in ["report.txt", "report (2).txt"] {
         browser.click(get, soon()).unwrap();

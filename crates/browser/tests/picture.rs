@@ -1,7 +1,7 @@
 //! Pictures of a page in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Extent, Launch, Ready, Scope};
+use pipewright_browser::{Browser, Extent, Launch, Ready, Scheme, Scope};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
@@ -28,7 +28,7 @@ fn a_picture_has_the_numbers_of_the_list() {
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     let plain = browser.picture(Extent::Viewport, soon()).unwrap();
     let elements = browser.elements(Scope::Page, soon()).unwrap();
-    assert_eq!(browser.show_numbers(&elements, soon()).unwrap(), 4, "{elements:?}");
+    assert_eq!(browser.show_numbers(&elements.items, Scheme::Colours, soon()).unwrap(), 4, "{elements:?}");
     let numbered = browser.picture(Extent::Viewport, soon()).unwrap();
     assert_eq!(size(&plain), size(&numbered));
     assert_ne!(plain, numbered);

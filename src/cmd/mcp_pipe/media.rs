@@ -1,19 +1,15 @@
 //! `--save-media`: images, sounds and blobs of a result become files, with their path in their place.
 
-use crate::io::private;
+use crate::cmd::media_folder::MediaFolder;
 use crate::record::Fields;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
-use std::ffi::OsStr;
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 /// Where files go.
-pub struct Media {
-    folder: PathBuf,
-    next: u64,
-}
+pub struct Media(MediaFolder);
 
 impl Media {
     /// Makes the folder where it isn't there, for its owner alone.
@@ -21,10 +17,7 @@ impl Media {
     /// # Errors
     /// What the system says to that.
     pub fn open(folder: &Path) -> io::Result<Media> {
-        private::folder().recursive(true).create(folder)?;
-        // Those of former runs sort before ours, whatever they end with.
-        let numbers = std::fs::read_dir(folder)?.flatten().filter_map(|entry| number_of(&entry.file_name()));
-        Ok(Media { folder: folder.to_owned(), next: numbers.max().map_or(1, |last| last.saturating_add(1)) })
+        MediaFolder::open(folder).map(Media)
     }
 
     /// A result with `"path"` for each `data` or `blob` of its content, or of the `contents` of a resource; everything else of it stays as it was written.
@@ -86,25 +79,9 @@ impl Media {
         let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
         let Some(bytes) = text(key).and_then(|text| STANDARD.decode(text).ok()) else { return Ok(None) };
         let ending = ending_of(&text("mimeType").unwrap_or_default());
-        loop {
-            let path = self.folder.join(format!("{:06}.{ending}", self.next));
-            self.next = self.next.saturating_add(1);
-            match private::file().write(true).create_new(true).open(&path) {
-                Ok(mut file) => {
-                    file.write_all(&bytes)?;
-                    return Ok(serde_json::to_string(&path.display().to_string()).ok());
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let path = self.0.write(&bytes, &ending)?;
+        Ok(serde_json::to_string(&path.display().to_string()).ok())
     }
-}
-
-/// The number in the name of a file that was saved. Somebody else's file may be called by any number.
-fn number_of(name: &OsStr) -> Option<u64> {
-    let (number, _) = name.to_str()?.split_once('.')?;
-    number.parse().ok().filter(|_| (4..=9).contains(&number.len()))
 }
 
 /// An object with other values for some keys; a `data` or `blob` that is replaced is called `path`.

@@ -52,6 +52,15 @@
   };
   const text = (name) => name.replace(/\s+/gu, " ").trim().slice(0, LONGEST);
 
+  // A text field that searches, by what its page calls it: Enter starts the search there.
+  const SEARCH = /\b(search|query|find|suche|suchen|buscar|busca|búsqueda|rechercher?|recherche|cerca|ricerca|zoeken|szukaj|hledat|hľadať|keresés|căutare|sök|søg|søk|haku|hae|ara|arama|cari)\b|поиск|найти|пошук|знайти|搜索|搜尋|搜寻|查找|検索|검색|بحث|חיפוש|खोज|tìm kiếm|ค้นหา|αναζήτηση|търсене/iu;
+  const searches = (element) => {
+    if (!["input", "textarea"].includes(element.localName)) return false;
+    if (element.closest("[role=search], search")) return true;
+    if (/^(q|query|search|s)$/i.test(element.name ?? "")) return true;
+    return SEARCH.test([element.placeholder, element.ariaLabel, element.name, element.id.replace(/[_-]/g, " ")].join(" "));
+  };
+
   const items = [];
   let total = 0;
   for (const element of found) {
@@ -71,10 +80,11 @@
       world.elements.set(number, new WeakRef(element));
     }
     const role = element.computedRole ?? element.getAttribute("role") ?? "";
+    const isInferred = (role === "textbox" || role === "combobox") && searches(element);
     const name = element.computedName ?? element.getAttribute("aria-label") ?? element.innerText ?? "";
     const item = {
       number,
-      role: role === "generic" || role === "none" || role === "" ? "clickable" : role,
+      role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? "clickable" : role,
       name: text(name || element.innerText || element.placeholder || element.title || ""),
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
@@ -91,6 +101,7 @@
     if (element.matches(":checked") || element.ariaChecked === "true" || element.ariaSelected === "true") marks.push("checked");
     if (element.getRootNode().activeElement === element) marks.push("focused");
     if (marks.length) item.marks = marks;
+    if (isInferred) item.inferred = true;
     items.push(item);
   }
   return { items, total, opaque: world.opaque.length };

@@ -1,6 +1,6 @@
 // Draws the numbers of elements over them, for a picture or a person: above everything, in no one's way, and unseen by the page's scripts but
 // for one element. Gives how many it has drawn. Without badges it only removes what was drawn.
-(badges) => {
+(badges, isHighContrast) => {
   const world = globalThis;
   world.overlay?.remove();
   world.overlay = null;
@@ -20,14 +20,14 @@
     root.append(element);
   };
   for (const [index, box] of drawn) {
-    const colour = ["#b3005e", "#00509e", "#006b3c", "#7a3e00", "#5b2c83"][index % 5];
+    const colour = isHighContrast ? "#ffeb00" : ["#b3005e", "#00509e", "#006b3c", "#7a3e00", "#5b2c83"][index % 5];
     const frame = document.createElement("div");
     place(frame, `position:fixed;box-sizing:border-box;border:2px solid ${colour};left:${box.left}px;top:${box.top}px;width:${box.width}px;height:${box.height}px`);
     const badge = document.createElement("div");
     badge.textContent = index;
     const x = Math.max(0, Math.min(box.left, world.innerWidth - 24));
     const y = Math.max(0, Math.min(box.top - 14, world.innerHeight - 16));
-    place(badge, `position:fixed;left:${x}px;top:${y}px;padding:0 3px;background:${colour};color:#fff;font:bold 12px/15px monospace;border-radius:3px`);
+    place(badge, `position:fixed;left:${x}px;top:${y}px;padding:0 3px;background:${colour};color:${isHighContrast ? "#000" : "#fff"};font:bold 12px/15px monospace;border-radius:3px`);
   }
   host.style.cssText = "all:initial;position:fixed;inset:0;margin:0;padding:0;border:0;width:auto;height:auto;background:none;pointer-events:none;overflow:visible;z-index:2147483647";
   document.documentElement.append(host);

@@ -1,0 +1,70 @@
+//! Scripts of the caller, in the page's own world.
+
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Evaluated {
+    result: Remote,
+    exception_details: Option<Exception>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Remote {
+    object_id: Option<String>,
+    #[serde(default)]
+    value: Value,
+    /// Of a number that JSON has no form for.
+    unserializable_value: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Exception {
+    text: String,
+    exception: Option<Thrown>,
+}
+
+#[derive(Deserialize)]
+struct Thrown {
+    description: Option<String>,
+    value: Option<Value>,
+}
+
+impl Evaluated {
+    /// # Errors
+    /// What the script has thrown.
+    fn remote(self) -> Result<Remote, Fault> {
+        let Some(Exception { text, exception }) = self.exception_details else { return Ok(self.result) };
+        let thrown =
+            exception.and_then(|thrown| thrown.description.or_else(|| thrown.value.map(|value| value.to_string())));
+        let thrown = thrown.as_deref().and_then(|thrown| thrown.lines().next()).unwrap_or(&text);
+        Err(Fault::Unreadable(format!("the script has thrown {thrown}")))
+    }
+}
+
+impl Browser {
+    /// The value of an expression, or what a function gives; a promise is waited for. What has no form in JSON is null.
+    ///
+    /// # Errors
+    /// The script has thrown something, or has not ended in time.
+    pub fn evaluate(&mut self, script: &str, until: Instant) -> Result<Value, Fault> {
+        let asked = json!({"expression": script, "awaitPromise": true, "replMode": true, "userGesture": true, "objectGroup": "evaluated"});
+        let evaluated: Evaluated = self.call_page("Runtime.evaluate", &asked, until)?;
+        let remote = evaluated.remote()?;
+        let Some(object) = remote.object_id else {
+            return Ok(remote.unserializable_value.map_or(remote.value, Value::from));
+        };
+        let value = "function () { return typeof this === \"function\" ? this() : this; }";
+        let asked = json!({"functionDeclaration": value, "objectId": object, "awaitPromise": true, "returnByValue": true, "userGesture": true});
+        let called: Result<Evaluated, Fault> = self.call_page("Runtime.callFunctionOn", &asked, until);
+        let released: Result<serde::de::IgnoredAny, Fault> =
+            self.call_page("Runtime.releaseObjectGroup", &json!({"objectGroup": "evaluated"}), until);
+        let remote = called?.remote()?;
+        released?;
+        Ok(remote.unserializable_value.map_or(remote.value, Value::from))
+    }
+}

@@ -1,0 +1,59 @@
+//! Scrolling, the focus, and what an element has in it.
+
+use crate::{Browser, Fault, Refusal};
+use serde_json::json;
+use std::time::Instant;
+
+/// Scrolls what a person would scroll: the page, or the largest part of it that scrolls where the page itself does not.
+const SCROLL: &str = include_str!("scripts/scroll.js");
+
+impl Browser {
+    /// Scrolls the active page: `("by", x, y)` by a distance, `("to", x, y)` to a place, both in CSS pixels.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn scroll(&mut self, (how, x, y): (&str, f64, f64), is_smooth: bool, until: Instant) -> Result<(), Fault> {
+        let frame = self.main_frame()?;
+        let world = self.world(&frame, until)?;
+        let arguments = json!([{"value": how}, {"value": x}, {"value": y}, {"value": is_smooth}]);
+        self.run_to_end(&world, SCROLL, &arguments, until).map(drop)
+    }
+
+    /// Scrolls an element into the middle of the window.
+    ///
+    /// # Errors
+    /// The element is no more, or the page does not answer.
+    pub fn scroll_to(&mut self, index: u32, is_smooth: bool, until: Instant) -> Result<(), Refusal> {
+        let script = "function (behavior) { this.scrollIntoView({ block: \"center\", inline: \"nearest\", behavior }); return \"\"; }";
+        let behavior = if is_smooth { "smooth" } else { "instant" };
+        self.with_element(index, script, &json!([{"value": behavior}]), until).map(drop)
+    }
+
+    /// Gives an element the focus.
+    ///
+    /// # Errors
+    /// The element is no more, or the page does not answer.
+    pub fn focus(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
+        let script = "function () { this.focus(); return \"\"; }";
+        self.with_element(index, script, &json!([]), until).map(drop)
+    }
+
+    /// Whether an element has this text in it, as its value or its content; white space aside.
+    ///
+    /// # Errors
+    /// The element is no more, or the page does not answer.
+    pub fn contains_text(&mut self, index: u32, text: &str, until: Instant) -> Result<bool, Refusal> {
+        let script = "function (text) { const plain = (text) => text.replace(/\\s+/gu, \"\"); return plain(this.value ?? this.innerText ?? \"\").includes(plain(text)) ? \"yes\" : \"\"; }";
+        Ok(self.with_element(index, script, &json!([{"value": text}]), until)? == "yes")
+    }
+
+    /// The address that a link, or the link around an element, leads to.
+    ///
+    /// # Errors
+    /// The element is no more, or the page does not answer.
+    pub fn link(&mut self, index: u32, until: Instant) -> Result<Option<String>, Refusal> {
+        let script = "function () { return String(this.closest(\"a[href], area[href]\")?.href ?? \"\"); }";
+        let address = self.with_element(index, script, &json!([]), until)?;
+        Ok(Some(address).filter(|address| !address.is_empty()))
+    }
+}

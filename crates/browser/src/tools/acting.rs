@@ -1,0 +1,160 @@
+//! Acting on elements with the mouse.
+
+use super::numbers::Number;
+use super::report::{Report, Settling};
+use super::table::Arguments;
+use super::{Answer, Problem, ProblemKind, Session};
+use crate::keys::Chord;
+use crate::{Refusal, Typing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// What is done to an element.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    #[default]
+    Click,
+    Type,
+    Select,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Act {
+    /// The number of the element.
+    index: Number,
+    /// click; type replaces the text of a field, or sets a date, time, colour or range; select chooses an option by its label or value.
+    #[serde(default)]
+    action: Action,
+    /// What to type, or the option to select.
+    text: Option<String>,
+    /// With type: add the text behind what is there.
+    #[serde(default)]
+    append: bool,
+    /// Accepted and not used: a number means the same element in every list of a page.
+    #[serde(rename = "limit")]
+    _limit: Option<u64>,
+    /// Accepted and not used, like limit.
+    #[serde(rename = "offset")]
+    _offset: Option<u64>,
+    /// The list that the number is from: fails if the page has shown another document since.
+    snapshot_id: Option<String>,
+    /// What to wait for afterwards: none, dom (the page stops changing), network (it also stops loading) or fixed (a pause).
+    settle: Option<Settling>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scroll {
+    /// top, bottom, or elementId with element_id.
+    to: Option<ScrollTo>,
+    /// To the right, in CSS pixels.
+    #[serde(default)]
+    by_x: f64,
+    /// Downwards, in CSS pixels.
+    #[serde(default)]
+    by_y: f64,
+    /// The number of the element to scroll to.
+    element_id: Option<Number>,
+    /// auto or smooth.
+    #[serde(default)]
+    behavior: Behavior,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+enum ScrollTo {
+    #[serde(rename = "top")]
+    Top,
+    #[serde(rename = "bottom")]
+    Bottom,
+    #[serde(rename = "elementId")]
+    Element,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Behavior {
+    #[default]
+    Auto,
+    Smooth,
+}
+
+impl Arguments for Act {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let Act { index: number, action, text, append, snapshot_id, settle, .. } = self;
+        let needs_text = |what: &str| {
+            Problem::new(ProblemKind::InvalidArgs, format!("action={} needs \"text\": {what}", action.name()))
+        };
+        let index = session.element(number, snapshot_id.as_deref(), until)?;
+        let report = Report::default().with("performed", action.name()).with("id", index.to_string());
+        match action {
+            Action::Click => session.act_on(settle, until, report, |session| session.browser.click(index, until)),
+            Action::Select => {
+                let text = text.ok_or_else(|| needs_text("the option to select"))?;
+                let report = report.with("select_ok", true);
+                session.act_on(settle, until, report, |session| session.browser.choose(index, &text, until))
+            }
+            Action::Type => {
+                let text = text.ok_or_else(|| needs_text("what to type; \"\" clears the field"))?;
+                let typing = if append { Typing::Append } else { Typing::Replace };
+                session.act(settle, until, |session| session.type_into(index, &text, typing, report, until))
+            }
+        }
+        .map_err(
+            |problem| if problem.code == Some("stale_index") { session.with_list(problem, until) } else { problem },
+        )
+    }
+}
+
+impl Action {
+    fn name(self) -> &'static str {
+        match self {
+            Action::Click => "click",
+            Action::Type => "type",
+            Action::Select => "select",
+        }
+    }
+}
+
+impl Session {
+    /// Types into an element, and presses Enter where that is a search field.
+    fn type_into(&mut self, index: u32, text: &str, typing: Typing, report: Report, until: Instant) -> Answer {
+        self.browser.type_text(index, text, typing, until)?;
+        let is_in = self.browser.contains_text(index, text, until)?;
+        let report = report.with("textLen", text.chars().count()).with("input_ok", is_in);
+        let Some(field) = self.known(index).filter(|element| element.role == "searchbox") else { return Ok(report) };
+        if text.is_empty() {
+            return Ok(report);
+        }
+        let report = report.with("auto_enter", true).with("auto_enter_fallback", field.is_inferred);
+        match Chord::read("Enter").map_err(Refusal::Unfit).and_then(|enter| self.browser.press(&enter, until)) {
+            Ok(()) | Err(Refusal::Fault(crate::Fault::Dialog(_))) => Ok(report),
+            Err(refusal) => Err(refusal.into()),
+        }
+    }
+}
+
+impl Arguments for Scroll {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let smooth = self.behavior == Behavior::Smooth;
+        let element = match (self.to, self.element_id) {
+            (Some(ScrollTo::Element), None) => {
+                return Err(Problem::new(ProblemKind::InvalidArgs, "to=elementId needs element_id"));
+            }
+            (None | Some(ScrollTo::Element), Some(number)) => Some(session.element(number, None, until)?),
+            _ => None,
+        };
+        let moved = match (self.to, element) {
+            (_, Some(index)) => {
+                let report = Report::default().with("id", index.to_string());
+                return session.act_on(None, until, report, |session| session.browser.scroll_to(index, smooth, until));
+            }
+            (Some(ScrollTo::Top), None) => ("to", 0.0, 0.0),
+            (Some(_), None) => ("to", 0.0, f64::MAX),
+            (None, None) => ("by", self.by_x, self.by_y),
+        };
+        session.act_on(None, until, Report::default(), |session| Ok(session.browser.scroll(moved, smooth, until)?))
+    }
+}

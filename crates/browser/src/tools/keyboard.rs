@@ -1,0 +1,93 @@
+//! Keys, and the focus that they move.
+
+use super::numbers::Number;
+use super::report::{Report, Settling};
+use super::table::Arguments;
+use super::{Answer, Problem, ProblemKind, Session};
+use crate::keys::Chord;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Instant;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Press {
+    /// The key, with its modifiers: Enter, Escape, ArrowDown, a, Control+a.
+    #[serde(default = "enter")]
+    key: String,
+    /// The number of the element to press it in; it gets the focus first.
+    id: Option<Number>,
+    /// The list that the number is from: fails if the page has shown another document since.
+    snapshot_id: Option<String>,
+    /// What to wait for afterwards: none, dom (the page stops changing), network (it also stops loading) or fixed (a pause).
+    settle: Option<Settling>,
+}
+
+fn enter() -> String {
+    "Enter".to_owned()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FocusNext {
+    /// The role to stop at, such as button or textbox; the next element of any role where it is left out.
+    role: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FocusPrevious {
+    /// The role to stop at, such as button or textbox; the element before of any role where it is left out.
+    role: Option<String>,
+}
+
+/// So often Tab is pressed.
+const MOST_TABS: usize = 20;
+
+impl Arguments for Press {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let chord = Chord::read(&self.key).map_err(|why| Problem::new(ProblemKind::InvalidArgs, why))?;
+        let index = match self.id {
+            Some(number) => Some(session.element(number, self.snapshot_id.as_deref(), until)?),
+            None => None,
+        };
+        let report = Report::default().with("performed", "press").with_some("id", index.map(|index| index.to_string()));
+        session.act_on(self.settle, until, report, |session| {
+            if let Some(index) = index {
+                session.browser.focus(index, until)?;
+            }
+            session.browser.press(&chord, until)
+        })
+    }
+}
+
+impl Arguments for FocusNext {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        session.focus("Tab", self.role.as_deref(), until)
+    }
+}
+
+impl Arguments for FocusPrevious {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        session.focus("Shift+Tab", self.role.as_deref(), until)
+    }
+}
+
+impl Session {
+    /// Presses a key until an element of the role has the focus.
+    fn focus(&mut self, key: &str, role: Option<&str>, until: Instant) -> Answer {
+        let chord = Chord::read(key).map_err(|why| Problem::new(ProblemKind::InvalidArgs, why))?;
+        self.begin(None, until)?;
+        for _ in 0..MOST_TABS {
+            self.browser.press(&chord, until)?;
+            let state = self.browser.state(until)?;
+            let is_there = |focus: &crate::Focus| role.is_none_or(|role| focus.role.eq_ignore_ascii_case(role));
+            if let Some(focus) = state.focus.filter(is_there) {
+                return Ok(Report::default().with("focused_role", focus.role).with("focused_name", focus.name));
+            }
+        }
+        let what = role.map_or("element".to_owned(), |role| format!("element of the role {role:?}"));
+        let message = format!("no {what} got the focus by pressing {key} {MOST_TABS} times");
+        Err(Problem::new(ProblemKind::NotFound, message).with_code("element_not_found"))
+    }
+}

@@ -1,0 +1,255 @@
+//! Lists of elements, and the snapshots that they are.
+
+use super::report::Report;
+use super::table::Arguments;
+use super::{Answer, Problem, Session};
+use crate::{Element, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// So many elements are listed where nothing else is said.
+const LIMIT: usize = 30;
+
+/// The lists that were given out.
+#[derive(Debug, Default)]
+pub(super) struct Snapshots {
+    /// Counts documents: the numbers of an earlier one mean nothing in the next.
+    document: u64,
+    /// The load of that document.
+    loader: String,
+    /// Counts lists.
+    last: u64,
+    /// The elements of the last list.
+    items: Vec<Element>,
+    /// All elements of the document that were listed, by number.
+    known: HashMap<u32, Element>,
+}
+
+impl Snapshots {
+    /// Takes the elements of a document. Gives whether they are those of the last list.
+    fn take(&mut self, loader: &str, items: &[Element], is_refreshed: bool) -> bool {
+        let is_same_document = self.loader == loader;
+        if is_same_document && !is_refreshed && self.last > 0 && self.items == items {
+            return true;
+        }
+        if !is_same_document {
+            self.document += 1;
+            loader.clone_into(&mut self.loader);
+            self.known.clear();
+        }
+        self.last += 1;
+        self.items = items.to_vec();
+        self.known.extend(items.iter().map(|element| (element.index, element.clone())));
+        false
+    }
+
+    /// `sD.N`: the N-th list, of the D-th document.
+    fn id(&self) -> String {
+        format!("s{}.{}", self.document, self.last)
+    }
+
+    /// Whether the numbers of a list still mean the same elements.
+    pub(super) fn is_of_document(&self, id: &str) -> bool {
+        let counts = id.strip_prefix('s').and_then(|id| id.split_once('.'));
+        let counts =
+            counts.and_then(|(document, list)| Some((document.parse::<u64>().ok()?, list.parse::<u64>().ok()?)));
+        counts.is_some_and(|(document, list)| document == self.document && (1..=self.last).contains(&list))
+    }
+}
+
+/// Which elements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ListScope {
+    #[default]
+    Viewport,
+    Page,
+}
+
+/// How much of each element.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum View {
+    #[default]
+    Compact,
+    Full,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct List {
+    /// viewport: what can be seen without scrolling; page: all.
+    #[serde(default)]
+    scope: ListScope,
+    /// At most this many elements.
+    #[serde(default = "limit")]
+    limit: usize,
+    /// Leave out so many at the beginning.
+    #[serde(default)]
+    offset: usize,
+    /// Give a new snapshot_id even if nothing has changed since the last list.
+    #[serde(default)]
+    refresh: bool,
+    /// compact: one text for each element; full: an object with id, index, role, name, focused, bbox and marks.
+    #[serde(default)]
+    view: View,
+}
+
+fn limit() -> usize {
+    LIMIT
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Find {
+    /// The role, such as button, link or textbox.
+    role: Option<String>,
+    /// A part of the name, in any case.
+    text: Option<String>,
+    /// At most this many elements.
+    #[serde(default = "find_limit")]
+    limit: usize,
+    /// Leave out so many at the beginning.
+    #[serde(default)]
+    offset: usize,
+}
+
+fn find_limit() -> usize {
+    50
+}
+
+impl Arguments for List {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let scope = if self.scope == ListScope::Viewport { Scope::Viewport } else { Scope::Page };
+        let (items, is_reused) = session.snapshot(scope, self.refresh, until)?;
+        let listed = items.iter().skip(self.offset).take(self.limit);
+        let listed: Vec<Value> = match self.view {
+            View::Compact => listed.map(|element| compact(element).into()).collect(),
+            View::Full => listed.map(full).collect(),
+        };
+        let report = Report::default().with("total", items.len()).with("limit", self.limit).with("offset", self.offset);
+        let report = report.with("reused_snapshot", is_reused).with("snapshot_id", session.snapshots.id());
+        Ok(report.with("items", listed))
+    }
+}
+
+impl Arguments for Find {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let (items, _) = session.snapshot(Scope::Page, false, until)?;
+        let text = self.text.as_deref().map(str::to_lowercase);
+        let is_meant = |element: &&Element| {
+            self.role.as_deref().is_none_or(|role| element.role.eq_ignore_ascii_case(role.trim()))
+                && text.as_deref().is_none_or(|text| element.name.to_lowercase().contains(text))
+        };
+        let found: Vec<&Element> = items.iter().filter(is_meant).collect();
+        let listed: Vec<Value> =
+            found.iter().skip(self.offset).take(self.limit).map(|element| brief(element)).collect();
+        let report = Report::default().with("total", found.len()).with("snapshot_id", session.snapshots.id());
+        Ok(report.with("items", listed))
+    }
+}
+
+impl Session {
+    /// The elements that are there now; true where they are those of the last list.
+    pub(super) fn snapshot(
+        &mut self,
+        scope: Scope,
+        is_refreshed: bool,
+        until: Instant,
+    ) -> Result<(Vec<Element>, bool), Problem> {
+        let items = self.browser.elements(scope, until)?.items;
+        let loader = self.browser.page()?.document.loader.clone();
+        let is_reused = self.snapshots.take(&loader, &items, is_refreshed);
+        Ok((items, is_reused))
+    }
+
+    /// Whether the active page shows the document that was listed last.
+    pub(super) fn is_listed(&self) -> Result<bool, Problem> {
+        let loader = &self.browser.page()?.document.loader;
+        Ok(self.snapshots.last > 0 && self.snapshots.loader == *loader && self.browser.has_numbers_of(loader))
+    }
+
+    pub(super) fn snapshot_id(&self) -> String {
+        self.snapshots.id()
+    }
+
+    /// An element of the document as it was listed last.
+    pub(super) fn known(&self, index: u32) -> Option<&Element> {
+        self.snapshots.known.get(&index)
+    }
+
+    /// The first elements that can be seen, in the compact view.
+    pub(super) fn list_viewport(&mut self, until: Instant) -> Result<(String, Vec<String>), Problem> {
+        let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
+        Ok((self.snapshots.id(), items.iter().take(LIMIT).map(compact).collect()))
+    }
+}
+
+/// `7 button(disabled) Pay now`.
+fn compact(element: &Element) -> String {
+    let Element { index, role, name, marks, .. } = element;
+    let marks = if marks.is_empty() { String::new() } else { format!("({})", marks.join(",")) };
+    let space = if name.is_empty() { "" } else { " " };
+    format!("{index} {role}{marks}{space}{name}")
+}
+
+fn brief(element: &Element) -> Value {
+    let Element { index, role, name, .. } = element;
+    json!({"id": index.to_string(), "index": index, "role": role, "name": name})
+}
+
+fn full(element: &Element) -> Value {
+    let Element { bounds: [x, y, width, height], marks, .. } = element;
+    let mut value = brief(element);
+    value["focused"] = marks.iter().any(|mark| mark == "focused").into();
+    value["bbox"] = json!({"x": x, "y": y, "width": width, "height": height});
+    value["marks"] = json!(marks);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element(index: u32, name: &str) -> Element {
+        Element {
+            index,
+            name: name.to_owned(),
+            role: "button".to_owned(),
+            bounds: [0; 4],
+            marks: Vec::new(),
+            frame: String::new(),
+            is_inferred: false,
+        }
+    }
+
+    #[test]
+    fn a_list_of_the_same_elements_keeps_its_id_and_another_document_ends_all_ids() {
+        let mut snapshots = Snapshots::default();
+        assert!(!snapshots.take("A", &[element(1, "Pay")], false));
+        assert_eq!(snapshots.id(), "s1.1");
+        assert!(snapshots.take("A", &[element(1, "Pay")], false));
+        assert!(!snapshots.take("A", &[element(1, "Pay")], true));
+        assert!(!snapshots.take("A", &[element(2, "Go")], false));
+        assert_eq!((snapshots.id().as_str(), snapshots.known.len()), ("s1.3", 2));
+        assert!(snapshots.is_of_document("s1.1") && !snapshots.is_of_document("s1.4"));
+        assert!(!snapshots.take("B", &[element(2, "Go")], false));
+        assert_eq!((snapshots.id().as_str(), snapshots.known.len()), ("s2.4", 1));
+        for none in ["s1.1", "s1.4", "s3.4", "s2", "", "s2.x", "2.4", "s2.0"] {
+            assert!(!snapshots.is_of_document(none), "{none}");
+        }
+    }
+
+    #[test]
+    fn the_compact_view_has_marks_behind_the_role() {
+        let mut pay = element(7, "Pay now");
+        assert_eq!(compact(&pay), "7 button Pay now");
+        pay.marks = vec!["disabled".to_owned(), "covered".to_owned()];
+        assert_eq!(compact(&pay), "7 button(disabled,covered) Pay now");
+        pay.name = String::new();
+        assert_eq!(compact(&pay), "7 button(disabled,covered)");
+    }
+}

@@ -1,0 +1,130 @@
+//! The tools of a browser: JSON arguments in, a JSON result or a [`Problem`] out. Their names, arguments and defaults are those of the
+//! browser assistant that `browser-bridge` serves (docs/browser.md).
+
+mod acting;
+mod going;
+mod keyboard;
+mod listing;
+mod numbers;
+mod overlay;
+mod problem;
+mod reading;
+mod report;
+mod table;
+mod tabs;
+mod transfer;
+
+pub use problem::{Problem, ProblemKind};
+pub use table::{Declared, declared};
+
+use crate::Scheme;
+use crate::{Browser, Fault, Settle, Waker};
+use listing::Snapshots;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use table::Tool;
+
+/// What came of a call: the members of its result.
+type Answer = Result<report::Report, Problem>;
+
+/// Stores a picture or document under a new name that ends with `.ENDING`, and gives its path.
+pub type Store = Box<dyn FnMut(&[u8], &str) -> io::Result<PathBuf> + Send>;
+
+/// What a session may do.
+pub struct Settings {
+    /// What is waited for behind an action that says nothing about it.
+    pub settle: Settle,
+    /// How long `settle=fixed` waits.
+    pub pause: Duration,
+    /// The folder that downloads go to; without one they are refused.
+    pub downloads: Option<PathBuf>,
+    /// The folder that uploads come from; without one they are refused.
+    pub uploads: Option<PathBuf>,
+    /// Whether `browser_evaluate` exists.
+    pub evaluates: bool,
+    /// Where pictures and documents go.
+    pub store: Store,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Settings { settle, pause, downloads, uploads, evaluates, store: _ } = self;
+        let mut shown = to.debug_struct("Settings");
+        shown.field("settle", settle).field("pause", pause).field("downloads", downloads);
+        shown.field("uploads", uploads).field("evaluates", evaluates).finish_non_exhaustive()
+    }
+}
+
+/// A browser whose tools are called, one at a time.
+#[derive(Debug)]
+pub struct Session {
+    browser: Browser,
+    settings: Settings,
+    snapshots: Snapshots,
+    overlay: Option<Scheme>,
+    tools: Vec<Tool>,
+}
+
+impl Session {
+    /// Takes a browser.
+    ///
+    /// # Errors
+    /// The browser refuses the folder for downloads, or has ended.
+    pub fn new(mut browser: Browser, settings: Settings, until: Instant) -> Result<Session, Fault> {
+        browser.set_downloads(settings.downloads.as_deref(), until)?;
+        let tools = table::all(settings.evaluates);
+        Ok(Session { browser, settings, snapshots: Snapshots::default(), overlay: None, tools })
+    }
+
+    /// What interrupts a call, or [`Session::idle`], from another thread.
+    pub fn waker(&self) -> Waker {
+        self.browser.waker()
+    }
+
+    /// Takes what the browser reports while no call is there; returns after each event, and when the [`Waker`] wakes it.
+    ///
+    /// # Errors
+    /// [`Fault::Lost`]: the browser has ended.
+    pub fn idle(&mut self) -> Result<(), Fault> {
+        match self.browser.take_next(Instant::now() + Duration::from_secs(3600)) {
+            Err(Fault::Late | Fault::Cancelled) => Ok(()),
+            taken => taken,
+        }
+    }
+
+    /// Opens the first address.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    pub fn open(&mut self, url: &str, until: Instant) -> Result<(), Problem> {
+        self.browser.navigate(&going::with_scheme(url), crate::Ready::Parsed, until)?;
+        Ok(())
+    }
+
+    /// Calls a tool. `arguments` is JSON text of an object.
+    ///
+    /// # Errors
+    /// Why there is no result.
+    pub fn call(&mut self, tool: &str, arguments: &str, until: Instant) -> Result<serde_json::Value, Problem> {
+        let Some(index) = self.tools.iter().position(|known| known.declared.name == tool) else {
+            return Err(self.unknown(tool));
+        };
+        self.browser.adopt_page(until)?;
+        let run = self.tools[index].run;
+        let report = run(self, arguments, until)?;
+        Ok(serde_json::Value::Object(report.into_members()))
+    }
+
+    fn unknown(&self, tool: &str) -> Problem {
+        if tool == table::EVALUATE {
+            return Problem::new(ProblemKind::Denied, "scripts are not run: allow it where the browser is started");
+        }
+        Problem::new(ProblemKind::UnknownTool, format!("there is no tool {tool:?}: list_tools names all of them"))
+    }
+
+    /// Ends the browser, if it is ours.
+    pub fn close(self) {
+        self.browser.close();
+    }
+}

@@ -1,0 +1,76 @@
+//! Numbers of elements in arguments: which element is meant, and what a number that is of no use any more is answered with.
+
+use super::{Problem, ProblemKind, Session};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+use std::borrow::Cow;
+use std::time::Instant;
+
+/// The number of an element, as a number or as decimal text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number(i64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "it must be the number of an element")]
+        enum Written {
+            Number(i64),
+            Text(String),
+        }
+        match Written::deserialize(from)? {
+            Written::Number(number) => Ok(Number(number)),
+            Written::Text(text) => text
+                .trim()
+                .parse()
+                .map(Number)
+                .map_err(|_| serde::de::Error::custom(format_args!("{text:?} is not the number of an element"))),
+        }
+    }
+}
+
+impl JsonSchema for Number {
+    fn schema_name() -> Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "integer", "minimum": 1})
+    }
+}
+
+impl Session {
+    /// The element that a number means now.
+    pub(super) fn element(
+        &mut self,
+        number: Number,
+        snapshot_id: Option<&str>,
+        until: Instant,
+    ) -> Result<u32, Problem> {
+        let Some(index) = u32::try_from(number.0).ok().filter(|index| *index >= 1) else {
+            let message = format!("{} is not the number of an element: they count from 1", number.0);
+            return Err(Problem::new(ProblemKind::InvalidArgs, message).with_code("invalid_index"));
+        };
+        let is_current = self.is_listed()? && snapshot_id.is_none_or(|id| self.snapshots.is_of_document(id));
+        let problem = if is_current && index > self.browser.last_number() {
+            Problem::new(ProblemKind::NotFound, format!("no element has the number {index}"))
+                .with_code("index_out_of_range")
+        } else if is_current && self.browser.is_there(index, until)? {
+            return Ok(index);
+        } else {
+            let message =
+                format!("the element with the number {index} is no longer there; \"data\" lists what is there now");
+            Problem::new(ProblemKind::NotFound, message).with_code("stale_index")
+        };
+        Err(self.with_list(problem, until))
+    }
+
+    /// A problem with a number, with the elements that are there now.
+    pub(super) fn with_list(&mut self, problem: Problem, until: Instant) -> Problem {
+        match self.list_viewport(until) {
+            Ok((snapshot_id, items)) => problem.with_data(json!({"snapshot_id": snapshot_id, "items": items})),
+            Err(_) => problem,
+        }
+    }
+}

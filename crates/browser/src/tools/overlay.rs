@@ -1,0 +1,85 @@
+//! The numbers drawn over the page, and pictures.
+
+use super::report::Report;
+use super::table::Arguments;
+use super::{Answer, Problem, ProblemKind, Session};
+use crate::{Extent, Scheme, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShowOverlay {
+    /// The colours of the numbers.
+    #[serde(default)]
+    scheme: OverlayScheme,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum OverlayScheme {
+    #[default]
+    Default,
+    HighContrast,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HideOverlay {}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Screenshot {
+    /// The whole page instead of what the window shows.
+    #[serde(default)]
+    full_page: bool,
+}
+
+impl Arguments for ShowOverlay {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let scheme = match self.scheme {
+            OverlayScheme::Default => Scheme::Colours,
+            OverlayScheme::HighContrast => Scheme::HighContrast,
+        };
+        session.show_overlay(scheme, until)
+    }
+}
+
+impl Arguments for HideOverlay {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let is_shown = session.overlay.take().is_some();
+        session.browser.hide_numbers(until)?;
+        Ok(Report::default().with("removed", is_shown))
+    }
+}
+
+impl Arguments for Screenshot {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        // What is drawn may be outdated: the numbers on a picture are those of a list.
+        let numbers = match session.overlay {
+            Some(scheme) => session.show_overlay(scheme, until)?,
+            None => Report::default(),
+        };
+        let extent = if self.full_page { Extent::Page } else { Extent::Viewport };
+        let picture = session.browser.picture(extent, until)?;
+        Ok(session.store(&picture, "png")?.and(numbers))
+    }
+}
+
+impl Session {
+    /// Lists what can be seen, and draws the numbers over it.
+    pub(super) fn show_overlay(&mut self, scheme: Scheme, until: Instant) -> Answer {
+        let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
+        let created = self.browser.show_numbers(&items, scheme, until)?;
+        self.overlay = Some(scheme);
+        Ok(Report::default().with("created", created).with("snapshot_id", self.snapshot_id()))
+    }
+
+    /// Stores a picture or a document.
+    pub(super) fn store(&mut self, bytes: &[u8], ending: &str) -> Answer {
+        let path = (self.settings.store)(bytes, ending)
+            .map_err(|error| Problem::new(ProblemKind::ToolError, format!("the file cannot be written: {error}")))?;
+        Ok(Report::default().with("path", path.display().to_string()).with("bytes", bytes.len()))
+    }
+}

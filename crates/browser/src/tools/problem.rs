@@ -1,0 +1,102 @@
+//! Why a call has no result.
+
+use crate::{Fault, Refusal};
+use serde_json::{Value, json};
+
+/// Why a call has no result. The names are those of pipewright(7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// There is no tool of this name.
+    UnknownTool,
+    /// The arguments do not fit.
+    InvalidArgs,
+    /// It is not allowed.
+    Denied,
+    /// What the call names is not there.
+    NotFound,
+    /// It was tried and failed.
+    ToolError,
+    /// It was not done in time.
+    Timeout,
+    /// The caller has cancelled it.
+    Cancelled,
+    /// The browser has ended.
+    Lost,
+}
+
+impl ProblemKind {
+    /// As it is written in a record.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProblemKind::UnknownTool => "unknown_tool",
+            ProblemKind::InvalidArgs => "invalid_args",
+            ProblemKind::Denied => "denied",
+            ProblemKind::NotFound => "not_found",
+            ProblemKind::ToolError => "tool_error",
+            ProblemKind::Timeout => "timeout",
+            ProblemKind::Cancelled => "cancelled",
+            ProblemKind::Lost => "lost",
+        }
+    }
+}
+
+/// Why a call has no result, and what else there is to know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// What sort of problem.
+    pub kind: ProblemKind,
+    /// Which one, where programs tell several of a kind apart.
+    pub code: Option<&'static str>,
+    /// For people and models: what happened, and what to do.
+    pub message: String,
+    /// For programs.
+    pub data: Option<Value>,
+}
+
+impl Problem {
+    pub(super) fn new(kind: ProblemKind, message: impl Into<String>) -> Problem {
+        Problem { kind, code: None, message: message.into(), data: None }
+    }
+
+    pub(super) fn with_code(self, code: &'static str) -> Problem {
+        Problem { code: Some(code), ..self }
+    }
+
+    pub(super) fn with_data(self, data: Value) -> Problem {
+        Problem { data: Some(data), ..self }
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Problem {
+        let message = fault.to_string();
+        match fault {
+            Fault::Late => Problem::new(ProblemKind::Timeout, "the page has not answered in time"),
+            Fault::Cancelled => Problem::new(ProblemKind::Cancelled, message),
+            Fault::Lost(_) => Problem::new(ProblemKind::Lost, message),
+            Fault::Crashed => Problem::new(ProblemKind::ToolError, message).with_code("page_crashed"),
+            Fault::Dialog(dialog) => {
+                let message = format!("{message}: answer it with browser_dialog first");
+                let data = json!({"dialog": {"kind": dialog.kind, "message": dialog.message}});
+                Problem::new(ProblemKind::ToolError, message).with_code("dialog_open").with_data(data)
+            }
+            Fault::NoPage => Problem::new(ProblemKind::NotFound, message).with_code("page_closed"),
+            Fault::Refused(_) | Fault::Unreadable(_) => Problem::new(ProblemKind::ToolError, message),
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let message = refusal.to_string();
+        let tool_error = |code| Problem::new(ProblemKind::ToolError, &message).with_code(code);
+        match refusal {
+            Refusal::Stale => Problem::new(ProblemKind::NotFound, message).with_code("stale_index"),
+            Refusal::Unseen => tool_error("not_visible"),
+            Refusal::Disabled => tool_error("disabled"),
+            Refusal::Covered(_) => tool_error("covered"),
+            Refusal::Unfit(_) => tool_error("unfit"),
+            Refusal::Fault(fault) => fault.into(),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What an action has done, as members of its result.
+
+use super::{Problem, ProblemKind, Session};
+use crate::pages::Dialog;
+use crate::{Before, Fault, Happened, Navigation, Refusal, Settle, State};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::time::Instant;
+
+/// The members of a result.
+#[derive(Debug, Default)]
+pub(super) struct Report(Map<String, Value>);
+
+impl Report {
+    pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> Report {
+        self.0.insert(key.to_owned(), value.into());
+        self
+    }
+
+    pub(super) fn with_some(self, key: &str, value: Option<impl Into<Value>>) -> Report {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// These members, then those of the other.
+    pub(super) fn and(mut self, other: Report) -> Report {
+        self.0.extend(other.0);
+        self
+    }
+
+    pub(super) fn into_members(self) -> Map<String, Value> {
+        self.0
+    }
+}
+
+/// What is waited for behind an action.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Settling {
+    None,
+    Dom,
+    Network,
+    Fixed,
+}
+
+/// The page before an action, and what is waited for behind it.
+pub(super) struct Begun {
+    before: Before,
+    downloads: Vec<String>,
+    settle: Settle,
+}
+
+impl Session {
+    /// Takes note of the page before an action.
+    pub(super) fn begin(&mut self, settling: Option<Settling>, until: Instant) -> Result<Begun, Problem> {
+        if let Some(dialog) = self.browser.page()?.dialog.clone() {
+            return Err(Fault::Dialog(dialog).into());
+        }
+        let settle = match settling {
+            None => self.settings.settle,
+            Some(Settling::None) => Settle::None,
+            Some(Settling::Dom) => Settle::Dom,
+            Some(Settling::Network) => Settle::Network,
+            Some(Settling::Fixed) => Settle::Fixed(self.settings.pause),
+        };
+        let before = self.browser.before(until)?;
+        Ok(Begun { before, downloads: self.browser.download_ids(), settle })
+    }
+
+    /// Acts, waits until the page has come to rest, and reports what has happened. A dialog that the action opens is reported, too: the
+    /// action is done.
+    pub(super) fn act(
+        &mut self,
+        settling: Option<Settling>,
+        until: Instant,
+        action: impl FnOnce(&mut Session) -> Result<Report, Problem>,
+    ) -> Result<Report, Problem> {
+        let begun = self.begin(settling, until)?;
+        match action(self) {
+            Ok(report) => Ok(report.and(self.finish(&begun, until)?)),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// As [`Session::act`], of an action of the browser that may be refused.
+    pub(super) fn act_on(
+        &mut self,
+        settling: Option<Settling>,
+        until: Instant,
+        report: Report,
+        action: impl FnOnce(&mut Session) -> Result<(), Refusal>,
+    ) -> Result<Report, Problem> {
+        self.act(settling, until, |session| match action(session) {
+            Ok(()) | Err(Refusal::Fault(Fault::Dialog(_))) => Ok(report),
+            Err(refusal) => Err(refusal.into()),
+        })
+    }
+
+    fn finish(&mut self, begun: &Begun, until: Instant) -> Result<Report, Problem> {
+        let happened = match self.browser.after(&begun.before, begun.settle, until) {
+            Ok(happened) => self.happened(&happened)?,
+            Err(Fault::Dialog(dialog)) => self.shown(until)?.with("dialog", shown(&dialog)),
+            Err(Fault::NoPage) => {
+                self.browser.adopt_page(until)?;
+                self.shown(until)?.with("tab_closed", true).with("changed", true)
+            }
+            Err(fault) => {
+                let problem = Problem::from(fault);
+                let message = format!("the action is done, but then: {}", problem.message);
+                return Err(Problem { message, ..problem });
+            }
+        };
+        let begun = |download: &&crate::Download| !begun.downloads.contains(&download.id);
+        let downloads: Vec<Value> =
+            self.browser.downloads_seen().iter().filter(begun).map(super::transfer::download).collect();
+        Ok(happened.with_some("downloads", Some(downloads).filter(|downloads| !downloads.is_empty())))
+    }
+
+    fn happened(&self, happened: &Happened) -> Result<Report, Problem> {
+        let nav_type = match happened.navigation {
+            Navigation::None => "none",
+            Navigation::Within => "spa",
+            Navigation::Full => "full",
+        };
+        let report = Report::default().with("nav_type", nav_type).with("changed", happened.is_changed);
+        let opened: Vec<Value> = happened.opened.iter().filter_map(|id| self.tab(id)).collect();
+        let report = report.and(self.state(&happened.state)?);
+        Ok(report.with_some("new_tabs", Some(opened).filter(|opened| !opened.is_empty())))
+    }
+
+    /// What the active page shows, where it can be asked.
+    fn state(&self, state: &State) -> Result<Report, Problem> {
+        let State { url, title, scroll, focus, media, .. } = state;
+        let report = Report::default().with("url", url.as_str()).with("title", title.as_str());
+        let report =
+            report.with("active_tab", self.active_tab()?).with("scroll_pos", json!({"x": scroll[0], "y": scroll[1]}));
+        let report = report.with_some("focused_role", focus.as_ref().map(|focus| focus.role.as_str()));
+        let report = report.with_some("focused_name", focus.as_ref().map(|focus| focus.name.as_str()));
+        Ok(report.with_some("media", media.as_ref().map(|media| json!({"playing": media.playing, "time": media.time}))))
+    }
+
+    /// What the active page shows, where it cannot be asked: a dialog holds it up, or it is new.
+    pub(super) fn shown(&mut self, until: Instant) -> Result<Report, Problem> {
+        self.browser.read_titles(until)?;
+        let page = self.browser.page()?;
+        let report = Report::default().with("url", page.document.url.as_str()).with("title", page.title.as_str());
+        Ok(report.with("active_tab", self.active_tab()?))
+    }
+
+    /// The number of the active tab, from 0.
+    pub(super) fn active_tab(&self) -> Result<usize, Problem> {
+        let active = &self.browser.page()?.id;
+        let index = self.browser.pages().all().iter().position(|page| page.id == *active);
+        index.ok_or_else(|| Problem::new(ProblemKind::NotFound, "the page is closed"))
+    }
+
+    /// A tab, as lists show it.
+    pub(super) fn tab(&self, id: &str) -> Option<Value> {
+        let (index, page) = self.browser.pages().all().iter().enumerate().find(|(_, page)| page.id == id)?;
+        Some(json!({"index": index, "title": page.title, "url": page.document.url}))
+    }
+}
+
+/// A dialog, as results show it.
+pub(super) fn shown(dialog: &Dialog) -> Value {
+    json!({"kind": dialog.kind, "message": dialog.message})
+}

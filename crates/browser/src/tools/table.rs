@@ -1,0 +1,245 @@
+//! The tools: their names, what they take, and what carries them out.
+
+use super::{Answer, Problem, ProblemKind, Session};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// A tool, as callers see it.
+#[derive(Debug, Clone)]
+pub struct Declared {
+    /// What calls name it.
+    pub name: &'static str,
+    /// For people and models.
+    pub description: &'static str,
+    /// JSON Schema of its arguments, an object.
+    pub input_schema: Value,
+    /// MCP's `ToolAnnotations`.
+    pub annotations: Value,
+}
+
+/// A tool, and what carries it out.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) declared: Declared,
+    pub(super) run: fn(&mut Session, &str, Instant) -> Answer,
+}
+
+/// The tool that runs scripts; it is only there where that is allowed.
+pub(super) const EVALUATE: &str = "browser_evaluate";
+
+/// What a tool may change.
+#[derive(Clone, Copy)]
+enum Effect {
+    /// Nothing.
+    Reads,
+    /// What is shown, not what the page or its server stores.
+    Shows,
+    /// Whatever a person at the page could change.
+    Acts,
+}
+
+/// Arguments of a tool, and what carries it out with them.
+pub(super) trait Arguments: DeserializeOwned + JsonSchema {
+    fn run(self, session: &mut Session, until: Instant) -> Answer;
+}
+
+fn run<A: Arguments>(session: &mut Session, arguments: &str, until: Instant) -> Answer {
+    let arguments: A = serde_json::from_str(arguments)
+        .map_err(|error| Problem::new(ProblemKind::InvalidArgs, format!("the arguments do not fit: {error}")))?;
+    arguments.run(session, until)
+}
+
+fn tool<A: Arguments>(name: &'static str, effect: Effect, description: &'static str) -> Tool {
+    let annotations = match effect {
+        Effect::Reads => json!({"readOnlyHint": true}),
+        Effect::Shows => json!({"readOnlyHint": false, "destructiveHint": false}),
+        Effect::Acts => json!({"readOnlyHint": false}),
+    };
+    Tool { declared: Declared { name, description, input_schema: schema::<A>(), annotations }, run: run::<A> }
+}
+
+fn schema<A: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
+    if let Some(members) = schema.as_object_mut() {
+        members.remove("$schema");
+        members.remove("title");
+        members.remove("description");
+    }
+    plain(&mut schema);
+    schema
+}
+
+/// Leaves out what some model providers reject: formats of their own, and null as a type (an optional argument is left out instead).
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.remove("format");
+            members.retain(|key, value| key != "default" || !value.is_null());
+            if let Some(Value::Array(types)) = members.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    members.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(values)) = members.get_mut("enum") {
+                values.retain(|value| !value.is_null());
+            }
+            if let Some(Value::Array(choices)) = members.get_mut("anyOf") {
+                choices.retain(|choice| *choice != json!({"type": "null"}));
+                if let [Value::Object(only)] = choices.as_slice() {
+                    let only = only.clone();
+                    members.remove("anyOf");
+                    for (key, value) in only {
+                        members.entry(key).or_insert(value);
+                    }
+                }
+            }
+            members.values_mut().for_each(plain);
+        }
+        Value::Array(values) => values.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+/// The tools as callers see them.
+pub fn declared(evaluates: bool) -> Vec<Declared> {
+    all(evaluates).into_iter().map(|tool| tool.declared).collect()
+}
+
+pub(super) fn all(evaluates: bool) -> Vec<Tool> {
+    use super::{acting, going, keyboard, listing, overlay, reading, tabs, transfer};
+    use Effect::{Acts, Reads, Shows};
+    let mut tools = vec![
+        tool::<going::Navigate>("browser_navigate", Acts, "Goes to an address and returns its HTTP status and title."),
+        tool::<going::Wait>(
+            "browser_wait",
+            Reads,
+            "Waits until all named conditions hold, or for a number of milliseconds; fails with kind timeout.",
+        ),
+        tool::<going::Back>("browser_back", Acts, "Goes one page back in the history of the tab."),
+        tool::<going::Forward>("browser_forward", Acts, "Goes one page forward in the history of the tab."),
+        tool::<going::Reload>("browser_reload", Acts, "Loads the page again."),
+        tool::<listing::List>(
+            "browser_list_interactives",
+            Reads,
+            "Lists the elements that can be acted on, each with the number that acting tools take: \"7 button Pay now\"; marks such as (disabled), (covered) or (off-screen) follow the role.",
+        ),
+        tool::<overlay::ShowOverlay>(
+            "browser_overlay_show",
+            Shows,
+            "Draws the numbers of the elements over the page, for browser_screenshot; they stay until browser_overlay_hide.",
+        ),
+        tool::<overlay::HideOverlay>(
+            "browser_overlay_hide",
+            Shows,
+            "Removes the numbers that browser_overlay_show has drawn.",
+        ),
+        tool::<acting::Act>(
+            "browser_overlay_act",
+            Acts,
+            "Clicks an element, types into it, or selects one of its options, by its number. Enter is pressed after typing only in search fields (role searchbox).",
+        ),
+        tool::<acting::Act>("browser_act_by_index", Acts, "The same as browser_overlay_act."),
+        tool::<listing::Find>(
+            "browser_find",
+            Reads,
+            "Finds elements of the whole page by role and by a part of their name.",
+        ),
+        tool::<keyboard::FocusNext>(
+            "browser_focus_next",
+            Shows,
+            "Presses Tab until an element of the role has the focus, at most 20 times.",
+        ),
+        tool::<keyboard::FocusPrevious>(
+            "browser_focus_prev",
+            Shows,
+            "Presses Shift+Tab until an element of the role has the focus, at most 20 times.",
+        ),
+        tool::<keyboard::Press>(
+            "browser_press",
+            Acts,
+            "Presses a key, such as Enter, Escape, ArrowDown, a or Control+a, in the element with the focus or in the one that is named.",
+        ),
+        tool::<acting::Scroll>(
+            "browser_scroll",
+            Shows,
+            "Scrolls the page to its top or bottom, to an element, or by a distance.",
+        ),
+        tool::<tabs::OpenInNewTab>(
+            "browser_open_in_new_tab",
+            Acts,
+            "Opens the address of a link in a new tab and switches to it.",
+        ),
+        tool::<tabs::Switch>(
+            "browser_switch_tab",
+            Shows,
+            "Switches to another tab, by its number from 0 or a part of its title.",
+        ),
+        tool::<tabs::List>("browser_tabs", Reads, "Lists the tabs; the other tools act on the active one."),
+        tool::<tabs::Close>("browser_close_tab", Acts, "Closes a tab; the active one where no number is given."),
+        tool::<tabs::Dialog>(
+            "browser_dialog",
+            Acts,
+            "Answers the alert, confirm, prompt or beforeunload dialog that holds the page up.",
+        ),
+        tool::<transfer::ClickAndWait>(
+            "browser_click_and_wait_download",
+            Acts,
+            "Clicks an element and waits for the file that is downloaded.",
+        ),
+        tool::<transfer::Wait>(
+            "browser_download_wait",
+            Reads,
+            "Waits for a download, also for one that has begun before, and returns its file.",
+        ),
+        tool::<transfer::Upload>(
+            "browser_upload",
+            Acts,
+            "Gives files to a file input. They must be in the folder that uploads are allowed from.",
+        ),
+        tool::<overlay::Screenshot>(
+            "browser_screenshot",
+            Reads,
+            "Takes a picture of the page as PNG and returns its path; the numbers are on it while browser_overlay_show is on.",
+        ),
+    ];
+    if evaluates {
+        tools.push(tool::<reading::Evaluate>(
+            EVALUATE,
+            Acts,
+            "Runs JavaScript in the page: a function or an expression; returns its value as JSON.",
+        ));
+    }
+    tools
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_are_those_of_objects_that_take_nothing_else() {
+        for Declared { name, description, input_schema, .. } in declared(true) {
+            assert_eq!(input_schema["type"], "object", "{name}");
+            assert_eq!(input_schema["additionalProperties"], false, "{name}");
+            assert!(description.ends_with('.'), "{name}");
+            let text = input_schema.to_string();
+            for none in ["null", "\"format\"", "$ref", "$defs", "oneOf", "title"] {
+                assert!(
+                    !text.contains(none) || (none == "title" && text.contains("title_contains")),
+                    "{name}: {none}: {text}"
+                );
+            }
+            let Some(properties) = input_schema["properties"].as_object() else { continue };
+            for (key, property) in properties {
+                assert!(property["description"].is_string(), "{name}: {key} has no description: {text}");
+            }
+        }
+    }
+}

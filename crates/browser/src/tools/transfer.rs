@@ -1,0 +1,171 @@
+//! Downloads and uploads.
+
+use super::numbers::Number;
+use super::report::Report;
+use super::table::Arguments;
+use super::{Answer, Problem, ProblemKind, Session};
+use crate::{Download, Fault, Progress};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClickAndWait {
+    /// The number of the element to click.
+    id: Number,
+    /// How long the download may take, in milliseconds.
+    #[serde(default = "patience")]
+    timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wait {
+    /// How long the download may take, in milliseconds.
+    #[serde(default = "patience")]
+    timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Upload {
+    /// The number of the file input.
+    id: Number,
+    /// Paths of the files, absolute or below the folder that uploads are allowed from.
+    files: Vec<PathBuf>,
+}
+
+fn patience() -> u64 {
+    30_000
+}
+
+fn within(timeout_ms: u64, until: Instant) -> Instant {
+    (Instant::now() + Duration::from_millis(timeout_ms.min(86_400_000))).min(until)
+}
+
+/// A download, as results show it.
+pub(super) fn download(download: &Download) -> Value {
+    let state = match download.state {
+        Progress::UnderWay => "under_way",
+        Progress::Done => "done",
+        Progress::Cancelled => "cancelled",
+    };
+    json!({"filename": download.name, "state": state, "received": download.received})
+}
+
+impl Arguments for ClickAndWait {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        session.needs_download_folder()?;
+        let index = session.element(self.id, None, until)?;
+        // One that was there before is not the one that the click begins.
+        session.browser.forget_downloads();
+        session.browser.click(index, until)?;
+        session.wait_for_download(within(self.timeout_ms, until))
+    }
+}
+
+impl Arguments for Wait {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        session.needs_download_folder()?;
+        session.wait_for_download(within(self.timeout_ms, until))
+    }
+}
+
+impl Arguments for Upload {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let index = session.element(self.id, None, until)?;
+        let Some(root) = session.settings.uploads.clone() else {
+            let why = "uploads are refused: name the folder that they may come from where the browser is started";
+            return Err(Problem::new(ProblemKind::Denied, why));
+        };
+        let files = self.files.iter().map(|file| allowed(&root, file)).collect::<Result<Vec<PathBuf>, Problem>>()?;
+        let report = Report::default().with("uploaded", files.len()).with("id", index.to_string());
+        session.act_on(None, until, report, |session| session.browser.upload(index, &files, until))
+    }
+}
+
+/// The file with links resolved, where it is below the folder.
+fn allowed(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
+    let shown = file.display();
+    let system = |error: std::io::Error| Problem::new(ProblemKind::NotFound, format!("{shown}: {error}"));
+    let root = root.canonicalize().map_err(system)?;
+    let path = root.join(file).canonicalize().map_err(system)?;
+    if !path.starts_with(&root) {
+        return Err(Problem::new(
+            ProblemKind::Denied,
+            format!("{shown} is not in the folder that uploads are allowed from"),
+        ));
+    }
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(Problem::new(ProblemKind::NotFound, format!("{shown} is not a file"))),
+    }
+}
+
+impl Session {
+    fn needs_download_folder(&self) -> Result<(), Problem> {
+        match self.settings.downloads {
+            Some(_) => Ok(()),
+            None => {
+                let why = "downloads are refused: name the folder that they go to where the browser is started";
+                Err(Problem::new(ProblemKind::Denied, why))
+            }
+        }
+    }
+
+    fn wait_for_download(&mut self, until: Instant) -> Answer {
+        let (download, path) = match self.browser.download(until) {
+            Err(Fault::Late) => {
+                let message = match self.browser.downloads_seen().first() {
+                    Some(download) => {
+                        format!("{} is not complete: {} bytes have come", download.name, download.received)
+                    }
+                    None => "no download has begun".to_owned(),
+                };
+                return Err(Problem::new(ProblemKind::Timeout, message));
+            }
+            done => done?,
+        };
+        match path {
+            Ok(path) => {
+                Ok(Report::default().with("path", path.display().to_string()).with("filename", file_name(&path)))
+            }
+            Err(error) => Err(Problem::new(ProblemKind::ToolError, format!("{}: {error}", download.name))
+                .with_code("download_failed")),
+        }
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_outside_the_folder_are_denied_also_through_links() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("root");
+        std::fs::create_dir_all(root.join("in")).unwrap();
+        std::fs::write(root.join("in/a.txt"), "a").unwrap();
+        std::fs::write(place.path().join("secret"), "b").unwrap();
+        std::os::unix::fs::symlink(place.path().join("secret"), root.join("link")).unwrap();
+        assert!(allowed(&root, Path::new("in/a.txt")).is_ok());
+        assert!(allowed(&root, &root.join("in/a.txt")).is_ok());
+        for (file, kind) in [
+            ("link", ProblemKind::Denied),
+            ("../secret", ProblemKind::Denied),
+            ("/etc/passwd", ProblemKind::Denied),
+            ("in", ProblemKind::NotFound),
+            ("none", ProblemKind::NotFound),
+        ] {
+            assert_eq!(allowed(&root, Path::new(file)).unwrap_err().kind, kind, "{file}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A folder that pictures, sounds and documents are written to, one numbered file each.
+
+use crate::io::private;
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The folder, and the next number.
+#[derive(Debug)]
+pub struct MediaFolder {
+    folder: PathBuf,
+    next: u64,
+}
+
+impl MediaFolder {
+    /// Makes the folder where it isn't there, for its owner alone.
+    ///
+    /// # Errors
+    /// What the system says to that.
+    pub fn open(folder: &Path) -> io::Result<MediaFolder> {
+        private::folder().recursive(true).create(folder)?;
+        // Those of former runs sort before ours, whatever they end with.
+        let numbers = std::fs::read_dir(folder)?.flatten().filter_map(|entry| number_of(&entry.file_name()));
+        Ok(MediaFolder { folder: folder.to_owned(), next: numbers.max().map_or(1, |last| last.saturating_add(1)) })
+    }
+
+    /// Writes a new file, whose name ends with `.ENDING`; gives its path.
+    ///
+    /// # Errors
+    /// What the system says to that.
+    pub fn write(&mut self, bytes: &[u8], ending: &str) -> io::Result<PathBuf> {
+        loop {
+            let path = self.folder.join(format!("{:06}.{ending}", self.next));
+            self.next = self.next.saturating_add(1);
+            match private::file().write(true).create_new(true).open(&path) {
+                Ok(mut file) => {
+                    file.write_all(bytes)?;
+                    return Ok(path);
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// The number in the name of a file that was saved. Somebody else's file may be called by any number.
+fn number_of(name: &OsStr) -> Option<u64> {
+    let (number, _) = name.to_str()?.split_once('.')?;
+    number.parse().ok().filter(|_| (4..=9).contains(&number.len()))
+}

@@ -1,0 +1,1 @@
+//! What pages and browsers do wrong, each answered within its limit.

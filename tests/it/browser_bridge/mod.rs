@@ -1,0 +1,113 @@
+//! `browser-bridge`: with a program that stands in for a browser (`tests/stand_in/browser.rs`) where a fault is needed that a real one
+//! does not have, and with Chromium.
+
+mod calls;
+mod faults;
+mod stand_in;
+
+use crate::process::{Talk, command};
+use crate::schemas::hold;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+
+/// A bridge to a browser without a window.
+fn bridge(arguments: &[&str]) -> Command {
+    let mut bridge = command("browser-bridge");
+    bridge.arg("--headless").args(arguments);
+    bridge
+}
+
+/// A bridge that calls are made of, one after the other.
+struct Player {
+    talk: Talk,
+    last: u64,
+}
+
+impl Player {
+    fn start(arguments: &[&str]) -> Player {
+        Player { talk: Talk::start(&mut bridge(arguments)), last: 0 }
+    }
+
+    /// The whole answer to a call.
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.last += 1;
+        let call = json!({"tool": tool, "args": arguments, "id": self.last}).to_string();
+        let answer = self.talk.ask(&call);
+        hold(&answer);
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["id"], self.last, "{answer}");
+        answer
+    }
+
+    /// The result of a call that succeeds.
+    fn ok(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.call(tool, arguments);
+        assert_eq!(answer["status"], "ok", "{tool}: {answer}");
+        answer["data"].clone()
+    }
+
+    /// Kind and code of a call that fails.
+    fn fails(&mut self, tool: &str, arguments: Value) -> (String, String) {
+        let answer = self.call(tool, arguments);
+        assert_eq!(answer["status"], "error", "{tool}: {answer}");
+        let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+        (text("kind"), text("code"))
+    }
+
+    /// The number of the element with this name, as the page is listed now.
+    fn number(&mut self, name: &str) -> u64 {
+        let found = self.ok("browser_find", json!({"text": name}));
+        let items = found["items"].as_array().unwrap();
+        let item = items.iter().find(|item| item["name"] == name);
+        item.unwrap_or_else(|| panic!("no {name:?}: {found}"))["index"].as_u64().unwrap()
+    }
+
+    /// Clicks the element with this name.
+    fn click(&mut self, name: &str) -> Value {
+        let index = self.number(name);
+        self.ok("browser_overlay_act", json!({"index": index}))
+    }
+}
+
+/// A server of pages, each for a path; gives its origin.
+fn serve(pages: &'static [(&'static str, &'static str)]) -> String {
+    serve_with(move |path| {
+        let found = pages.iter().find(|(known, _)| *known == path);
+        found.map(|(_, page)| {
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\r\n{page}",
+                page.len()
+            )
+        })
+    })
+}
+
+/// A server whose answers to paths are given whole; what has none is a 404, and an empty one is never answered.
+fn serve_with(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let answer = Arc::new(answer);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let answer = Arc::clone(&answer);
+            thread::spawn(move || answer_one(stream.unwrap(), &*answer));
+        }
+    });
+    origin
+}
+
+fn answer_one(mut stream: TcpStream, answer: &dyn Fn(&str) -> Option<String>) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let Some(Ok(first)) = lines.next() else { return };
+    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+    let path = first.split(' ').nth(1).unwrap_or("/").to_owned();
+    match answer(&path) {
+        Some(whole) if whole.is_empty() => thread::park(),
+        Some(whole) => _ = stream.write_all(whole.as_bytes()),
+        None => _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnone"),
+    }
+}
