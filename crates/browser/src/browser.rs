@@ -2,6 +2,7 @@
 
 use crate::elements::Numbers;
 use crate::files::Downloads;
+use crate::interception::{self, Interception};
 use crate::pages::{Begun, Dialog, Page, Pages};
 use crate::wire::{Message, Refused};
 use crate::{Connection, Gone, Launch, NotStarted, Process, Waker};
@@ -24,6 +25,7 @@ pub struct Browser {
     active: String,
     pub(crate) numbers: Numbers,
     pub(crate) downloads: Downloads,
+    interception: Interception,
 }
 
 /// Why something could not be done.
@@ -41,6 +43,8 @@ pub enum Fault {
     Dialog(Dialog),
     /// The page is no more.
     NoPage,
+    /// The address is not allowed: which, why, and what would allow it.
+    Denied(String),
     /// The browser refuses.
     Refused(Refused),
     /// The browser's answer is none that the protocol has.
@@ -57,6 +61,7 @@ impl fmt::Display for Fault {
             Fault::Crashed => to.write_str("the page has crashed: navigate to load it anew"),
             Fault::Dialog(dialog) => write!(to, "a dialog is open: {}: {:?}", dialog.kind, dialog.message),
             Fault::NoPage => to.write_str("the page is closed"),
+            Fault::Denied(why) => to.write_str(why),
             Fault::Refused(refused) => to.write_str(&refused.message),
             Fault::Unreadable(why) => write!(to, "the browser's answer cannot be read: {why}"),
         }
@@ -79,6 +84,7 @@ impl Browser {
             active: String::new(),
             numbers: Numbers::default(),
             downloads: Downloads::default(),
+            interception: Interception::new(launch.allowed.clone()),
         };
         let until = Instant::now() + START;
         let begun = browser.begin(until);
@@ -113,6 +119,14 @@ impl Browser {
 
     pub(crate) fn downloads(&mut self) -> &mut Downloads {
         &mut self.downloads
+    }
+
+    pub(crate) fn pages_mut(&mut self) -> &mut Pages {
+        &mut self.pages
+    }
+
+    pub(crate) fn interception(&mut self) -> &mut Interception {
+        &mut self.interception
     }
 
     /// What interrupts a wait from another thread.
@@ -220,6 +234,13 @@ impl Browser {
                 if let Some(begun) = self.pages.take(&event, Instant::now()) {
                     self.listen(&begun);
                 }
+                if let Some(interception::Reply { method, params, denied }) = self.interception.take(&event) {
+                    // JSON values can always be written.
+                    let _ = self.connection.send(event.session.as_deref(), method, &params);
+                    if let (Some((denied, frame)), Some(session)) = (denied, &event.session) {
+                        self.pages.refuse(session, &frame, denied);
+                    }
+                }
                 Ok(None)
             }
             Err(Gone::Late) => Err(Fault::Late),
@@ -236,6 +257,7 @@ impl Browser {
             ("Page.enable", &nothing),
             ("Page.setLifecycleEventsEnabled", &json!({"enabled": true})),
             ("Network.enable", &nothing),
+            ("Fetch.enable", &interception::patterns()),
             ("Target.setAutoAttach", &attach),
         ];
         let wanted = if begun.is_wanted { &commands[..] } else { &[] };

@@ -1,6 +1,6 @@
 //! Starting a browser, and what is left when it ends: nothing.
 
-use crate::Connection;
+use crate::{Allowed, Connection};
 use command_fds::{CommandFdExt, FdMapping};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, mkdtemp};
@@ -53,6 +53,8 @@ pub struct Launch {
     pub is_headed: bool,
     /// Where its profile is; a new one in the folder for temporary files, which goes with it, where there is none.
     pub profile: Option<PathBuf>,
+    /// Where pages may go, besides public addresses.
+    pub allowed: Allowed,
     /// More arguments.
     pub arguments: Vec<OsString>,
 }

@@ -3,6 +3,7 @@
 //! [`Process`] is a browser that was started, with its profile; [`Connection`] sends it commands of the Chrome DevTools Protocol and
 //! gives its messages. On both stands [`Browser`], with its [`pages`]. All block: a browser has a thread of its own.
 
+mod addresses;
 mod browser;
 mod connection;
 mod elements;
@@ -10,6 +11,7 @@ mod evaluate;
 mod files;
 mod happened;
 mod input;
+mod interception;
 mod keys;
 mod launch;
 mod navigation;
@@ -22,12 +24,14 @@ mod wait;
 pub mod wire;
 mod worlds;
 
+pub use addresses::Allowed;
 pub use browser::{Browser, Fault};
 pub use connection::{Connection, Gone, Waker};
 pub use elements::{Element, Elements, Scope};
 pub use files::{Download, Progress};
 pub use happened::{Before, Focus, Happened, Media, Navigation, Settle, State};
 pub use input::{Refusal, Typing};
+pub use interception::Denied;
 pub use keys::Chord;
 pub use launch::{Launch, NotStarted, Process, find};
 pub use navigation::{Arrived, Ready};

@@ -54,12 +54,15 @@ impl Browser {
     /// Goes to an address.
     ///
     /// # Errors
-    /// There is no page there: [`Fault::Refused`] with the browser's own `net::ERR_...`.
+    /// [`Fault::Denied`]: it is not allowed, or redirects to one that is not. [`Fault::Refused`]: there is no page there, with the
+    /// browser's own `net::ERR_...`.
     pub fn navigate(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
-        let before = self.page()?.navigations;
+        self.check_address(url)?;
+        let before = self.depart()?;
         let navigated: Navigated = self.call_page("Page.navigate", &json!({"url": url}), until)?;
         if let Some(message) = navigated.error_text.filter(|_| !navigated.is_download) {
-            return Err(Fault::Refused(crate::wire::Refused { code: 0, message }));
+            let refused = Fault::Refused(crate::wire::Refused { code: 0, message });
+            return Err(self.denied()?.unwrap_or(refused));
         }
         self.load();
         if navigated.is_download {
@@ -79,7 +82,7 @@ impl Browser {
     /// # Errors
     /// The page does not come in time.
     pub fn go(&mut self, steps: i64, ready: Ready, until: Instant) -> Result<Option<Arrived>, Fault> {
-        let before = self.page()?.navigations;
+        let before = self.depart()?;
         let History { current_index, entries } = self.call_page("Page.getNavigationHistory", &json!({}), until)?;
         let entry = usize::try_from(current_index + steps).ok().and_then(|index| entries.get(index));
         let Some(entry) = entry else { return Ok(None) };
@@ -93,10 +96,22 @@ impl Browser {
     /// # Errors
     /// It does not come in time.
     pub fn reload(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
-        let before = self.page()?.navigations;
+        let before = self.depart()?;
         let IgnoredAny = self.call_page("Page.reload", &json!({}), until)?;
         self.load();
         self.arrive(before, ready, until, |page| page.navigations.full > before.full)
+    }
+
+    /// The active page is about to go elsewhere; gives what it has shown until then.
+    fn depart(&mut self) -> Result<Navigations, Fault> {
+        let (id, before) = (self.page()?.id.clone(), self.page()?.navigations);
+        self.pages_mut().depart(&id);
+        Ok(before)
+    }
+
+    /// The active page was going to an address that is not allowed.
+    fn denied(&self) -> Result<Option<Fault>, Fault> {
+        Ok(self.page()?.refused.as_ref().map(|denied| Fault::Denied(denied.to_string())))
     }
 
     /// Waits for the document that a page is to show.
@@ -109,8 +124,14 @@ impl Browser {
     ) -> Result<Arrived, Fault> {
         let active = self.page()?.id.clone();
         // A redirect by script shows yet another document, which counts as well.
-        let is_shown =
-            self.wait_for(&active, until, |page| is_there(page) || page.navigations.full > before.full + 1)?;
+        let is_shown = self.wait_for(&active, until, |page| {
+            is_there(page) || page.navigations.full > before.full + 1 || page.refused.is_some()
+        })?;
+        if self.page()?.navigations == before
+            && let Some(denied) = self.denied()?
+        {
+            return Err(denied);
+        }
         let half = Instant::now() + until.saturating_duration_since(Instant::now()) / 2;
         let is_ready = is_shown
             && match ready {

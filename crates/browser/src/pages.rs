@@ -1,5 +1,6 @@
 //! What is known of the browser's pages: kept from its events, in the order in which they come.
 
+use crate::interception::Denied;
 use crate::wire::Event;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -34,6 +35,8 @@ pub struct Page {
     pub dialog: Option<Dialog>,
     /// Its process has ended; only a new document brings it back.
     pub is_crashed: bool,
+    /// Where it was going, but may not.
+    pub(crate) refused: Option<Denied>,
     network: Network,
     /// The status of the last answer that is a document, and its load: it comes before the document is shown.
     answered: Option<(String, u16)>,
@@ -237,6 +240,20 @@ impl Pages {
         }
     }
 
+    /// A document is not loaded into a frame.
+    pub(crate) fn refuse(&mut self, session: &str, frame: &str, denied: Denied) {
+        if let Some(page) = self.of_session_mut(session).filter(|page| page.document.frame == frame) {
+            page.refused = Some(denied);
+        }
+    }
+
+    /// A page is about to go elsewhere.
+    pub(crate) fn depart(&mut self, id: &str) {
+        if let Some(page) = self.pages.iter_mut().find(|page| page.id == id) {
+            page.refused = None;
+        }
+    }
+
     /// Takes an event. Gives a session that has begun with it.
     pub fn take(&mut self, event: &Event, now: Instant) -> Option<Begun> {
         let Event { session, method, params } = event;
@@ -282,6 +299,7 @@ impl Pages {
                 navigations: Navigations::default(),
                 dialog: None,
                 is_crashed: false,
+                refused: None,
                 network: Network::default(),
                 answered: None,
             });

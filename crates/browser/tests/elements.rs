@@ -1,7 +1,7 @@
 //! The elements of a page, as a real Chromium sees them.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Element, Launch, Ready, Scope};
+use pipewright_browser::{Allowed, Browser, Element, Launch, Ready, Scope};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
@@ -13,7 +13,9 @@ fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
     std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{page}")).unwrap();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser =
+        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
+            .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     (browser, place)
 }
@@ -119,7 +121,8 @@ fn a_frame_of_another_site_has_a_process_of_its_own_and_is_listed_and_clicked_al
     let outer = serve(format!(
         "<div style='height:2000px'></div><iframe src='http://localhost:{middle}/' style='border:7px solid;height:300px'></iframe><button>own</button>"
     ));
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
+    let mut browser = Browser::start(&Launch { allowed, ..Launch::default() }).unwrap();
     browser.navigate(&format!("http://127.0.0.1:{outer}/"), Ready::Quiet(Duration::from_millis(200)), soon()).unwrap();
     let listed = |browser: &mut Browser| -> Vec<(u32, String)> {
         let elements = browser.elements(Scope::Page, soon()).unwrap().items;

@@ -1,7 +1,7 @@
 //! What actions do to pages, as a real Chromium tells it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Happened, Launch, Navigation, Ready, Scope, Settle};
+use pipewright_browser::{Allowed, Browser, Happened, Launch, Navigation, Ready, Scope, Settle};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
@@ -15,7 +15,9 @@ fn show(page: &str) -> (Browser, tempfile::TempDir) {
     std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><title>One</title>{page}")).unwrap();
     std::fs::write(place.path().join("other.html"), "<!doctype html><title>Other</title><button>there</button>")
         .unwrap();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser =
+        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
+            .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     (browser, place)
 }

@@ -1,7 +1,7 @@
 //! A real Chromium goes to pages that do what pages do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Arrived, Browser, Fault, Launch, Ready};
+use pipewright_browser::{Allowed, Arrived, Browser, Fault, Launch, Ready};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -62,7 +62,8 @@ fn soon() -> Instant {
 }
 
 fn browser() -> Browser {
-    Browser::start(&Launch::default()).unwrap()
+    let allowed = Allowed::default().origin("127.0.0.1").unwrap();
+    Browser::start(&Launch { allowed, ..Launch::default() }).unwrap()
 }
 
 fn go(browser: &mut Browser, url: &str) -> Arrived {

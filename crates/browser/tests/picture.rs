@@ -1,7 +1,7 @@
 //! Pictures of a page in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Extent, Launch, Ready, Scheme, Scope};
+use pipewright_browser::{Allowed, Browser, Extent, Launch, Ready, Scheme, Scope};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
@@ -24,7 +24,9 @@ fn a_picture_has_the_numbers_of_the_list() {
         <dialog><button>d</button></dialog><div style="height:3000px"></div><button>below</button>
         <script>document.querySelector('dialog').showModal()</script>"#;
     std::fs::write(&path, page).unwrap();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser =
+        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
+            .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     let plain = browser.picture(Extent::Viewport, soon()).unwrap();
     let elements = browser.elements(Scope::Page, soon()).unwrap();

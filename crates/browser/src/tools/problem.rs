@@ -73,6 +73,7 @@ impl From<Fault> for Problem {
         match fault {
             Fault::Late => Problem::new(ProblemKind::Timeout, "the page has not answered in time"),
             Fault::Cancelled => Problem::new(ProblemKind::Cancelled, message),
+            Fault::Denied(_) => Problem::new(ProblemKind::Denied, message).with_code("address_not_allowed"),
             Fault::Lost(_) => Problem::new(ProblemKind::Lost, message),
             Fault::Crashed => Problem::new(ProblemKind::ToolError, message).with_code("page_crashed"),
             Fault::Dialog(dialog) => {

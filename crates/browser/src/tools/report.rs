@@ -66,6 +66,7 @@ impl Session {
             Some(Settling::Network) => Settle::Network,
             Some(Settling::Fixed) => Settle::Fixed(self.settings.pause),
         };
+        self.browser.take_refused();
         let before = self.browser.before(until)?;
         Ok(Begun { before, downloads: self.browser.download_ids(), settle })
     }
@@ -116,7 +117,14 @@ impl Session {
         let begun = |download: &&crate::Download| !begun.downloads.contains(&download.id);
         let downloads: Vec<Value> =
             self.browser.downloads_seen().iter().filter(begun).map(super::transfer::download).collect();
-        Ok(happened.with_some("downloads", Some(downloads).filter(|downloads| !downloads.is_empty())))
+        let happened = happened.with_some("downloads", Some(downloads).filter(|downloads| !downloads.is_empty()));
+        let refused: Vec<Value> = self
+            .browser
+            .take_refused()
+            .into_iter()
+            .map(|denied| json!({"url": denied.address, "why": denied.why}))
+            .collect();
+        Ok(happened.with_some("refused", Some(refused).filter(|refused| !refused.is_empty())))
     }
 
     fn happened(&self, happened: &Happened) -> Result<Report, Problem> {

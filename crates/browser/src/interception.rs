@@ -1,0 +1,240 @@
+//! Refusing addresses: the browser asks before it loads a document, in a page or a frame, and before it follows a redirect.
+//!
+//! A name is only resolved by the browser itself, so that the same answer is judged and used: the request to a private address behind a
+//! public name is sent, but what comes back is not shown. Not judged is the address of an answer that came through a proxy, that the browser
+//! had in its cache from an earlier run, or that a page prefetched under a public name.
+
+use crate::addresses::{Allowed, Judgement};
+use crate::wire::Event;
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use url::Url;
+
+/// An address that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The address, cut where it is very long.
+    pub address: String,
+    /// Why, and what would allow it.
+    pub why: String,
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{} is not allowed: {}", self.address, self.why)
+    }
+}
+
+/// So many refused addresses are kept for [`Browser::take_refused`].
+const KEPT: usize = 32;
+
+/// The longest address that is kept, in characters.
+const LONGEST: usize = 200;
+
+/// So many requests may be under way before those that were answered are forgotten.
+const ASKED: usize = 4096;
+
+/// So many names that resolve to private addresses are remembered.
+const NAMES: usize = 1000;
+
+/// What decides about addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Interception {
+    allowed: Allowed,
+    /// Documents that were requested by the name of their host, by the browser's number of the request.
+    asked: HashMap<String, Asked>,
+    /// Names that resolved to private addresses. Their answers may be in the browser's cache.
+    private_names: HashSet<String>,
+    refused: Vec<Denied>,
+}
+
+/// A document that was requested by the name of its host.
+#[derive(Debug)]
+struct Asked {
+    url: String,
+    frame: String,
+    /// The address that answered is private.
+    is_private: bool,
+    /// Its answer was let through.
+    is_answered: bool,
+}
+
+/// What to send back for an event, in its session.
+pub(crate) struct Reply {
+    pub(crate) method: &'static str,
+    pub(crate) params: Value,
+    /// What was refused, and the frame it was for.
+    pub(crate) denied: Option<(Denied, String)>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    request: Request,
+    frame_id: String,
+    network_id: Option<String>,
+    response_status_code: Option<u16>,
+    response_error_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    url: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answered {
+    request_id: String,
+    #[serde(rename = "resourceIPAddressSpace")]
+    space: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    #[serde(rename = "type")]
+    kind: String,
+    frame_id: Option<String>,
+    response: Request,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ended {
+    request_id: String,
+}
+
+/// What the browser asks about: documents, and all that is loaded from files, which a picture of a page could show.
+pub(crate) fn patterns() -> Value {
+    json!({"patterns": [{"resourceType": "Document"}, {"urlPattern": "file:*"}]})
+}
+
+impl Interception {
+    pub(crate) fn new(allowed: Allowed) -> Interception {
+        Interception { allowed, ..Interception::default() }
+    }
+
+    /// Takes an event, and gives what has to be said to it.
+    pub(crate) fn take(&mut self, event: &Event) -> Option<Reply> {
+        let params = event.params.get();
+        match event.method.as_str() {
+            "Fetch.requestPaused" => Some(self.decide(serde_json::from_str(params).ok()?)),
+            "Network.responseReceivedExtraInfo" if !self.asked.is_empty() => {
+                let Answered { request_id, space } = serde_json::from_str(params).ok()?;
+                let asked = self.asked.get_mut(&request_id)?;
+                asked.is_private = matches!(space.as_str(), "Loopback" | "Local");
+                // It comes before the answer is held, in all that was observed; the protocol does not promise it.
+                let is_late = asked.is_private && asked.is_answered;
+                is_late.then(|| self.asked.remove(&request_id))?.map(|Asked { url, frame, .. }| self.leave(&url, frame))
+            }
+            "Network.loadingFailed" | "Network.loadingFinished" if !self.asked.is_empty() => {
+                let Ended { request_id } = serde_json::from_str(params).ok()?;
+                self.asked.remove(&request_id);
+                None
+            }
+            // A document that was loaded before it was wanted (speculation rules) comes without a question.
+            "Network.responseReceived" => {
+                let Shown { kind, frame_id, response } = serde_json::from_str(params).ok()?;
+                let is_page = kind == "Document" && response.url.starts_with("http");
+                let is_refused = is_page && matches!(self.judge(&response.url), Judgement::Refused(_));
+                is_refused.then(|| frame_id.map(|frame| self.leave(&response.url, frame)))?
+            }
+            _ => None,
+        }
+    }
+
+    fn decide(&mut self, paused: Paused) -> Reply {
+        let Paused { request_id, request: Request { url }, frame_id, network_id, .. } = paused;
+        let is_answered = paused.response_status_code.is_some() || paused.response_error_reason.is_some();
+        let why = match self.judge(&url) {
+            Judgement::Refused(why) => why,
+            Judgement::Named if is_answered => match network_id.and_then(|id| self.asked.get_mut(&id)) {
+                Some(asked) if asked.is_private => resolves(&url),
+                asked => {
+                    asked.into_iter().for_each(|asked| asked.is_answered = true);
+                    return go_on(&request_id, false);
+                }
+            },
+            Judgement::Named => {
+                if self.asked.len() >= ASKED {
+                    self.asked.retain(|_, asked| !asked.is_answered);
+                }
+                let asked = Asked { url, frame: frame_id, is_private: false, is_answered: false };
+                self.asked.extend(network_id.map(|id| (id, asked)));
+                return go_on(&request_id, true);
+            }
+            Judgement::Allowed => return go_on(&request_id, false),
+        };
+        // The page stays as it is.
+        let params = json!({"requestId": request_id, "errorReason": "Aborted"});
+        Reply { method: "Fetch.failRequest", params, denied: Some((self.deny(&url, why), frame_id)) }
+    }
+
+    /// Replaces a document that is shown already.
+    fn leave(&mut self, url: &str, frame: String) -> Reply {
+        let params = json!({"url": "about:blank", "frameId": frame});
+        let why = match self.judge(url) {
+            Judgement::Refused(why) => why,
+            Judgement::Allowed | Judgement::Named => resolves(url),
+        };
+        Reply { method: "Page.navigate", params, denied: Some((self.deny(url, why), frame)) }
+    }
+
+    fn judge(&self, url: &str) -> Judgement {
+        match self.allowed.judge(url) {
+            Judgement::Named if name(url).is_some_and(|name| self.private_names.contains(&name)) => {
+                Judgement::Refused(resolves(url))
+            }
+            judgement => judgement,
+        }
+    }
+
+    fn deny(&mut self, url: &str, why: String) -> Denied {
+        if let (Judgement::Named, Some(name)) = (self.allowed.judge(url), name(url))
+            && self.private_names.len() < NAMES
+        {
+            self.private_names.insert(name);
+        }
+        let denied = Denied { address: url.chars().take(LONGEST).collect(), why };
+        if self.refused.len() < KEPT && !self.refused.contains(&denied) {
+            self.refused.push(denied.clone());
+        }
+        denied
+    }
+}
+
+fn go_on(request: &str, until_answered: bool) -> Reply {
+    let params = json!({"requestId": request, "interceptResponse": until_answered});
+    Reply { method: "Fetch.continueRequest", params, denied: None }
+}
+
+fn name(url: &str) -> Option<String> {
+    Url::parse(url).ok()?.domain().map(str::to_owned)
+}
+
+fn resolves(url: &str) -> String {
+    format!("{} resolves to a private address: allow its origin", name(url).unwrap_or_default())
+}
+
+impl Browser {
+    /// The addresses that were refused since this was called last, also those of frames and of windows that pages opened; at most 32.
+    pub fn take_refused(&mut self) -> Vec<Denied> {
+        std::mem::take(&mut self.interception().refused)
+    }
+
+    /// Whether the active page may go to an address.
+    pub(crate) fn check_address(&mut self, url: &str) -> Result<(), Fault> {
+        match self.interception().judge(url) {
+            Judgement::Refused(why) => {
+                let denied = Denied { address: url.chars().take(LONGEST).collect(), why };
+                Err(Fault::Denied(denied.to_string()))
+            }
+            Judgement::Allowed | Judgement::Named => Ok(()),
+        }
+    }
+}
