@@ -8,7 +8,7 @@ use crate::wire::{Message, Refused};
 use crate::{Connection, Gone, Launch, NotStarted, Process, Waker};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,8 @@ pub struct Browser {
     pub(crate) numbers: Numbers,
     pub(crate) downloads: Downloads,
     interception: Interception,
+    /// Commands for every session of a page or a frame.
+    emulation: Vec<(&'static str, Value)>,
 }
 
 /// Why something could not be done.
@@ -85,6 +87,7 @@ impl Browser {
             numbers: Numbers::default(),
             downloads: Downloads::default(),
             interception: Interception::new(launch.allowed.clone()),
+            emulation: launch.emulation(),
         };
         let until = Instant::now() + START;
         let begun = browser.begin(until);
@@ -261,7 +264,10 @@ impl Browser {
             ("Target.setAutoAttach", &attach),
         ];
         let wanted = if begun.is_wanted { &commands[..] } else { &[] };
-        for (method, params) in wanted.iter().chain([&("Runtime.runIfWaitingForDebugger", &nothing)]) {
+        let emulation = self.emulation.iter().filter(|_| begun.is_wanted).map(|(method, params)| (*method, params));
+        for (method, params) in
+            wanted.iter().copied().chain(emulation).chain([("Runtime.runIfWaitingForDebugger", &nothing)])
+        {
             // JSON values can always be written.
             let _ = self.connection.send(Some(&begun.session), method, params);
         }

@@ -1,9 +1,11 @@
 //! Starting a browser, and what is left when it ends: nothing.
 
+use crate::profile::Profile;
 use crate::{Allowed, Connection};
 use command_fds::{CommandFdExt, FdMapping};
 use nix::sys::signal::{Signal, killpg};
-use nix::unistd::{Pid, mkdtemp};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
@@ -55,6 +57,12 @@ pub struct Launch {
     pub profile: Option<PathBuf>,
     /// Where pages may go, besides public addresses.
     pub allowed: Allowed,
+    /// The size of what a page shows, in CSS pixels: width and height.
+    pub viewport: Option<(u32, u32)>,
+    /// The language that pages are asked for and format numbers in, as a BCP 47 tag: `de-DE`.
+    pub locale: Option<String>,
+    /// The proxy for everything, loopback included, as `--proxy-server` of Chromium takes it: `http://HOST:PORT`, `socks5://HOST:PORT`.
+    pub proxy: Option<String>,
     /// More arguments.
     pub arguments: Vec<OsString>,
 }
@@ -79,12 +87,6 @@ pub struct Process {
     printed: Arc<Mutex<VecDeque<u8>>>,
 }
 
-#[derive(Debug)]
-struct Profile {
-    folder: PathBuf,
-    is_temporary: bool,
-}
-
 /// The first browser of `PATH`.
 pub fn find() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
@@ -104,13 +106,14 @@ impl Launch {
         })?;
         let failed =
             |what: &str, error: &dyn fmt::Display| NotStarted(format!("{}: {what}: {error}", program.display()));
+        let options = self.options().map_err(|why| failed("it cannot be started", &why))?;
         let profile = Profile::open(self.profile.as_deref()).map_err(|error| failed("its profile", &error))?;
         let system = |error: io::Error| failed("it cannot be started", &error);
         let (commands, to) = pipe().map_err(system)?;
         let (from, messages) = pipe().map_err(system)?;
         let (stderr, printing) = pipe().map_err(system)?;
         let mut command = Command::new(&program);
-        command.args(ARGUMENTS).args(&self.arguments).arg(user_data(&profile.folder));
+        command.args(ARGUMENTS).args(options).args(&self.arguments).arg(user_data(&profile.folder));
         if !self.is_headed {
             command.args(["--headless", "--disable-gpu", "--mute-audio"]);
         }
@@ -137,6 +140,49 @@ impl Launch {
                 Err(system(error))
             }
         }
+    }
+}
+
+impl Launch {
+    /// What the browser takes as arguments of what was asked for.
+    fn options(&self) -> Result<Vec<String>, String> {
+        let mut options = Vec::new();
+        if let Some((width, height)) = self.viewport {
+            options.push(format!("--window-size={width},{height}"));
+        }
+        if let Some(locale) = &self.locale {
+            if !locale
+                .split('-')
+                .all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            {
+                return Err(format!("{locale:?} is not a language tag such as de-DE"));
+            }
+            options.push(format!("--lang={locale}"));
+            options.push(match locale.split_once('-') {
+                Some((language, _)) => format!("--accept-lang={locale},{language}"),
+                None => format!("--accept-lang={locale}"),
+            });
+        }
+        if let Some(proxy) = &self.proxy {
+            if proxy.contains('@') {
+                return Err("a proxy that needs a password is not supported by Chromium".to_owned());
+            }
+            options.push(format!("--proxy-server={proxy}"));
+            // Without this, requests to loopback addresses pass it by.
+            options.push("--proxy-bypass-list=<-loopback>".to_owned());
+        }
+        Ok(options)
+    }
+
+    /// What every page is given, as commands, because there is no argument for it: the window has its own edges, and numbers and dates are
+    /// formatted in the language of the browser's surface, of which it may not have the texts.
+    pub(crate) fn emulation(&self) -> Vec<(&'static str, Value)> {
+        let size = self.viewport.map(|(width, height)| {
+            json!({"width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 0, "mobile": false})
+        });
+        let size = size.map(|size| ("Emulation.setDeviceMetricsOverride", size));
+        let locale = self.locale.as_ref().map(|locale| ("Emulation.setLocaleOverride", json!({"locale": locale})));
+        size.into_iter().chain(locale).collect()
     }
 }
 
@@ -194,34 +240,6 @@ impl Drop for Process {
         self.kill();
         let _ = self.child.wait();
         self.profile.remove();
-    }
-}
-
-impl Profile {
-    fn open(named: Option<&Path>) -> io::Result<Profile> {
-        match named {
-            Some(folder) => {
-                use std::os::unix::fs::DirBuilderExt;
-                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-                Ok(Profile { folder: folder.canonicalize()?, is_temporary: false })
-            }
-            // mkdtemp makes it for its owner alone.
-            None => {
-                let template = std::env::temp_dir().join("pipewright-browser-XXXXXX");
-                Ok(Profile { folder: mkdtemp(&template)?, is_temporary: true })
-            }
-        }
-    }
-
-    /// A process that is about to end may still write there.
-    fn remove(&self) {
-        let last_moment = Instant::now() + CLOSING;
-        while self.is_temporary && std::fs::remove_dir_all(&self.folder).is_err() && self.folder.exists() {
-            if Instant::now() >= last_moment {
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
     }
 }
 

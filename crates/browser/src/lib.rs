@@ -17,6 +17,7 @@ mod launch;
 mod navigation;
 pub mod pages;
 mod picture;
+mod profile;
 mod scroll;
 mod tabs;
 pub mod tools;

@@ -1,0 +1,91 @@
+//! Where a browser keeps its data: a folder that stays, or one that is removed when the browser ends, or at the next start where we were killed.
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::unistd::{geteuid, mkdtemp};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How the names of temporary profiles begin.
+const PREFIX: &str = "pipewright-browser-";
+
+/// The file in a temporary profile whose lock says that it is in use. The lock goes with the process that holds it.
+const LOCK: &str = "pipewright.lock";
+
+/// The browser's processes, which may still write, have so long to end.
+const REMOVING: Duration = Duration::from_secs(3);
+
+#[derive(Debug)]
+pub(crate) struct Profile {
+    pub(crate) folder: PathBuf,
+    /// Of a temporary one.
+    lock: Option<Flock<File>>,
+}
+
+impl Profile {
+    /// Opens or makes the named folder, or makes a temporary one. Both are for their owner alone.
+    pub(crate) fn open(named: Option<&Path>) -> io::Result<Profile> {
+        if let Some(folder) = named {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            return Ok(Profile { folder: folder.canonicalize()?, lock: None });
+        }
+        let place = std::env::temp_dir();
+        remove_abandoned(&place);
+        loop {
+            // mkdtemp makes it for its owner alone.
+            let folder = mkdtemp(&place.join(format!("{PREFIX}XXXXXX")))?;
+            let file = File::create_new(folder.join(LOCK))?;
+            // Before it is locked, another process may take it for an abandoned one.
+            if let Some(lock) = lock(file, &folder)? {
+                return Ok(Profile { folder, lock: Some(lock) });
+            }
+        }
+    }
+
+    /// Removes a temporary one.
+    pub(crate) fn remove(&self) {
+        let last_moment = Instant::now() + REMOVING;
+        while self.lock.is_some() && std::fs::remove_dir_all(&self.folder).is_err() && self.folder.exists() {
+            if Instant::now() >= last_moment {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Locks the file; `None` where another process has it, or has removed it.
+fn lock(file: File, folder: &Path) -> io::Result<Option<Flock<File>>> {
+    let locked = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(locked) => locked,
+        Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
+        Err((_, error)) => return Err(error.into()),
+    };
+    let is_there = match std::fs::metadata(folder.join(LOCK)) {
+        Ok(there) => there.ino() == locked.metadata()?.ino(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(error) => return Err(error),
+    };
+    Ok(is_there.then_some(locked))
+}
+
+/// Removes our own user's temporary profiles that no process has locked.
+fn remove_abandoned(place: &Path) {
+    let Ok(entries) = std::fs::read_dir(place) else { return };
+    for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
+        // A link in a folder that others may write to is not followed.
+        let is_ours = entry.metadata().is_ok_and(|entry| entry.is_dir() && entry.uid() == geteuid().as_raw());
+        let folder = entry.path();
+        if is_ours
+            && let Ok(file) = File::open(folder.join(LOCK))
+            && let Ok(Some(_lock)) = lock(file, &folder)
+        {
+            // What cannot be removed now can be at the next start.
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+    }
+}
