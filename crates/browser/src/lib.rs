@@ -19,6 +19,7 @@ pub mod pages;
 mod picture;
 mod profile;
 mod scroll;
+mod pointer;
 mod tabs;
 pub mod tools;
 mod wait;

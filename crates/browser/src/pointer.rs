@@ -1,0 +1,250 @@
+//! The mouse: the point where an element can be reached, and what is done there.
+
+use crate::input::Refusal;
+use crate::worlds::World;
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use std::time::Instant;
+
+const HIT: &str = include_str!("scripts/hit.js");
+
+#[derive(Deserialize)]
+struct Quads {
+    quads: Vec<[f64; 8]>,
+}
+
+#[derive(Deserialize)]
+struct Boxes {
+    model: Model,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    content: [f64; 8],
+}
+
+#[derive(Deserialize)]
+struct Metrics {
+    #[serde(rename = "cssLayoutViewport")]
+    viewport: Viewport,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Viewport {
+    page_x: f64,
+    page_y: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hit {
+    backend_node_id: i64,
+}
+
+/// So many parts of an element are tried.
+const PARTS: usize = 4;
+
+/// A drag moves in so many steps: widgets watch the way, not only its end.
+const STEPS: u32 = 8;
+
+impl Browser {
+    /// Clicks an element: it is scrolled into view, and what is at the point of the click is looked at.
+    ///
+    /// # Errors
+    /// It was not clicked: why. A dialog that the click opens is a [`Fault::Dialog`], and the click has happened.
+    pub fn click(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
+        let at = self.reach(index, until)?;
+        self.mouse("mouseMoved", at, 0, until)?;
+        self.mouse("mousePressed", at, 1, until)?;
+        Ok(self.mouse("mouseReleased", at, 0, until)?)
+    }
+
+    /// Moves the mouse over an element, which is scrolled into view, and leaves it there.
+    ///
+    /// # Errors
+    /// The mouse was not moved: why.
+    pub fn hover(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
+        let at = self.reach(index, until)?;
+        Ok(self.mouse("mouseMoved", at, 0, until)?)
+    }
+
+    /// Drags an element onto another with the left button: HTML drag and drop as well as widgets that follow the mouse.
+    ///
+    /// # Errors
+    /// Nothing was dragged: why. After a [`Refusal::Fault`], the button is released wherever the mouse was.
+    pub fn drag(&mut self, from: u32, to: u32, until: Instant) -> Result<(), Refusal> {
+        // Nothing is pressed unless both can be reached.
+        self.reach(to, until)?;
+        let (world, target) = self.object(to, until)?.ok_or(Refusal::Stale)?;
+        let start = self.reach(from, until)?;
+        self.mouse("mouseMoved", start, 0, until)?;
+        self.mouse("mousePressed", start, 1, until)?;
+        let mut last = start;
+        let dragged = self.carry(&world, &target, &mut last, until);
+        let released = self.mouse("mouseReleased", last, 0, until);
+        dragged?;
+        Ok(released?)
+    }
+
+    /// Moves the pressed mouse from `last` to the middle of an element; `last` is where it was moved to last.
+    fn carry(&mut self, world: &World, target: &str, last: &mut (f64, f64), until: Instant) -> Result<(), Refusal> {
+        let start = *last;
+        // A drag begins with the first few pixels; what is dragged may make room for itself then, and the page may have to be scrolled.
+        for step in 1..=3 {
+            *last = (start.0 + 2.0 * f64::from(step), start.1 + 2.0 * f64::from(step));
+            self.mouse("mouseMoved", *last, 1, until)?;
+        }
+        let end = self.middle(world, target, until)?;
+        let begun = *last;
+        for step in 1..=STEPS {
+            let part = f64::from(step) / f64::from(STEPS);
+            *last = (begun.0 + (end.0 - begun.0) * part, begun.1 + (end.1 - begun.1) * part);
+            self.mouse("mouseMoved", *last, 1, until)?;
+        }
+        // A target takes a drop only after a move that finds the mouse over it already.
+        Ok(self.mouse("mouseMoved", end, 1, until)?)
+    }
+
+    /// The middle of an element in the window, whatever covers it.
+    fn middle(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+        let offset = self.offset(&world.session, until)?;
+        let points = self.points(world, object, until)?;
+        points.first().map(|(x, y)| (x + offset.0, y + offset.1)).ok_or(Refusal::Unseen)
+    }
+
+    /// The point in the window where an element can be reached; it is scrolled into view.
+    fn reach(&mut self, index: u32, until: Instant) -> Result<(f64, f64), Refusal> {
+        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        self.reach_object(&world, &object, until)
+    }
+
+    pub(crate) fn reach_object(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+        // Behind another page, input waits for a picture that is not drawn.
+        let is_hidden = "function () { return document.hidden ? \"hidden\" : \"\"; }";
+        if self.on_element(world, object, is_hidden, &json!([]), until)? == "hidden" {
+            self.dispatch("Page.bringToFront", &json!({}), until)?;
+        }
+        match self.free_point(world, object, until) {
+            Err(hidden @ (Refusal::Covered(_) | Refusal::Unseen)) => {
+                // A box or file input that is hidden is worked through its label.
+                let label = "function () { return this.labels?.[0] ?? null; }";
+                let label = self.object_of(world, object, label, until)?.ok_or(hidden)?;
+                self.free_point(world, &label, until)
+            }
+            found => found,
+        }
+    }
+
+    /// `buttons` is 1 where the left button is down after the event.
+    pub(crate) fn mouse(&mut self, kind: &str, (x, y): (f64, f64), buttons: u8, until: Instant) -> Result<(), Fault> {
+        let (button, count) = if kind == "mouseMoved" && buttons == 0 { ("none", 0) } else { ("left", 1) };
+        let event = json!({"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": count});
+        self.dispatch("Input.dispatchMouseEvent", &event, until)
+    }
+
+    /// Scrolls an element into view, and gives the middles of its first parts.
+    fn points(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
+        let of = json!({"objectId": object});
+        let placed = |found: Result<IgnoredAny, Fault>| match found {
+            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
+            found => Ok(found?),
+        };
+        placed(self.call(Some(&world.session), "DOM.scrollIntoViewIfNeeded", &of, until))?;
+        let quads: Result<Quads, Fault> = self.call(Some(&world.session), "DOM.getContentQuads", &of, until);
+        let quads = match quads {
+            Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
+            quads => quads?.quads,
+        };
+        let middle = |quad: &[f64; 8]| {
+            let x = quad.iter().step_by(2).sum::<f64>() / 4.0;
+            let y = quad.iter().skip(1).step_by(2).sum::<f64>() / 4.0;
+            (x, y)
+        };
+        Ok(quads.iter().filter(|quad| area(quad) > 1.0).take(PARTS).map(middle).collect())
+    }
+
+    /// The middle of an element, in the window, where nothing else is in the way; of one of its parts if it has several, such as lines.
+    fn free_point(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+        if self.pages().around(&world.session).is_some() {
+            self.offset(&world.session, until)?;
+            self.points(world, object, until)?;
+            self.wait_for_pictures(world, until)?;
+        }
+        let offset = self.offset(&world.session, until)?;
+        let mut refusal = Refusal::Unseen;
+        for (x, y) in self.points(world, object, until)? {
+            let hit = self.hit(&world.session, x, y, until)?;
+            let Some(hit) = self.resolve(hit, world, until) else { continue };
+            match self.on_element(world, object, HIT, &json!([{"objectId": hit}]), until)?.as_str() {
+                "" if self.is_free(&world.session, x, y, until)? => return Ok((x + offset.0, y + offset.1)),
+                "" => refusal = Refusal::Covered("something before its frame".to_owned()),
+                "disabled" => return Err(Refusal::Disabled),
+                by => refusal = Refusal::Covered(by.to_owned()),
+            }
+        }
+        Err(refusal)
+    }
+
+    /// Waits until what was scrolled is drawn, also around the frame: the browser finds the process that a point belongs to by the pictures
+    /// that it had last.
+    fn wait_for_pictures(&mut self, world: &World, until: Instant) -> Result<(), Fault> {
+        let main = self.main_frame()?;
+        let main = self.world(&main, until)?;
+        let drawn = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn, 20))))";
+        for world in [&main, world] {
+            self.run_to_end(world, drawn, &json!([]), until)?;
+        }
+        Ok(())
+    }
+
+    /// Where the frame of a session is in the window; it is scrolled into view.
+    fn offset(&mut self, session: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+        let Some((parent, owner)) = self.owner(session, until)? else { return Ok((0.0, 0.0)) };
+        let node = json!({"backendNodeId": owner});
+        let IgnoredAny = self.call(Some(&parent), "DOM.scrollIntoViewIfNeeded", &node, until)?;
+        let Boxes { model } = self.call(Some(&parent), "DOM.getBoxModel", &node, until)?;
+        let [x, y, ..] = model.content;
+        let (before_x, before_y) = self.offset(&parent, until)?;
+        Ok((x + before_x, y + before_y))
+    }
+
+    /// Whether nothing is before the frame of a session at a point of it, in any frame around it.
+    fn is_free(&mut self, session: &str, x: f64, y: f64, until: Instant) -> Result<bool, Refusal> {
+        let Some((parent, owner)) = self.owner(session, until)? else { return Ok(true) };
+        let Boxes { model } = self.call(Some(&parent), "DOM.getBoxModel", &json!({"backendNodeId": owner}), until)?;
+        let [left, top, ..] = model.content;
+        let (x, y) = (x + left, y + top);
+        Ok(self.hit(&parent, x, y, until)? == owner && self.is_free(&parent, x, y, until)?)
+    }
+
+    /// The element that the frame of a session stands in, and the session of that; `None` for a page's own.
+    fn owner(&mut self, session: &str, until: Instant) -> Result<Option<(String, i64)>, Fault> {
+        let Some((parent, frame)) = self.pages().around(session) else { return Ok(None) };
+        let Hit { backend_node_id } =
+            self.call(Some(&parent), "DOM.getFrameOwner", &json!({"frameId": frame}), until)?;
+        Ok(Some((parent, backend_node_id)))
+    }
+
+    /// The node at a point of a frame's own window.
+    fn hit(&mut self, session: &str, x: f64, y: f64, until: Instant) -> Result<i64, Refusal> {
+        // This command counts from the beginning of the document.
+        let Metrics { viewport } = self.call(Some(session), "Page.getLayoutMetrics", &json!({}), until)?;
+        let at = json!({"x": (x + viewport.page_x) as i64, "y": (y + viewport.page_y) as i64});
+        match self.call(Some(session), "DOM.getNodeForLocation", &at, until) {
+            Ok(Hit { backend_node_id }) => Ok(backend_node_id),
+            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+}
+
+/// Of a quadrilateral, by the shoelace formula.
+fn area(quad: &[f64; 8]) -> f64 {
+    let corner = |index: usize| (quad[index % 4 * 2], quad[index % 4 * 2 + 1]);
+    let twice: f64 =
+        (0..4).map(|index| corner(index).0 * corner(index + 1).1 - corner(index + 1).0 * corner(index).1).sum();
+    (twice / 2.0).abs()
+}

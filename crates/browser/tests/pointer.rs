@@ -1,0 +1,101 @@
+//! Hovering and dragging in a real Chromium.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use pipewright_browser::{Browser, Launch, Ready, Refusal, Scope};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(10)
+}
+
+/// A browser that shows this page; `log` of the page takes what happens there.
+fn show(page: &str) -> (Browser, tempfile::TempDir) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("page.html");
+    let script = "<script>window.log = []; const note = (text) => log.push(text)</script>";
+    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{script}{page}")).unwrap();
+    let mut browser = Browser::start(&Launch::default()).unwrap();
+    browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
+    (browser, place)
+}
+
+/// The number of the element with this name.
+fn number(browser: &mut Browser, name: &str) -> u32 {
+    let elements = browser.elements(Scope::Page, soon()).unwrap().items;
+    let found = elements.iter().find(|element| element.name == name);
+    found.unwrap_or_else(|| panic!("{name}: {elements:?}")).index
+}
+
+fn evaluate(browser: &mut Browser, expression: &str) -> Value {
+    let asked = json!({"expression": expression, "returnByValue": true});
+    let value: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
+    value["result"]["value"].clone()
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn the_mouse_rests_over_what_is_hovered() {
+    let (mut browser, _place) = show(
+        r#"<style>nav div { display: none } nav:hover div { display: block }</style><div style="height:2000px"></div>
+        <nav><button>menu</button><div><button onclick="note('entry')">entry</button></div></nav>
+        <div style="position:relative;width:200px"><button>under</button><div style="position:absolute;inset:0">over</div></div>"#,
+    );
+    let menu = number(&mut browser, "menu");
+    browser.hover(menu, soon()).unwrap();
+    let entry = number(&mut browser, "entry");
+    browser.click(entry, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log"), json!(["entry"]));
+    let under = number(&mut browser, "under");
+    assert!(matches!(browser.hover(under, soon()), Err(Refusal::Covered(_))));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn what_html_lets_be_dragged_is_dropped_also_far_below() {
+    let (mut browser, _place) = show(
+        r#"<div draggable=true tabindex=0 role=button aria-label=card ondragstart="event.dataTransfer.setData('text/plain', 'ace')"
+            ondragend="note('end ' + event.dataTransfer.dropEffect)">card</div><div style="height:2000px"></div>
+        <div tabindex=0 role=button aria-label=pile style="height:60px" ondragover="event.preventDefault()"
+            ondrop="event.preventDefault(); note('drop ' + event.dataTransfer.getData('text/plain') + ' ' + event.isTrusted)">pile</div>"#,
+    );
+    let (card, pile) = (number(&mut browser, "card"), number(&mut browser, "pile"));
+    browser.drag(card, pile, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log"), json!(["drop ace true", "end copy"]));
+    browser.drag(card, pile, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log.length"), 4, "a second one works as well");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_list_whose_script_follows_the_mouse_is_sorted() {
+    // As widgets of scripts do it: a threshold, moves that are watched on the document, and a place that opens on the way.
+    let (mut browser, _place) = show(
+        r#"<ul id=list style="margin:0;padding:0;width:200px"></ul><button>far</button><script>
+        for (const name of ['one', 'two', 'three', 'four']) list.insertAdjacentHTML('beforeend', `<li tabindex=0 role=option aria-label=${name} style="height:40px">${name}</li>`);
+        let held = null, from = null, moves = 0;
+        list.onpointerdown = (event) => { held = event.target.closest('li'); from = event; held.setPointerCapture(event.pointerId); };
+        document.onpointermove = (event) => {
+            if (!held || !event.buttons || Math.hypot(event.x - from.x, event.y - from.y) < 5) return;
+            moves += 1;
+            for (const other of list.children) {
+                const box = other.getBoundingClientRect();
+                if (other === held || event.y < box.top || event.y > box.bottom) continue;
+                const isDown = held.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
+                if (isDown) other.after(held); else other.before(held);
+            }
+        };
+        document.onpointerup = () => { if (held) note([...list.children].map((item) => item.textContent).join(' ')); held = null; };
+        </script>"#,
+    );
+    let [one, three, four] = ["one", "three", "four"].map(|name| number(&mut browser, name));
+    browser.drag(one, three, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log.pop()"), "two three one four");
+    browser.drag(four, three, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log.pop()"), "two four three one");
+    assert!(evaluate(&mut browser, "moves").as_u64().unwrap() >= 8);
+    let far = number(&mut browser, "far");
+    evaluate(&mut browser, "document.querySelector('button').remove()");
+    assert!(matches!(browser.drag(one, far, soon()), Err(Refusal::Stale)));
+    assert_eq!(evaluate(&mut browser, "log"), json!([]), "nothing was pressed");
+}
