@@ -1,5 +1,6 @@
 //! A browser and its pages: commands that wait for their answers while events are taken.
 
+use crate::console::Replayed;
 use crate::elements::Numbers;
 use crate::files::Downloads;
 use crate::interception::{self, Interception};
@@ -28,6 +29,9 @@ pub struct Browser {
     interception: Interception,
     /// Commands for every session of a page or a frame.
     emulation: Vec<(&'static str, Value)>,
+    numbers: Numbers,
+    downloads: Downloads,
+    replayed: Replayed,
 }
 
 /// Why something could not be done.
@@ -88,6 +92,7 @@ impl Browser {
             downloads: Downloads::default(),
             interception: Interception::new(launch.allowed.clone()),
             emulation: launch.emulation(),
+            replayed: Replayed::default(),
         };
         let until = Instant::now() + START;
         let begun = browser.begin(until);
@@ -142,6 +147,12 @@ impl Browser {
     /// # Errors
     /// There is none by then.
     pub fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
+    pub(crate) fn replayed(&mut self) -> &mut Replayed {
+        &mut self.replayed
+    pub(crate) fn page_mut(&mut self) -> Result<&mut Page, Fault> {
+        self.pages.page_mut(&self.active).ok_or(Fault::NoPage)
+    /// Takes the next event; an answer that comes instead is one that nobody waits for.
+    pub(crate) fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
         self.next(until).map(drop)
     }
 
@@ -234,6 +245,7 @@ impl Browser {
             Ok(Some(Message::Response { id, outcome })) => Ok(Some((id, outcome))),
             Ok(Some(Message::Event(event))) => {
                 self.downloads.take(&event);
+                self.replayed.take(&event);
                 if let Some(begun) = self.pages.take(&event, Instant::now()) {
                     self.listen(&begun);
                 }

@@ -1,6 +1,7 @@
 //! What is known of the browser's pages: kept from its events, in the order in which they come.
 
 use crate::interception::Denied;
+use crate::requests::Requests;
 use crate::wire::Event;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +39,7 @@ pub struct Page {
     /// Where it was going, but may not.
     pub(crate) refused: Option<Denied>,
     network: Network,
+    pub(crate) requests: Requests,
     /// The status of the last answer that is a document, and its load: it comes before the document is shown.
     answered: Option<(String, u16)>,
 }
@@ -199,6 +201,10 @@ impl Pages {
         self.pages.iter_mut().find(|page| page.session == session)
     }
 
+    pub(crate) fn page_mut(&mut self, id: &str) -> Option<&mut Page> {
+        self.pages.iter_mut().find(|page| page.id == id)
+    }
+
     /// A session, and those of the frames in its page that have processes of their own.
     pub(crate) fn sessions_below(&self, session: &str) -> Vec<String> {
         let mut below: Vec<String> = self.frames.keys().filter(|frame| self.root(frame) == session).cloned().collect();
@@ -226,7 +232,7 @@ impl Pages {
 
     /// A page loads something else, in a new process if the old one has crashed.
     pub(crate) fn load(&mut self, id: &str) {
-        if let Some(page) = self.pages.iter_mut().find(|page| page.id == id) {
+        if let Some(page) = self.page_mut(id) {
             page.is_crashed = false;
         }
     }
@@ -301,6 +307,7 @@ impl Pages {
                 is_crashed: false,
                 refused: None,
                 network: Network::default(),
+                requests: Requests::default(),
                 answered: None,
             });
         }
@@ -316,6 +323,7 @@ impl Page {
 
     /// `is_own` says that the event is of the page's own session, not of a frame's.
     fn take(&mut self, method: &str, params: &RawValue, is_own: bool, now: Instant) -> Option<()> {
+        self.requests.take(method, params);
         match method {
             "Page.frameNavigated" if is_own => {
                 let Navigated { frame, kind } = read(params)?;

@@ -1,0 +1,126 @@
+//! The requests of a page that failed.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::collections::{HashMap, VecDeque};
+
+/// So many are kept: the last.
+const KEPT: usize = 200;
+
+/// So many are under way at most; a page that has more of them without an answer loses their methods.
+const UNDER_WAY: usize = 10_000;
+
+/// The longest address that is kept, in characters.
+const LONGEST: usize = 1000;
+
+/// A request that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedRequest {
+    /// `GET`, `POST` and so on.
+    pub method: String,
+    /// Its address, at most 1,000 characters.
+    pub url: String,
+    /// Why.
+    pub failure: Failure,
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The status of the answer, 400 or more.
+    Status(u16),
+    /// The browser's name of the error, such as `net::ERR_CONNECTION_REFUSED`.
+    Network(String),
+}
+
+/// What is known of the requests of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    under_way: HashMap<String, (String, String)>,
+    failed: VecDeque<FailedRequest>,
+    dropped: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Sent {
+    request_id: String,
+    request: Request,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    method: String,
+    url: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answered {
+    request_id: String,
+    response: Response,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    status: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ended {
+    request_id: String,
+    error_text: Option<String>,
+    #[serde(default)]
+    canceled: bool,
+}
+
+impl Requests {
+    /// Takes an event of the `Network` domain; any other is left alone.
+    pub(crate) fn take(&mut self, method: &str, params: &RawValue) -> Option<()> {
+        match method {
+            "Network.requestWillBeSent" => {
+                let Sent { request_id, request: Request { method, url } } = read(params)?;
+                if self.under_way.len() >= UNDER_WAY {
+                    self.under_way.clear();
+                }
+                self.under_way.insert(request_id, (method, url.chars().take(LONGEST).collect()));
+            }
+            "Network.responseReceived" => {
+                let Answered { request_id, response: Response { status } } = read(params)?;
+                let request = self.under_way.remove(&request_id)?;
+                if status >= 400 {
+                    self.add(request, Failure::Status(status));
+                }
+            }
+            "Network.loadingFinished" | "Network.loadingFailed" => {
+                let Ended { request_id, error_text, canceled } = read(params)?;
+                let request = self.under_way.remove(&request_id)?;
+                // What the page or a navigation has cancelled did not fail.
+                if let Some(error) = error_text.filter(|_| !canceled) {
+                    self.add(request, Failure::Network(error));
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn add(&mut self, (method, url): (String, String), failure: Failure) {
+        if self.failed.len() == KEPT {
+            self.failed.pop_front();
+            self.dropped += 1;
+        }
+        self.failed.push_back(FailedRequest { method, url, failure });
+    }
+
+    /// Those that have failed since the last call, and how many were dropped before them.
+    pub(crate) fn take_failed(&mut self) -> (Vec<FailedRequest>, u64) {
+        (std::mem::take(&mut self.failed).into(), std::mem::take(&mut self.dropped))
+    }
+}
+
+fn read<T: DeserializeOwned>(params: &RawValue) -> Option<T> {
+    serde_json::from_str(params.get()).ok()
+}
