@@ -1,0 +1,161 @@
+// What can be read in a frame, as lines: headings with "#", items with "-" or their number, rows of tables with " | " between the cells.
+// `summary` is the beginning of the main part. The walk ends after `most` characters or `time` milliseconds (`isCut`).
+(most, time, summaryMost) => {
+  const world = globalThis;
+  const stats = { links: 0, headings: 0, images: 0, forms: 0 };
+  const found = { title: document.title, url: location.href, text: "", summary: "", isCut: false, stats };
+  // A frame that nobody can see, such as one that counts visitors.
+  if (world.innerWidth < 10 || world.innerHeight < 10 || !document.body) return found;
+
+  const SILENT = new Set(["script", "style", "noscript", "template", "head", "svg", "math", "canvas", "iframe", "object", "video", "audio", "datalist", "textarea", "map"]);
+  const HEADINGS = { h1: "# ", h2: "## ", h3: "### ", h4: "#### ", h5: "##### ", h6: "###### " };
+  const DEPTH = 1000;
+  const end = performance.now() + time;
+  const lines = [];
+  const mainLines = [];
+  let total = 0;
+  let mainTotal = 0;
+  let visited = 0;
+  let line = "";
+  // What stands before the text of the next line, and before that of the lines behind it.
+  let first = "";
+  let indent = "";
+  let cells = 0;
+  let isMain = false;
+
+  const flush = () => {
+    if (cells) {
+      if (line && !line.endsWith(" ")) line += " ";
+      return;
+    }
+    const text = line.trimEnd();
+    line = "";
+    if (!text) return;
+    const whole = first + text;
+    first = indent;
+    lines.push(whole);
+    total += whole.length + 1;
+    if (isMain && mainTotal < summaryMost * 2) {
+      mainLines.push(whole);
+      mainTotal += whole.length + 1;
+    }
+  };
+  const add = (text) => {
+    if (text.length > most - total) {
+      found.isCut = true;
+      text = text.slice(0, most - total);
+    }
+    const plain = text.replace(/\s+/gu, " ");
+    line += line === "" || line.endsWith(" ") ? plain.trimStart() : plain;
+  };
+  const addLines = (text) => {
+    for (const part of text.split("\n")) {
+      line += part.slice(0, Math.max(0, most - total)).trimEnd();
+      flush();
+      if (total >= most) return;
+    }
+  };
+  const isOver = () => {
+    if (total + line.length >= most || (++visited % 256 === 0 && performance.now() > end)) found.isCut = true;
+    return found.isCut;
+  };
+
+  const landmark = document.querySelector("main:not([hidden]), [role=main]") ?? document.querySelector("article");
+  const SECTIONS = "article, aside, main, nav, section";
+  // What a reader of the main part skips.
+  const isAround = (element, style) => {
+    const role = element.getAttribute("role");
+    if (["navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alertdialog"].includes(role)) return true;
+    switch (element.localName) {
+      case "nav": case "aside": case "dialog": return true;
+      case "header": case "footer": return !element.parentElement?.closest(SECTIONS);
+      default: return style.position === "fixed" || style.position === "sticky";
+    }
+  };
+  // A table that lays out a page is read as its parts are. Each is looked at once, not once for each row.
+  const tables = new Map();
+  const isTable = (table) => {
+    if (!tables.has(table)) {
+      tables.set(table, !["presentation", "none"].includes(table.getAttribute("role")) && !table.querySelector("table, h1, h2, h3, ul, ol, form"));
+    }
+    return tables.get(table);
+  };
+  const numbers = new Map();
+  const number = (list) => {
+    numbers.set(list, (numbers.get(list) ?? list.start - 1) + 1);
+    return numbers.get(list);
+  };
+
+  const children = (element, depth) => {
+    const nodes = element.localName === "slot" && element.assignedNodes().length ? element.assignedNodes() : (element.shadowRoot ?? element).childNodes;
+    for (let index = 0; index < nodes.length && !isOver(); index++) visit(nodes[index], depth + 1);
+  };
+  const visit = (node, depth) => {
+    if (node.nodeType === 3) return add(node.data);
+    if (node.nodeType !== 1 || depth > DEPTH) return undefined;
+    const name = node.localName;
+    if (SILENT.has(name)) return undefined;
+    const style = getComputedStyle(node);
+    if (style.display === "none" || style.opacity === "0") return undefined;
+    // Text for screen readers only.
+    if (style.position === "absolute" && (node.offsetWidth <= 1 || node.offsetHeight <= 1) && style.overflow === "hidden") return undefined;
+    if (style.visibility !== "visible" && !node.childElementCount) return undefined;
+    if (name === "br") return flush();
+    if (name === "img") {
+      stats.images += 1;
+      return undefined;
+    }
+    if (name === "input") {
+      if (["button", "submit", "reset"].includes(node.type)) add(` ${node.value} `);
+      return undefined;
+    }
+    if (name === "select") return add(` ${node.selectedOptions[0]?.label ?? ""} `);
+    if (name === "a" && node.hasAttribute("href")) stats.links += 1;
+    if (name === "form") stats.forms += 1;
+
+    const before = { first, indent, isMain };
+    const isInline = style.display.startsWith("inline") || style.display === "contents";
+    const isCell = (name === "td" || name === "th") && cells;
+    if (isCell) {
+      if (line.trim()) line = `${line.trimEnd()} | `;
+    } else if (!isInline) flush();
+    if (node === landmark) isMain = true;
+    else if (isMain && isAround(node, style)) isMain = false;
+    else if (!landmark && node === document.body) isMain = true;
+
+    if (HEADINGS[name] || node.getAttribute("role") === "heading") {
+      stats.headings += 1;
+      if (!cells) first = indent + (HEADINGS[name] ?? HEADINGS[`h${node.ariaLevel}`] ?? "## ");
+      children(node, depth);
+    } else if (name === "li" && !cells) {
+      const list = node.parentElement;
+      const mark = list?.localName === "ol" ? `${number(list)}. ` : "- ";
+      first = indent + mark;
+      indent += "  ";
+      children(node, depth);
+    } else if (name === "blockquote" && !cells) {
+      first = indent += "> ";
+      children(node, depth);
+    } else if (name === "pre" && !cells) {
+      addLines(node.innerText);
+    } else if (name === "tr" && cells === 0 && isTable(node.closest("table") ?? node)) {
+      cells = 1;
+      children(node, depth);
+      cells = 0;
+    } else if (name === "details" && !node.open) {
+      for (const child of node.children) if (child.localName === "summary") visit(child, depth + 1);
+    } else children(node, depth);
+
+    // Behind an inline element goes the line on; it is the block's that decides where it belongs.
+    if (!isInline && !isCell) flush();
+    if (isInline && before.isMain !== isMain) flush();
+    ({ first, indent, isMain } = isInline ? { ...before, first } : before);
+    return undefined;
+  };
+  visit(document.body, 0);
+  flush();
+  found.text = lines.join("\n");
+  const short = (mainLines.length ? mainLines : lines.slice(0, summaryMost)).join("\n");
+  found.summary = short.length <= summaryMost ? short : `${short.slice(0, summaryMost).replace(/\s+\S*$/u, "")} …`;
+  return found;
+}
