@@ -108,13 +108,20 @@ pub fn judge_drop(fields: &Value, named: impl Fn(&str) -> Named) -> Option<Decis
         "onto",
     ];
     let ends = fields.as_object()?.iter().filter(|(key, _)| ENDS.contains(&&*super::plain_key(key)));
-    let judge = |text: &str| match named(text) {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let judge = |text: String| match named(&text) {
         Named::Element(target) => judge_bin(&target.name).unwrap_or_else(|| judge_target(&target)),
-        Named::Unknown(_) | Named::Nothing => judge_bin(text)
-            .or_else(|| find_name(text).map(|finding| Decision::confirm("builtin.detector", finding)))
+        unknown @ Named::Unknown(_) if is_number(&text) => judge_element(&unknown),
+        Named::Unknown(_) | Named::Nothing => judge_bin(&text)
+            .or_else(|| find_name(&text).map(|finding| Decision::confirm("builtin.detector", finding)))
             .unwrap_or_else(|| allow("nothing says that it is destructive")),
     };
-    ends.filter_map(|(_, value)| value.as_str()).map(judge).reduce(Decision::or_stricter)
+    let reference = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    ends.filter_map(|(_, value)| reference(value)).map(judge).reduce(Decision::or_stricter)
 }
 
 fn judge_bin(name: &str) -> Option<Decision> {

@@ -1,5 +1,12 @@
 //! Keys: which of them enter, delete or press what has the focus.
 
+use super::element::{judge_element, judge_target};
+use super::typing::{is_text_field, judge_submit};
+use super::{Focus, JudgedCall, allow, found};
+use crate::policy::detector::ActionKind;
+use crate::policy::snapshot::Named;
+use crate::policy::target::Target;
+use crate::policy::verdict::{Decision, Verdict};
 use serde_json::Value;
 
 /// What a combination of keys does to a form.
@@ -27,12 +34,57 @@ const ENTERING: &[char] = &[
 const KEYS: &[&str] =
     &["key", "keys", "combo", "action", "hotkey", "shortcut", "keycode", "code", "modifiers", "modifier", "text"];
 
+/// Roles of what Enter and the space bar activate as a click does.
+const PRESSED: &[&str] =
+    &["button", "clickable", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "tab", "treeitem"];
+/// Roles of what the space bar alone activates.
+const TICKED: &[&str] = &["checkbox", "radio", "switch"];
+
+/// Judges a key by what it is pressed on: the element that the call names, or else what has the focus.
+pub fn judge_key(call: &JudgedCall<'_>, focus: &Focus) -> Decision {
+    let target = match (&call.named, focus) {
+        (Named::Unknown(_), _) => return judge_element(&call.named),
+        (Named::Element(target), _) | (_, Focus::Text(target)) => Some(target),
+        _ => None,
+    };
+    // A server may take no notice of what a call names, and press the key elsewhere.
+    let role = target.and_then(|target| target.role.as_deref()).filter(|_| call.is_focused);
+    let has_role = |roles: &[&str]| role.is_some_and(|role| roles.contains(&role));
+    let own: Value = serde_json::from_str(call.raw).unwrap_or_default();
+    let key = match pressed(&own) {
+        Some(key) => key,
+        // Whichever key a tool presses by default, on a button none does more than Enter.
+        None if has_role(PRESSED) && !names_key(&own) => Key::Enter,
+        None => return Decision::new(Verdict::Confirm, "builtin.unknown", "which key it presses isn't known"),
+    };
+    let is_other = |target: &Target| target.role.is_some() && !is_text_field(target);
+    match (key, target) {
+        (Key::Enter | Key::Space, Some(target)) if has_role(PRESSED) => judge_target(target),
+        (Key::Space, Some(target)) if has_role(TICKED) => judge_target(target),
+        (Key::Enter, _) => judge_submit(target),
+        (Key::Delete, _) if target.is_none_or(is_other) => {
+            found(ActionKind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
+        }
+        (Key::Space, None) if *focus == Focus::Moved => {
+            Decision::new(Verdict::Confirm, "builtin.key", "the key may press a button, and which isn't known")
+        }
+        _ => allow("the key submits nothing"),
+    }
+}
+
+fn is_key(argument: &str) -> bool {
+    KEYS.contains(&&*super::plain_key(argument))
+}
+
+fn names_key(arguments: &Value) -> bool {
+    arguments.as_object().is_none_or(|fields| fields.keys().any(|argument| is_key(argument)))
+}
+
 /// What the keys that a call names do: the first that counts of the order in [`Key`]; `None` where it names none, or
 /// by its code: `13`, `KEYCODE_66`.
 pub fn pressed(arguments: &Value) -> Option<Key> {
     let fields = arguments.as_object()?;
-    let named: Vec<&Value> =
-        fields.iter().filter(|(key, _)| KEYS.contains(&&*super::plain_key(key))).map(|(_, value)| value).collect();
+    let named: Vec<&Value> = fields.iter().filter(|(key, _)| is_key(key)).map(|(_, value)| value).collect();
     let mut keys = String::new();
     for value in named {
         append(value, &mut keys)?;

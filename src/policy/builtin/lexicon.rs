@@ -252,11 +252,11 @@ const OTHERS: &[(Sense, &str)] = &[
          invoice ios ip item jenkins jira job kafka kernel key knowledge kubectl kubernetes lambda langfuse language \
          latest law lead legal lesson library lighthouse line linear linkedin listing loan local location loki lyrics \
          machine mailbox maps market meal media meeting member memory menu metric microsoft milestone milvus model \
-         module mongo mongodb movie music my mysql namespace neo4j neon netlify network new node notification notion \
+         module mongo mongodb movie music my mysql namespace neo4j neon netlify network new next node notification notion \
          npm nuget nutrition object obsidian okta old onedrive openai opensearch option organisation organization os \
          outbox outlook package pagerduty pandas paper parameter part patent path patient payment performance \
          permission perplexity person pet phone photo pinecone pipeline place player plugin pod podcast policy pollen \
-         port portfolio postgres postgresql postman prefix pricing printer private problem product project prometheus \
+         port portfolio postgres postgresql postman prefix prev pricing printer private problem product project prometheus \
          property provider public pypi qdrant quick rabbitmq recent recipe reddit redis region registry related \
          reminder repo repository resource response restaurant result role room rule s3 salary salesforce school \
          season secret section security semantic sensor sentry sequential server service session setting settings sharepoint \

@@ -28,12 +28,12 @@ use crate::json::Object;
 use crate::record::{Call, Fields};
 use address::judge_address;
 use element::{judge_description, judge_element, judge_target};
-use keys::{Key, pressed};
+use keys::{Key, judge_key, pressed};
 use names::Class;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use typing::{judge_choice, searches, submits};
+use typing::{judge_action, judge_entering, judge_submit, submits};
 
 /// Where the keyboard's focus is, as far as the calls tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,6 +82,8 @@ struct JudgedCall<'a> {
     raw: &'a str,
     arguments: Fields<'a>,
     named: Named,
+    /// What is named has the focus, or gets it by this call, as the world itself says.
+    is_focused: bool,
 }
 
 const ALLOW: &str = "builtin.allow";
@@ -130,8 +132,11 @@ impl Builtin {
                 return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), Acts { target: None, class });
             }
         };
-        let named = self.named(call, raw, &arguments);
-        let call = JudgedCall { tool: &call.tool, raw, arguments, named };
+        let (named, is_focused) = match (&class, self.snapshot.focused(), self.named(call, raw, &arguments)) {
+            (Class::Press, Some(focused), Named::Nothing) => (Named::Element(focused.clone()), true),
+            (_, _, named) => (named, self.snapshot.is_numbered() && arguments.get("id").is_some()),
+        };
+        let call = JudgedCall { tool: &call.tool, raw, arguments, named, is_focused };
         let mut decision = self.judge_class(&class, &call, hint);
         if matches!(class, Class::Activate | Class::Unknown) && decision.kind.is_none() {
             decision = judge_description(&call, decision);
@@ -176,6 +181,7 @@ impl Builtin {
             self.snapshot.passes(call.id.map(RawValue::get), &call.tool, arguments);
         }
         match (&acts.class, &acts.target) {
+            (Class::Observe, _) if words(&call.tool).iter().any(|word| word == "focus") => self.focus = Focus::Moved,
             (Class::Observe, _) => {}
             (Class::Enter, Some(target)) if !is_held => self.focus = Focus::Text(target.clone()),
             (Class::Press, _) => {
@@ -190,14 +196,17 @@ impl Builtin {
     fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, hint: Hint) -> Decision {
         match class {
             Class::Observe => allow("it only looks"),
+            Class::Navigate if call.named != Named::Nothing => {
+                judge_address(call).or_stricter(judge_element(&call.named))
+            }
             Class::Navigate => judge_address(call),
-            Class::Activate => self.judge_drop(call, judge_element(&call.named)),
-            Class::Enter if submits(call) => self.judge_submit(match &call.named {
+            Class::Activate => judge_action(call).unwrap_or_else(|| self.judge_drop(call, judge_element(&call.named))),
+            Class::Enter if submits(call) => judge_submit(match &call.named {
                 Named::Element(target) => Some(target),
                 _ => None,
             }),
-            Class::Enter => judge_choice(call).unwrap_or_else(|| allow("it only types or chooses")),
-            Class::Press => self.judge_key(call),
+            Class::Enter => judge_entering(call),
+            Class::Press => judge_key(call, &self.focus),
             Class::Dialog => judge_dialog(call),
             Class::Change(_) if hint == Hint::ReadOnly && !names::is_grave(call.tool, class) => allow(READ_ONLY),
             Class::Run => run::judge_run(call),
@@ -223,34 +232,6 @@ impl Builtin {
         }
     }
 
-    /// Enter in a form sends it; in a search it only looks.
-    fn judge_submit(&self, target: Option<&Target>) -> Decision {
-        match target {
-            Some(target) if searches(target) => allow("it only searches"),
-            _ => found(ActionKind::Submit, "builtin.submit", "Enter submits a form".to_owned()),
-        }
-    }
-
-    fn judge_key(&self, call: &JudgedCall<'_>) -> Decision {
-        let Some(key) = serde_json::from_str(call.raw).ok().and_then(|own| pressed(&own)) else {
-            return Decision::new(Verdict::Confirm, "builtin.unknown", "which key it presses isn't known");
-        };
-        let typed = match (&call.named, &self.focus) {
-            (Named::Element(target), _) | (_, Focus::Text(target)) => Some(target),
-            _ => None,
-        };
-        match key {
-            Key::Enter => self.judge_submit(typed),
-            Key::Delete if typed.is_none() => {
-                found(ActionKind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
-            }
-            Key::Space if self.focus == Focus::Moved => {
-                Decision::new(Verdict::Confirm, "builtin.key", "the key may press a button, and which isn't known")
-            }
-            _ => allow("the key submits nothing"),
-        }
-    }
-
     /// What is dragged is dropped somewhere.
     fn judge_drop(&self, call: &JudgedCall<'_>, decision: Decision) -> Decision {
         if !words(call.tool).iter().any(|word| ["drag", "drop", "swipe", "move"].contains(&word.as_str())) {
@@ -265,9 +246,12 @@ impl Builtin {
     }
 }
 
+/// A question that the page asks. Where it has too few words to say what about ("Really?"), it is asked about.
 fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
-    match call.arguments.get("accept").map(RawValue::get) {
-        Some("false") => allow("it says no to the page's question"),
+    let asked = |answer: &Target| answer.context.as_deref().unwrap_or_default().split_whitespace().count();
+    match (call.arguments.get("accept").map(RawValue::get), &call.named) {
+        (Some("false"), _) => allow("it says no to the page's question"),
+        (_, Named::Element(answer)) if asked(answer) > 2 || element::find(answer).is_some() => judge_target(answer),
         _ => found(ActionKind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
     }
 }

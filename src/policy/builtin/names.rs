@@ -169,7 +169,7 @@ mod tests {
         for (class_of, names) in [
             (
                 Class::Observe,
-                "browser_snapshot browser_take_screenshot browser_wait_for browser_console_messages browser_network_requests browser_hover browser_resize browser_close read_file read_text_file list_directory directory_tree get_file_info search_files list_allowed_directories git_status git_log git_diff_unstaged git_show get_current_time convert_time echo get-sum get-env get-tiny-image get-structured-content assistant_done assistant_delete_thought get_tree get_node get_signals find list_actions wait_for get_events list_orders get_order order_status list_payment_methods getDeletedItems browser_list_interactives browser_scroll browser_find browser_close_banners browser_extract observe scroll wait screenshot get_and_show search_messages message_list step hello pause",
+                "browser_snapshot browser_take_screenshot browser_wait_for browser_console_messages browser_network_requests browser_hover browser_resize browser_close read_file read_text_file list_directory directory_tree get_file_info search_files list_allowed_directories git_status git_log git_diff_unstaged git_show get_current_time convert_time echo get-sum get-env get-tiny-image get-structured-content assistant_done assistant_delete_thought get_tree get_node get_signals find list_actions wait_for get_events list_orders get_order order_status list_payment_methods getDeletedItems browser_list_interactives browser_scroll browser_find browser_close_banners browser_extract browser_overlay_hide browser_focus_next browser_focus_prev browser_console browser_pdf observe scroll wait screenshot get_and_show search_messages message_list step hello pause",
             ),
             (
                 Class::Navigate,
@@ -181,7 +181,7 @@ mod tests {
             ),
             (Class::Enter, "browser_type browser_fill_form browser_select_option type_text fill"),
             (Class::Press, "browser_press_key press_key browser_press press_action"),
-            (Class::Dialog, "browser_handle_dialog"),
+            (Class::Dialog, "browser_handle_dialog browser_dialog"),
             (
                 Class::Run,
                 "browser_evaluate browser_run_code run_command bash shell execute_sql python terminal fill_and_execute type_then_run get_and_execute",
@@ -203,6 +203,7 @@ mod tests {
             (Class::Destroy(ActionKind::Overwrite, "rollback"), "roll_back_deployment rollback"),
             (Class::Change("update"), "update_state list_update task_list_update status_update"),
             (Class::Change("set"), "set_status unset_status"),
+            (Class::Change("hide"), "hide_page page_hide"),
             (Class::Change("add"), "add_ssh_key"),
             (Class::Change("manage"), "manage_task_list"),
             (Class::Change("resize"), "resize-droplet"),

@@ -192,6 +192,9 @@ fn on_page(words: &[Word<'_>]) -> Option<Class> {
     match verb.text {
         "accept" | "dismiss" | "handle" if ends_with(&["dialog"]) => Some(Class::Dialog),
         "send" if only(&["key", "keys"]) && !objects.is_empty() => Some(Class::Press),
+        "dialog" if has_screen && objects.is_empty() => Some(Class::Dialog),
+        "console" | "pdf" if has_screen && objects.is_empty() => Some(Class::Observe),
+        "hide" if words.iter().any(|word| word.is(&["overlay"])) && objects.is_empty() => Some(Class::Observe),
         "close" | "resize" if has_screen && only(&["tab", "tabs"]) => Some(Class::Observe),
         "close" if only(&["tab", "tabs"]) && !objects.is_empty() => Some(Class::Observe),
         "snapshot" if objects.is_empty() => Some(Class::Observe),

@@ -2,7 +2,7 @@
 
 use super::element::find;
 use super::keys::enters;
-use super::{JudgedCall, found};
+use super::{JudgedCall, allow, found};
 use crate::policy::detector::ActionKind;
 use crate::policy::identifier::words;
 use crate::policy::snapshot::Named;
@@ -110,10 +110,39 @@ const UNSPACED_SEARCH: &[&str] = &["ค้นหา", "搜", "查找", "検索",
 const TEXT_ROLES: &[&str] = &["textbox", "searchbox", "combobox", "spinbutton", "textarea", "input"];
 
 /// Whether a field is one to search in.
-pub fn searches(target: &Target) -> bool {
+fn searches(target: &Target) -> bool {
     let is_named = words(&target.name).iter().any(|word| SEARCH.contains(&word.as_str()))
         || UNSPACED_SEARCH.iter().any(|word| target.name.contains(word));
     (target.role.as_deref() == Some("searchbox") || is_named) && find(target).is_none()
+}
+
+/// Enter in a form sends it; in a search it only looks.
+pub fn judge_submit(target: Option<&Target>) -> Decision {
+    match target {
+        Some(target) if searches(target) => allow("it only searches"),
+        _ => found(ActionKind::Submit, "builtin.submit", "Enter submits a form".to_owned()),
+    }
+}
+
+/// Judges a tool that does what its `action` says (`browser_overlay_act`) where it types or chooses; `None` where it clicks, or the
+/// element isn't known.
+pub fn judge_action(call: &JudgedCall<'_>) -> Option<Decision> {
+    let Named::Element(target) = &call.named else { return None };
+    match &*action(call)? {
+        // `browser-bridge` presses Enter in a search field.
+        "type" if target.role.as_deref() == Some("searchbox") || submits(call) => Some(judge_submit(Some(target))),
+        "type" | "select" => Some(judge_entering(call)),
+        _ => None,
+    }
+}
+
+fn action(call: &JudgedCall<'_>) -> Option<String> {
+    words(call.tool).iter().any(|word| word == "act").then(|| super::text(&call.arguments, "action"))?
+}
+
+/// What is typed or chosen, but not entered.
+pub fn judge_entering(call: &JudgedCall<'_>) -> Decision {
+    judge_choice(call).unwrap_or_else(|| allow("it only types or chooses"))
 }
 
 /// Whether it enters what it types.
@@ -166,7 +195,7 @@ fn ends_line(value: &Value) -> bool {
 }
 
 /// What is chosen, ticked or typed into does something by itself: a box "Pay automatically", an option "Delete my account".
-pub fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
+fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
     let mut chosen: Vec<Target> = Vec::new();
     if let Named::Element(target) = &call.named
         && !is_text_field(target)
@@ -177,8 +206,10 @@ pub fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
     let chooses = tool
         .iter()
         .any(|word| ["select", "choose", "option", "check", "pick", "set", "toggle"].contains(&word.as_str()));
+    let selects = action(call).is_some_and(|action| action == "select");
     for (key, raw) in call.arguments.iter() {
-        let is_choice = chooses && ["value", "values", "option", "options", "label", "labels", "choice"].contains(&key);
+        let is_choice = selects && key == "text"
+            || chooses && ["value", "values", "option", "options", "label", "labels", "choice"].contains(&key);
         if (is_choice || key == "fields")
             && let Ok(value) = serde_json::from_str(raw.get())
         {
@@ -208,7 +239,7 @@ fn append(value: &Value, chosen: &mut Vec<Target>) {
     }
 }
 
-fn is_text_field(target: &Target) -> bool {
+pub fn is_text_field(target: &Target) -> bool {
     let named = words(&target.name);
     match target.role.as_deref() {
         Some(role) => TEXT_ROLES.contains(&role.to_lowercase().as_str()),

@@ -73,7 +73,7 @@ const LOOKS: [&str; 19] = [
 ];
 
 /// What else the names of an interface's tools are made of.
-const INTERFACE: [&str; 28] = [
+const INTERFACE: [&str; 32] = [
     "a11y",
     "accessibility",
     "actions",
@@ -81,20 +81,24 @@ const INTERFACE: [&str; 28] = [
     "at",
     "browser",
     "button",
+    "by",
     "dom",
     "element",
     "for",
     "form",
     "history",
+    "index",
     "key",
     "keys",
     "mobile",
     "mouse",
     "new",
+    "next",
     "node",
     "on",
     "option",
     "page",
+    "prev",
     "screen",
     "take",
     "text",
@@ -163,6 +167,7 @@ pub(super) fn sort(tool: &str, arguments: &str) -> Sort {
         () if has(&LEADS) => Sort::Leads,
         () if has(&RUNS) => Sort::Runs,
         () if has(&["hover"]) => Sort::Looks,
+        () if is_typing(&words, arguments) && !submits(arguments) => Sort::Types,
         // `type_text` types, and `overlay_act` acts.
         () if has(&TYPES) && !submits(arguments) => Sort::Types,
         () if has(&ACTS) || has(&TYPES) => Sort::Acts,
@@ -172,11 +177,17 @@ pub(super) fn sort(tool: &str, arguments: &str) -> Sort {
     }
 }
 
+/// Whether a tool that does what its `action` says types (`browser_overlay_act`).
+fn is_typing(tool: &[String], arguments: &str) -> bool {
+    let is_type = |fields: &Fields<'_>| fields.get("action").is_some_and(|action| action.get() == "\"type\"");
+    tool.iter().any(|word| word == "act") && Fields::read(arguments).is_ok_and(|fields| is_type(&fields))
+}
+
 /// Whether something is entered as well as typed.
 fn submits(arguments: &str) -> bool {
     let Ok(Value::Object(fields)) = serde_json::from_str(arguments) else { return true };
     fields.iter().any(|(key, value)| match value {
-        Value::Bool(is_so) => *is_so && !matches!(&**key, "slowly" | "clear"),
+        Value::Bool(is_so) => *is_so && !matches!(&**key, "slowly" | "clear" | "append"),
         Value::String(text) => text.contains(['\n', '\r']),
         _ => false,
     })
@@ -208,7 +219,7 @@ const TEXTS: [&str; 3] = ["text", "label", "name"];
 
 /// Whether an argument with this key can name an element.
 fn may_name(key: &str) -> bool {
-    matches!(key, "fields" | "elements" | "path" | "from_uid")
+    matches!(key, "fields" | "elements" | "path" | "from" | "from_uid")
         || [&REFERENCES[..], &SELECTORS, &NUMBERS].iter().any(|keys| keys.contains(&key))
 }
 
@@ -225,7 +236,9 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
     // A `target` or a `ref` of a deployment is no element.
     let is_acting = has(&ACTS) || has(&TYPES) || has(&["browser", "page", "dom", "element", "ui"]);
-    if !is_acting || has(&["tab", "tabs", "network", "request", "requests"]) {
+    // A tab's number, but not that of the link that is opened in one.
+    let is_tab = has(&["tab", "tabs"]) && !has(&["open"]);
+    if !is_acting || is_tab || has(&["network", "request", "requests"]) {
         return Named::Nothing;
     }
     let mut found: Vec<Named> = Vec::new();
@@ -240,6 +253,7 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
             ("path", Some(path), _) if !path.is_empty() => Some(node(path, snapshot)),
             (key, Some(text), _) if REFERENCES.contains(&key) => Some(reference(text, key, snapshot)),
             (key, Some(text), _) if SELECTORS.contains(&key) => Some(select(text, snapshot)),
+            ("from", _, Some(number)) if has(&["drag"]) => Some(numbered("index", &number, snapshot)),
             ("from_uid", _, Some(number)) => Some(numbered("uid", &number, snapshot)),
             (_, _, Some(number)) if is_number => Some(numbered(key, &number, snapshot)),
             _ => None,
@@ -261,7 +275,7 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
 
 /// The answer to a browser's own dialog: its message tells what is accepted.
 fn dialog(tool: &str, fields: &Fields<'_>, snapshot: &Snapshot) -> Option<Named> {
-    let accepts = fields.get("accept").filter(|_| tool.ends_with("handle_dialog"))?.get() == "true";
+    let accepts = fields.get("accept").filter(|_| tool.ends_with("dialog"))?.get() == "true";
     let known = snapshot.dialog.as_ref().filter(|_| snapshot.unanswered.is_empty());
     Some(match known {
         Some(message) => Named::Element(Target {

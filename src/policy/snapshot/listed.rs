@@ -75,7 +75,8 @@ pub(super) fn plain(value: &Value) -> Option<String> {
     }
 }
 
-fn target(item: &Map<String, Value>) -> Target {
+/// What an object says of the element that it is.
+pub(super) fn target(item: &Map<String, Value>) -> Target {
     let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let first = |keys: &[&str]| keys.iter().find_map(|key| text(key));
     let name = first(&NAMES).unwrap_or_default();
@@ -103,15 +104,23 @@ fn target(item: &Map<String, Value>) -> Target {
 
 /// What an answer to an acting call says of whether the page is still the same; `None` where it says nothing.
 pub(super) fn has_changed(value: &Value) -> Option<bool> {
+    says(value, &[&["changed"], LEAVING].concat())
+}
+
+/// As [`has_changed`], of whether another page may have taken its place.
+pub(super) fn has_left(value: &Value) -> Option<bool> {
+    says(value, LEAVING)
+}
+
+const LEAVING: &[&str] = &["navigated", "navigation", "nav", "submitted", "enter", "reloaded"];
+
+fn says(value: &Value, signs: &[&str]) -> Option<bool> {
     let mut open = vec![value];
     let mut said = None;
     while let Some(value) = open.pop() {
         let Value::Object(fields) = value else { continue };
         for (key, value) in fields {
-            let signs = words(key);
-            let is_sign = signs.iter().any(|word| {
-                matches!(&**word, "changed" | "navigated" | "navigation" | "nav" | "submitted" | "enter" | "reloaded")
-            });
+            let is_sign = words(key).iter().any(|word| signs.contains(&&**word));
             match value {
                 Value::Bool(true) if is_sign => return Some(true),
                 Value::Bool(false) if is_sign => said = Some(false),

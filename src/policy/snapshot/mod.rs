@@ -3,7 +3,8 @@
 //! A reference (Playwright's `e12`, the number of a list) means something only in the numbering that it was given in. It is never
 //! judged by an element of another page or of an older numbering, so what is known is forgotten
 //!
-//! - with each new snapshot or list, which takes its place;
+//! - with each new snapshot or list, which takes its place; but a list of `browser-bridge` adds to what others of the same document have
+//!   shown, since a document's numbers are kept;
 //! - when a new numbering is hidden: it stands in a file, or where a page's own words may stand that look like one;
 //! - when what looks like a snapshot does not count as one (below);
 //! - when a call was answered that leads elsewhere (navigate, back, a tab), without a snapshot in its answer;
@@ -24,6 +25,7 @@
 //! look; one that may change the page is in flight until it is answered or cancelled.
 
 mod answer;
+mod bridge;
 mod call;
 mod chrome;
 mod godot;
@@ -49,6 +51,10 @@ pub struct Snapshot {
     /// The message of the browser's dialog that is open.
     dialog: Option<String>,
     address: Option<String>,
+    /// That of `browser-bridge` whose numbers the elements have.
+    document: Option<u64>,
+    /// What has the focus, where the last answer that may have moved it tells.
+    focused: Option<Target>,
     /// How many have been heard: the last one's id.
     heard: u64,
     unanswered: VecDeque<Call>,
@@ -98,6 +104,8 @@ enum Shown<'a> {
     /// chrome-devtools-mcp's.
     Chrome(Vec<&'a str>),
     List(Vec<(String, Target)>),
+    /// Elements of a document of `browser-bridge`.
+    Numbered(u64, Vec<(String, Target)>),
 }
 
 /// So many elements are kept, so many bytes of their texts, and so many calls that nobody answers.
@@ -110,7 +118,7 @@ impl Snapshot {
     pub fn observe(&mut self, line: &[u8]) {
         match answer::read(line) {
             WorldOutput::Nothing => {}
-            WorldOutput::Unreadable => self.forget(),
+            WorldOutput::Unreadable => self.lose(),
             WorldOutput::Answer(answer) => self.learn(&answer),
         }
     }
@@ -119,7 +127,7 @@ impl Snapshot {
     pub fn passes(&mut self, id: Option<&str>, tool: &str, arguments: &str) {
         if self.unanswered.len() == MOST_CALLS {
             self.unanswered.pop_front();
-            self.forget();
+            self.lose();
         }
         let id = id.and_then(call::id_value);
         let sort = call::sort(tool, arguments);
@@ -143,13 +151,23 @@ impl Snapshot {
         let Some(id) = call::id_value(id) else { return };
         if let Some(at) = self.unanswered.iter().position(|call| call.id.as_ref() == Some(&id)) {
             self.unanswered.remove(at);
-            self.forget();
+            self.lose();
         }
     }
 
     /// What a call's arguments name.
     pub fn target(&self, tool: &str, arguments: &str) -> Named {
         call::names(tool, arguments, self)
+    }
+
+    /// What has the focus.
+    pub fn focused(&self) -> Option<&Target> {
+        self.focused.as_ref().filter(|_| self.unanswered.is_empty())
+    }
+
+    /// Whether the elements that are known are `browser-bridge`'s.
+    pub fn is_numbered(&self) -> bool {
+        self.document.is_some()
     }
 
     fn learn(&mut self, answer: &Answer) {
@@ -161,7 +179,12 @@ impl Snapshot {
         let is_source = answer.is_observation || asked.as_ref().is_some_and(|call| call.shows);
         let counts = is_source && !self.unanswered.iter().any(|call| call.sort.may_change());
         if !answer.is_observation && asked.as_ref().is_some_and(|call| call.shows || call.sort.may_change()) {
-            self.dialog = texts.iter().rev().filter(|_| is_source).find_map(|text| playwright::dialog(text));
+            let said = || texts.iter().rev().find_map(|text| playwright::dialog(text));
+            self.dialog = if is_source { said().or_else(|| values.iter().find_map(bridge::dialog)) } else { None };
+        }
+        let focused = values.iter().find_map(bridge::focused).filter(|_| counts);
+        if focused.is_some() || asked.as_ref().is_some_and(|call| call.sort.may_change()) {
+            self.focused = focused;
         }
         let is_found = asked.as_ref().is_some_and(|call| call::is_find(&call.tool));
         let mut shown = shown(&texts, &values, is_found && !answer.failed);
@@ -179,6 +202,7 @@ impl Snapshot {
                 self.replace(tree::targets(chrome::read(&lines, MOST)), false)
             }
             (Some(Shown::List(list)), true) if counts => self.replace(list, is_part),
+            (Some(Shown::Numbered(document, list)), true) if counts => self.see_numbered(document, list),
             _ => self.forget(),
         }
         // A game carries out its calls in order.
@@ -212,7 +236,10 @@ impl Snapshot {
     /// Forgets what an answered call may have changed, but where the answer itself shows what has.
     fn stale(&mut self, answer: &Answer, values: &[Value], asked: Option<&Call>, is_change: bool) {
         let shows = asked.is_some_and(|call| call.shows);
-        let changed: Vec<bool> = values.iter().filter_map(listed::has_changed).collect();
+        // What is typed changes a page. Numbers that are bound to its document stay, as others do where the answer tells nothing.
+        let is_typed = self.document.is_some() && asked.is_some_and(|call| call.sort == Sort::Types);
+        let has_changed = if is_typed { listed::has_left } else { listed::has_changed };
+        let changed: Vec<bool> = values.iter().filter_map(has_changed).collect();
         let is_same = shows && !changed.is_empty() && !changed.contains(&true) && !answer.failed;
         let is_stale = match asked.map(|call| call.sort) {
             Some(Sort::Leads) => true,
@@ -232,6 +259,13 @@ impl Snapshot {
     pub fn forget(&mut self) {
         self.size -= self.elements.values().filter_map(|known| known.target.as_ref()).map(Target::size).sum::<usize>();
         self.elements.clear();
+        self.document = None;
+    }
+
+    /// As [`Snapshot::forget`], where what has the focus isn't known either.
+    fn lose(&mut self) {
+        self.forget();
+        self.focused = None;
     }
 
     fn see(&mut self, lines: &[&str], is_part: bool) {
@@ -242,8 +276,19 @@ impl Snapshot {
         playwright::fill_in(&mut items, &self.elements);
         // Where an element stands that isn't told of may have changed as well.
         self.elements.values_mut().for_each(|known| known.is_part = true);
-        let targets = tree::targets(items);
-        // One that is told of takes the place of what was known.
+        self.update(tree::targets(items));
+    }
+
+    fn see_numbered(&mut self, document: u64, targets: Vec<(String, Target)>) {
+        if self.document != Some(document) {
+            self.forget();
+        }
+        self.update(targets);
+        self.document = Some(document);
+    }
+
+    /// Those that are shown take the place of what was known of them; the others stay.
+    fn update(&mut self, targets: Vec<(String, Target)>) {
         for (key, _) in &targets {
             let known = self.elements.remove(key).and_then(|known| known.target);
             self.size -= known.as_ref().map_or(0, Target::size);
@@ -320,7 +365,8 @@ fn shown<'a>(texts: &[&'a str], values: &[Value], in_result: bool) -> Vec<Shown<
         }
         shown.extend(chrome::find(text).map(|found| found.map_or(Shown::Hidden, Shown::Chrome)));
     }
-    shown.extend(values.iter().filter_map(|value| listed::read(value, MOST)).map(Shown::List));
+    let list = |value| bridge::list(value, MOST).or_else(|| listed::read(value, MOST).map(Shown::List));
+    shown.extend(values.iter().filter_map(list));
     // A list may be there twice: as text and structured.
     shown.dedup();
     shown

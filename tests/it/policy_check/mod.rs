@@ -2,6 +2,7 @@
 
 mod arguments;
 mod audit;
+mod browser_bridge;
 mod bytes;
 mod calls;
 mod hints;

@@ -1,0 +1,60 @@
+//! What `browser-bridge` says of a page: lists whose numbers are kept as long as the document is there, its dialog, and the focus.
+
+use super::Shown;
+use super::listed::target;
+use crate::policy::target::Target;
+use serde_json::Value;
+
+/// The list in a result, an object with `snapshot_id` and `items`; `None` where it is not a list of `browser-bridge`.
+///
+/// `snapshot_id` is `sD.N`: D counts documents, and the numbers of one document are kept in its later lists. An item is an object, or
+/// a line `7 button(disabled,covered) Pay now`: number, role, marks, name.
+pub(super) fn list(result: &Value, most: usize) -> Option<Shown<'static>> {
+    let fields = result.get("structuredContent").unwrap_or(result);
+    let document = document(fields.get("snapshot_id")?.as_str()?)?;
+    let items = fields.get("items")?.as_array()?;
+    let listed: Option<Vec<(String, Target)>> = items.iter().take(most).map(item).collect();
+    Some(listed.map_or(Shown::Hidden, |items| Shown::Numbered(document, items)))
+}
+
+fn document(snapshot: &str) -> Option<u64> {
+    let (document, number) = snapshot.strip_prefix('s')?.split_once('.')?;
+    number.parse::<u64>().ok()?;
+    document.parse().ok()
+}
+
+/// All are kept by the same key: a later list may have other fields.
+fn item(item: &Value) -> Option<(String, Target)> {
+    let (number, target) = match item {
+        Value::String(line) => compact(line)?,
+        Value::Object(fields) => (fields.get("index")?.as_u64()?, target(fields)),
+        _ => return None,
+    };
+    Some((format!("index={number}"), target))
+}
+
+fn compact(line: &str) -> Option<(u64, Target)> {
+    let (number, element) = line.split_once(' ')?;
+    let (kind, name) = element.split_once(' ').unwrap_or((element, ""));
+    let role = match kind.split_once('(') {
+        Some((role, marks)) if marks.ends_with(')') => role,
+        Some(_) => return None,
+        None => kind,
+    };
+    let target = Target { role: Some(role.to_owned()), name: name.to_owned(), ..Target::default() };
+    Some((number.parse().ok()?, target))
+}
+
+/// The message of the dialog that is open.
+pub(super) fn dialog(result: &Value) -> Option<String> {
+    let fields = result.get("structuredContent").unwrap_or(result);
+    fields.get("dialog")?.get("message")?.as_str().map(str::to_owned)
+}
+
+/// What has the focus.
+pub(super) fn focused(result: &Value) -> Option<Target> {
+    let fields = result.get("structuredContent").unwrap_or(result);
+    let text = |key: &str| fields.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let name = text("focused_name").unwrap_or_default();
+    Some(Target { role: Some(text("focused_role")?), name, ..Target::default() })
+}
