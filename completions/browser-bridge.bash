@@ -23,7 +23,7 @@ _browser__bridge() {
 
     case "${cmd}" in
         browser__bridge)
-            opts="-h -V --headless --headed --browser --user-data --download-dir --upload-root --save-media --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
+            opts="-h -V --headless --headed --browser --user-data --viewport --locale --proxy --download-dir --upload-root --save-media --allow-origin --allow-file --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -37,6 +37,18 @@ _browser__bridge() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --viewport)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --locale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --proxy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --download-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -46,6 +58,14 @@ _browser__bridge() {
                     return 0
                     ;;
                 --save-media)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-origin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -62,6 +62,19 @@ impl Allowed {
         Ok(self)
     }
 
+    /// Allows an address that a person has named: its origin, or its file.
+    ///
+    /// # Errors
+    /// It is none that a page can be at.
+    pub fn first(self, address: &str) -> Result<Allowed, String> {
+        let url = Url::parse(address).map_err(|error| format!("{address:?} is not an address: {error}"))?;
+        match (url.scheme(), url.to_file_path()) {
+            ("file", Ok(path)) => self.file(&path).map_err(|error| format!("{}: {error}", path.display())),
+            ("http" | "https", _) => self.origin(&url.origin().ascii_serialization()),
+            _ => self.check(address).map(|()| self),
+        }
+    }
+
     /// Whether a page may be at an address, as far as its text tells.
     ///
     /// # Errors

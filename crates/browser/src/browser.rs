@@ -29,8 +29,6 @@ pub struct Browser {
     interception: Interception,
     /// Commands for every session of a page or a frame.
     emulation: Vec<(&'static str, Value)>,
-    numbers: Numbers,
-    downloads: Downloads,
     replayed: Replayed,
 }
 
@@ -147,13 +145,15 @@ impl Browser {
     /// # Errors
     /// There is none by then.
     pub fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
+        self.next(until).map(drop)
+    }
+
     pub(crate) fn replayed(&mut self) -> &mut Replayed {
         &mut self.replayed
+    }
+
     pub(crate) fn page_mut(&mut self) -> Result<&mut Page, Fault> {
         self.pages.page_mut(&self.active).ok_or(Fault::NoPage)
-    /// Takes the next event; an answer that comes instead is one that nobody waits for.
-    pub(crate) fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
-        self.next(until).map(drop)
     }
 
     /// Commands are for this page from now on.

@@ -131,7 +131,6 @@ impl Browser {
         Ok(self.on_element(&world, &object, function, arguments, until)?)
     }
 
-    fn dispatch(&mut self, method: &str, event: &Value, until: Instant) -> Result<(), Fault> {
     pub(crate) fn dispatch(&mut self, method: &str, event: &Value, until: Instant) -> Result<(), Fault> {
         let IgnoredAny = self.call_page(method, event, until)?;
         Ok(())

@@ -1,7 +1,7 @@
 //! The console and the failed requests of pages in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Console, Failure, Launch, Ready};
+use pipewright_browser::{Allowed, Browser, Console, Failure, Launch, Ready};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,9 @@ fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
     std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>\n{page}")).unwrap();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser =
+        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
+            .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Quiet(Duration::from_millis(200)), soon()).unwrap();
     (browser, place)
 }

@@ -1,7 +1,7 @@
 //! What can be read on pages of a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Extract, Launch, Ready, Stats};
+use pipewright_browser::{Allowed, Browser, Extract, Launch, Ready, Stats};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
@@ -16,7 +16,9 @@ fn read_until(page: &str, time: Duration) -> Extract {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
     std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><title>Title</title>{page}")).unwrap();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser =
+        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
+            .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     let begun = Instant::now();
     let extract = browser.extract(begun + time).unwrap();

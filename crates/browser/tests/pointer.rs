@@ -1,7 +1,7 @@
 //! Hovering and dragging in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Launch, Ready, Refusal, Scope};
+use pipewright_browser::{Allowed, Browser, Launch, Ready, Refusal, Scope};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,9 @@ fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let path = place.path().join("page.html");
     let script = "<script>window.log = []; const note = (text) => log.push(text)</script>";
     std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{script}{page}")).unwrap();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser =
+        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
+            .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     (browser, place)
 }

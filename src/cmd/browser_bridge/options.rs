@@ -5,8 +5,8 @@ use super::worker::Start;
 use crate::io::private;
 use crate::io::report::{Failure, Status};
 use clap::ValueEnum;
-use pipewright_browser::tools::{Session, Settings};
-use pipewright_browser::{Browser, Launch, Settle};
+use pipewright_browser::tools::{Session, Settings, with_scheme};
+use pipewright_browser::{Allowed, Browser, Launch, Settle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +30,16 @@ pub struct BrowserOptions {
     #[arg(long, value_name = "DIR", help_heading = "Browser")]
     user_data: Option<PathBuf>,
 
+    /// The size of the page's window, such as 1280x720
+    #[arg(long, value_name = "WxH", value_parser = viewport, help_heading = "Browser")]
+    viewport: Option<(u32, u32)>,
+    /// The language that pages are asked for, such as de-DE
+    #[arg(long, value_name = "TAG", help_heading = "Browser")]
+    locale: Option<String>,
+    /// The proxy for all requests: http://HOST:PORT or socks5://HOST:PORT
+    #[arg(long, value_name = "URL", help_heading = "Browser")]
+    proxy: Option<String>,
+
     /// Save files that pages offer for download in this folder; without it they are refused
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     download_dir: Option<PathBuf>,
@@ -40,6 +50,13 @@ pub struct BrowserOptions {
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     save_media: Option<PathBuf>,
 
+    /// Let pages be at this origin (http://HOST:PORT, HOST or *.DOMAIN) even if it is this machine or a private network; may be given
+    /// more than once
+    #[arg(long, value_name = "ORIGIN", help_heading = "Permissions")]
+    allow_origin: Vec<String>,
+    /// Let pages be in this file or folder (file: addresses are refused otherwise); may be given more than once
+    #[arg(long, value_name = "PATH", help_heading = "Permissions")]
+    allow_file: Vec<PathBuf>,
     /// Offer browser_evaluate, which runs JavaScript in pages
     #[arg(long, help_heading = "Permissions")]
     pub(super) allow_evaluate: bool,
@@ -69,6 +86,7 @@ impl BrowserOptions {
             Settling::Network => Settle::Network,
             Settling::Fixed => Settle::Fixed(pause),
         };
+        let url = self.url.as_deref().map(with_scheme);
         let downloads = self.download_dir.as_deref().map(|folder| made("--download-dir", folder)).transpose()?;
         let uploads = self.upload_root.as_deref().map(|folder| found("--upload-root", folder)).transpose()?;
         let has_display = ["DISPLAY", "WAYLAND_DISPLAY"]
@@ -78,9 +96,13 @@ impl BrowserOptions {
             program: self.browser,
             is_headed: self.headed || (has_display && !self.headless),
             profile: self.user_data,
+            viewport: self.viewport,
+            locale: self.locale,
+            proxy: self.proxy,
+            allowed: allowed(url.as_deref(), &self.allow_origin, &self.allow_file)?,
             ..Launch::default()
         };
-        let (url, evaluates, media) = (self.url, self.allow_evaluate, self.save_media);
+        let (url, evaluates, media) = (url, self.allow_evaluate, self.save_media);
         Ok(Arc::new(move || {
             let browser = Browser::start(&launch).map_err(|why| why.to_string())?;
             let settings = Settings {
@@ -98,6 +120,34 @@ impl BrowserOptions {
             }
             Ok(session)
         }))
+    }
+}
+
+/// `1280x720`.
+fn viewport(text: &str) -> Result<(u32, u32), String> {
+    let sides =
+        text.split_once(['x', 'X']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let is_fit = |side: u32| (1..=16384).contains(&side);
+    sides
+        .filter(|(width, height)| is_fit(*width) && is_fit(*height))
+        .ok_or_else(|| "a size is a width and a height in CSS pixels, such as 1280x720".to_owned())
+}
+
+/// Where pages may be besides public addresses. `first` is the address that was named to begin with.
+fn allowed(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result<Allowed, Failure> {
+    let usage =
+        |option: &str, why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("{option}: {why}"));
+    let mut allowed = Allowed::default();
+    for origin in origins {
+        allowed = allowed.origin(origin).map_err(|why| usage("--allow-origin", &why))?;
+    }
+    for file in files {
+        let added = allowed.file(file);
+        allowed = added.map_err(|error| usage("--allow-file", &format_args!("{}: {error}", file.display())))?;
+    }
+    match first {
+        Some(url) => allowed.first(url).map_err(|why| usage("URL", &why)),
+        None => Ok(allowed),
     }
 }
 

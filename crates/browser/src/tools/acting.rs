@@ -10,6 +10,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Hover {
+    /// The number of the element.
+    index: Number,
+    /// The list that the number is from: fails if the page has shown another document since.
+    snapshot_id: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Drag {
+    /// The number of the element to drag.
+    from: Number,
+    /// The number of the element to drop it on.
+    to: Number,
+    /// The list that the numbers are from: fails if the page has shown another document since.
+    snapshot_id: Option<String>,
+    /// What to wait for afterwards: none, dom (the page stops changing), network (it also stops loading) or fixed (a pause).
+    settle: Option<Settling>,
+}
+
 /// What is done to an element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -133,6 +155,23 @@ impl Session {
             Ok(()) | Err(Refusal::Fault(crate::Fault::Dialog(_))) => Ok(report),
             Err(refusal) => Err(refusal.into()),
         }
+    }
+}
+
+impl Arguments for Hover {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let index = session.element(self.index, self.snapshot_id.as_deref(), until)?;
+        let report = Report::default().with("performed", "hover").with("id", index.to_string());
+        session.act_on(None, until, report, |session| session.browser.hover(index, until))
+    }
+}
+
+impl Arguments for Drag {
+    fn run(self, session: &mut Session, until: Instant) -> Answer {
+        let from = session.element(self.from, self.snapshot_id.as_deref(), until)?;
+        let to = session.element(self.to, self.snapshot_id.as_deref(), until)?;
+        let report = Report::default().with("performed", "drag").with("id", from.to_string());
+        session.act_on(self.settle, until, report, |session| session.browser.drag(from, to, until))
     }
 }
 

@@ -87,7 +87,7 @@ impl Arguments for Navigate {
 }
 
 /// The address with a scheme: `example.org/a` is https.
-pub(super) fn with_scheme(url: &str) -> String {
+pub fn with_scheme(url: &str) -> String {
     let scheme = url.split_once(':').map(|(scheme, rest)| (scheme, rest));
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())

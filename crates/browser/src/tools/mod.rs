@@ -14,6 +14,7 @@ mod table;
 mod tabs;
 mod transfer;
 
+pub use going::with_scheme;
 pub use problem::{Problem, ProblemKind};
 pub use table::{Declared, declared};
 
@@ -98,7 +99,7 @@ impl Session {
     /// # Errors
     /// Why it is not shown.
     pub fn open(&mut self, url: &str, until: Instant) -> Result<(), Problem> {
-        self.browser.navigate(&going::with_scheme(url), crate::Ready::Parsed, until)?;
+        self.browser.navigate(url, crate::Ready::Parsed, until)?;
         Ok(())
     }
 

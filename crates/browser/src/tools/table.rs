@@ -187,6 +187,8 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             Acts,
             "Answers the alert, confirm, prompt or beforeunload dialog that holds the page up.",
         ),
+        tool::<acting::Hover>("browser_hover", Shows, "Moves the mouse over an element."),
+        tool::<acting::Drag>("browser_drag", Acts, "Drags one element onto another."),
         tool::<transfer::ClickAndWait>(
             "browser_click_and_wait_download",
             Acts,
@@ -201,6 +203,13 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             "browser_upload",
             Acts,
             "Gives files to a file input. They must be in the folder that uploads are allowed from.",
+        ),
+        tool::<reading::Read>("browser_extract", Reads, "Returns the title, address, text and counts of the page."),
+        tool::<reading::Pdf>("browser_pdf", Reads, "Prints the page as PDF and returns its path."),
+        tool::<reading::Console>(
+            "browser_console",
+            Reads,
+            "Returns the messages of the console and the failed requests since the last call.",
         ),
         tool::<overlay::Screenshot>(
             "browser_screenshot",
