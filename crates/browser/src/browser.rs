@@ -6,7 +6,7 @@ use crate::files::Downloads;
 use crate::interception::{self, Interception};
 use crate::pages::{Begun, Dialog, Page, Pages};
 use crate::wire::{Message, Refused};
-use crate::{Connection, Gone, Launch, NotStarted, Process, Waker};
+use crate::{Allowed, Connection, Gone, Launch, NotStarted, Process, Waker};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
@@ -19,7 +19,8 @@ const START: Duration = Duration::from_secs(30);
 /// A browser that runs.
 #[derive(Debug)]
 pub struct Browser {
-    process: Process,
+    /// `None` where it was attached to: it is not ours, and stays.
+    process: Option<Process>,
     connection: Connection,
     pub(crate) pages: Pages,
     /// The page that commands are for, by its id.
@@ -81,27 +82,37 @@ impl Browser {
     /// It does not start, or shows no page.
     pub fn start(launch: &Launch) -> Result<Browser, NotStarted> {
         let (process, connection) = launch.start()?;
-        let mut browser = Browser {
+        let mut browser = Browser::over(connection, Some(process), launch.allowed.clone(), launch.emulation());
+        let until = Instant::now() + START;
+        let begun = browser.begin(until).and_then(|()| browser.open(until));
+        begun.map_err(|fault| NotStarted(format!("the browser was started, but: {fault}")))?;
+        Ok(browser)
+    }
+
+    /// `emulation` is what is said in every session of a page or a frame.
+    pub(crate) fn over(
+        connection: Connection,
+        process: Option<Process>,
+        allowed: Allowed,
+        emulation: Vec<(&'static str, Value)>,
+    ) -> Browser {
+        Browser {
             process,
             connection,
             pages: Pages::default(),
             active: String::new(),
             numbers: Numbers::default(),
             downloads: Downloads::default(),
-            interception: Interception::new(launch.allowed.clone()),
-            emulation: launch.emulation(),
+            interception: Interception::new(allowed),
+            emulation,
             replayed: Replayed::default(),
-        };
-        let until = Instant::now() + START;
-        let begun = browser.begin(until);
-        begun.map_err(|fault| NotStarted(format!("the browser was started, but: {fault}")))?;
-        Ok(browser)
+        }
     }
 
-    fn begin(&mut self, until: Instant) -> Result<(), Fault> {
+    /// Takes events of all pages from now on, also of those that are there.
+    pub(crate) fn begin(&mut self, until: Instant) -> Result<(), Fault> {
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         let _: IgnoredAny = self.call(None, "Target.setAutoAttach", &attach, until)?;
-        self.open(until)?;
         Ok(())
     }
 
@@ -239,7 +250,7 @@ impl Browser {
     }
 
     /// Takes the next message; gives it where it is an answer.
-    fn next(&mut self, until: Instant) -> Result<Option<Answer>, Fault> {
+    pub(crate) fn next(&mut self, until: Instant) -> Result<Option<Answer>, Fault> {
         match self.connection.next(until) {
             Ok(None) => Ok(None),
             Ok(Some(Message::Response { id, outcome })) => Ok(Some((id, outcome))),
@@ -260,7 +271,7 @@ impl Browser {
             }
             Err(Gone::Late) => Err(Fault::Late),
             Err(Gone::Cancelled) => Err(Fault::Cancelled),
-            Err(Gone::Ended) => Err(Fault::Lost(self.process.printed())),
+            Err(Gone::Ended) => Err(Fault::Lost(self.process.as_ref().map(Process::printed).unwrap_or_default())),
         }
     }
 
@@ -288,13 +299,20 @@ impl Browser {
         }
     }
 
-    /// Asks the browser to end, and waits until it has.
+    /// Sends a command, and gives its number, with which [`Browser::next`] gives the answer.
+    pub(crate) fn send(&mut self, session: &str, method: &str, params: &Value) -> Result<u64, Fault> {
+        self.connection.send(Some(session), method, params).map_err(|error| Fault::Unreadable(error.to_string()))
+    }
+
+    /// Asks the browser to end, and waits until it has. One that was attached to stays as it is.
     pub fn close(mut self) {
-        let until = Instant::now() + Duration::from_secs(3);
-        let _: Result<IgnoredAny, Fault> = self.call(None, "Browser.close", &json!({}), until);
-        let _ = self.process.wait();
+        if let Some(mut process) = self.process.take() {
+            let until = Instant::now() + Duration::from_secs(3);
+            let _: Result<IgnoredAny, Fault> = self.call(None, "Browser.close", &json!({}), until);
+            let _ = process.wait();
+        }
     }
 }
 
 /// The number of a command, and what came of it.
-type Answer = (u64, Result<Box<serde_json::value::RawValue>, Refused>);
+pub(crate) type Answer = (u64, Result<Box<serde_json::value::RawValue>, Refused>);

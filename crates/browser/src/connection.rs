@@ -1,5 +1,6 @@
-//! A browser at the other end of two pipes.
+//! A browser at the other end of two pipes, or of a WebSocket.
 
+use crate::socket::Socket;
 use crate::wire::{self, Message, Splitter};
 use serde::Serialize;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -10,12 +11,13 @@ use std::thread;
 use std::time::Instant;
 
 /// The longest message that is taken, in bytes: a screenshot of a long page, in base64.
-const LONGEST: usize = 256 << 20;
+pub(crate) const LONGEST: usize = 256 << 20;
 
 /// So many messages wait to be read; then the pipe is read no further.
 const WAITING: usize = 256;
 
-/// Commands to a browser, and its messages. Dropping it closes both pipes, whereupon the browser ends.
+/// Commands to a browser, and its messages. Dropping it closes both pipes, whereupon the browser ends, or the WebSocket, and the browser
+/// stays.
 #[derive(Debug)]
 pub struct Connection {
     commands: Sender<Vec<u8>>,
@@ -66,7 +68,7 @@ impl Waker {
 pub enum Gone {
     /// None came in time.
     Late,
-    /// The browser has closed its pipe: it has ended.
+    /// The browser has closed its pipe or socket: it has ended.
     Ended,
     /// [`Waker::cancel`] was called.
     Cancelled,
@@ -78,11 +80,41 @@ impl Connection {
     /// # Errors
     /// The system gives no thread.
     pub fn new(to: PipeWriter, from: PipeReader) -> io::Result<Connection> {
+        Connection::start(move |sent| write(to, sent), move |arrived| forward(from, arrived))
+    }
+
+    /// Takes a WebSocket.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn over(socket: Socket) -> io::Result<Connection> {
+        let writer = socket.writer();
+        let write = move |sent: &Receiver<Vec<u8>>| {
+            while let Ok(mut command) = sent.recv() {
+                // The frame ends the message.
+                command.pop();
+                if writer.send_text(command).is_err() {
+                    break;
+                }
+            }
+            writer.end();
+        };
+        Connection::start(write, |arrived| socket.read(|message| pass(message, arrived)))
+    }
+
+    fn start(
+        write: impl FnOnce(&Receiver<Vec<u8>>) + Send + 'static,
+        read: impl FnOnce(&SyncSender<Arrived>) + Send + 'static,
+    ) -> io::Result<Connection> {
         let (commands, sent) = channel();
         let (arrived, messages) = sync_channel(WAITING);
         let waker = Waker { arrived: arrived.clone(), is_cancelled: Arc::default() };
-        thread::Builder::new().name("to browser".to_owned()).spawn(move || write(to, &sent))?;
-        thread::Builder::new().name("from browser".to_owned()).spawn(move || read(from, &arrived))?;
+        thread::Builder::new().name("to browser".to_owned()).spawn(move || write(&sent))?;
+        thread::Builder::new().name("from browser".to_owned()).spawn(move || {
+            read(&arrived);
+            // The channel stays open after that: wakers have a sender, too.
+            let _ = arrived.send(Arrived::Ended);
+        })?;
         Ok(Connection { commands, messages, waker, has_ended: false, last: 0 })
     }
 
@@ -137,12 +169,6 @@ fn write(mut to: PipeWriter, commands: &Receiver<Vec<u8>>) {
     }
 }
 
-fn read(from: PipeReader, arrived: &SyncSender<Arrived>) {
-    forward(from, arrived);
-    // The channel stays open after that: wakers have a sender, too.
-    let _ = arrived.send(Arrived::Ended);
-}
-
 fn forward(mut from: PipeReader, arrived: &SyncSender<Arrived>) {
     let (mut splitter, mut bytes, mut is_wanted) = (Splitter::new(LONGEST), vec![0; 1 << 16], true);
     while is_wanted {
@@ -153,10 +179,12 @@ fn forward(mut from: PipeReader, arrived: &SyncSender<Arrived>) {
             Err(_) => return,
         };
         splitter.take(&bytes[..length], &mut |message| {
-            // What is no message of the protocol answers nothing.
-            if let Ok(message) = Message::read(message) {
-                is_wanted &= arrived.send(Arrived::Message(message)).is_ok();
-            }
+            is_wanted &= pass(message, arrived);
         });
     }
+}
+
+/// Passes a message on; false where nobody takes it. What is no message of the protocol answers nothing.
+fn pass(message: &[u8], arrived: &SyncSender<Arrived>) -> bool {
+    Message::read(message).map_or(true, |message| arrived.send(Arrived::Message(message)).is_ok())
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::time::Instant;
 
-const SCRIPT: &str = include_str!("scripts/elements.js");
+const SCRIPT: &str =
+    concat!("(() => {", include_str!("scripts/naming.js"), "return (", include_str!("scripts/elements.js"), ")})()");
 
 /// Which elements are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

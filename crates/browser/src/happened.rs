@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const STATE: &str = include_str!("scripts/state.js");
+const STATE: &str =
+    concat!("(() => {", include_str!("scripts/naming.js"), "return (", include_str!("scripts/state.js"), ")})()");
 
 const QUIET: &str = include_str!("scripts/quiet.js");
 

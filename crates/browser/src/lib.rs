@@ -1,9 +1,10 @@
-//! Chromium, driven over its debugging pipe: no TCP port is open, and nobody else can steer it.
+//! Chromium, driven over its debugging pipe: no TCP port is open, and nobody else can steer it. Or one that is open already, over a WebSocket.
 //!
 //! [`Process`] is a browser that was started, with its profile; [`Connection`] sends it commands of the Chrome DevTools Protocol and
 //! gives its messages. On both stands [`Browser`], with its [`pages`]. All block: a browser has a thread of its own.
 
 mod addresses;
+mod attach;
 mod browser;
 mod connection;
 mod console;
@@ -24,6 +25,7 @@ mod print;
 mod profile;
 mod requests;
 mod scroll;
+mod socket;
 mod tabs;
 pub mod tools;
 mod wait;

@@ -105,6 +105,8 @@ struct TargetInfo {
 #[serde(rename_all = "camelCase")]
 struct Attached {
     session_id: String,
+    #[serde(default)]
+    waiting_for_debugger: bool,
     target_info: TargetInfo,
 }
 
@@ -253,6 +255,13 @@ impl Pages {
         }
     }
 
+    /// A page that was there before its events were taken: what it shows, and whether that is loaded.
+    pub(crate) fn adopt(&mut self, id: &str, shown: Document, now: Instant) {
+        let Some(page) = self.pages.iter_mut().find(|page| page.id == id) else { return };
+        page.network.quiet_since = (shown.is_loaded && page.network.under_way.is_empty()).then_some(now);
+        page.document = shown;
+    }
+
     /// A page is about to go elsewhere.
     pub(crate) fn depart(&mut self, id: &str) {
         if let Some(page) = self.pages.iter_mut().find(|page| page.id == id) {
@@ -264,7 +273,7 @@ impl Pages {
     pub fn take(&mut self, event: &Event, now: Instant) -> Option<Begun> {
         let Event { session, method, params } = event;
         match method.as_str() {
-            "Target.attachedToTarget" => return self.attach(read(params)?, session.as_deref()),
+            "Target.attachedToTarget" => return self.attach(read(params)?, session.as_deref(), now),
             "Target.detachedFromTarget" => {
                 let OfSession { session_id } = read(params)?;
                 self.frames.remove(&session_id);
@@ -288,14 +297,21 @@ impl Pages {
         None
     }
 
-    fn attach(&mut self, attached: Attached, parent: Option<&str>) -> Option<Begun> {
-        let Attached { session_id: session, target_info: info } = attached;
+    fn attach(&mut self, attached: Attached, parent: Option<&str>, now: Instant) -> Option<Begun> {
+        let Attached { session_id: session, target_info: info, waiting_for_debugger: is_new } = attached;
         let (is_page, is_frame) = (info.kind == "page", info.kind == "iframe");
         let parent = parent.filter(|parent| self.outwards(parent).all(|outer| outer != session));
         if let (true, Some(parent)) = (is_frame, parent) {
             self.frames.insert(session.clone(), (parent.to_owned(), info.target_id));
         } else if is_page {
-            let document = Document { url: info.url, frame: info.target_id.clone(), ..Document::default() };
+            let document = Document {
+                url: info.url,
+                frame: info.target_id.clone(),
+                // One that was there before is taken as loaded until it says otherwise.
+                is_parsed: !is_new,
+                is_loaded: !is_new,
+                ..Document::default()
+            };
             self.pages.push(Page {
                 id: info.target_id,
                 session: session.clone(),
@@ -306,7 +322,7 @@ impl Pages {
                 dialog: None,
                 is_crashed: false,
                 refused: None,
-                network: Network::default(),
+                network: Network { quiet_since: (!is_new).then_some(now), ..Network::default() },
                 requests: Requests::default(),
                 answered: None,
             });

@@ -79,13 +79,12 @@
       world.numbers.set(element, number);
       world.elements.set(number, new WeakRef(element));
     }
-    const role = element.computedRole ?? element.getAttribute("role") ?? "";
+    const role = roleOf(element);
     const isInferred = (role === "textbox" || role === "combobox") && searches(element);
-    const name = element.computedName ?? element.getAttribute("aria-label") ?? element.innerText ?? "";
     const item = {
       number,
       role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? "clickable" : role,
-      name: text(name || element.innerText || element.placeholder || element.title || ""),
+      name: text(nameOf(element) || element.innerText || element.placeholder || element.title || ""),
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
     const marks = [];

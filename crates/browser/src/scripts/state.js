@@ -18,7 +18,7 @@
     url: location.href,
     title: document.title,
     scroll: [Math.round(world.scrollX), Math.round(world.scrollY)],
-    focus: isFocused ? { role: focused.computedRole ?? focused.localName, name: text(focused.computedName) } : null,
+    focus: isFocused ? { role: roleOf(focused) || focused.localName, name: text(nameOf(focused)) } : null,
     media: media ? { playing: !media.paused && !media.ended, time: media.currentTime } : null,
     changes: world.changes,
   };

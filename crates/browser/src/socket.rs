@@ -1,0 +1,125 @@
+//! A browser at the other end of a WebSocket (RFC 6455), as `--remote-debugging-port` gives it.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tungstenite::protocol::{Role, WebSocketConfig};
+use tungstenite::{Bytes, HandshakeError, Message, Utf8Bytes, WebSocket};
+use url::Url;
+
+/// A server has so long to accept a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// The browser has so long to answer: it may ask a person whether it should.
+const HANDSHAKE: Duration = Duration::from_secs(60);
+
+/// A WebSocket whose two directions are used by two threads.
+pub(crate) struct Socket {
+    reader: WebSocket<Half>,
+    writer: Writer,
+}
+
+/// Sends messages.
+#[derive(Clone)]
+pub(crate) struct Writer(Arc<Mutex<WebSocket<Half>>>);
+
+/// A TCP stream that one WebSocket reads and another writes: their bytes would mix if both wrote.
+struct Half {
+    stream: TcpStream,
+    is_writing: bool,
+}
+
+impl Read for Half {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Half {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_writing { self.stream.write(bytes) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// Connects to the host of an address.
+pub(crate) fn dial(url: &Url) -> io::Result<TcpStream> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let addresses = (host, url.port_or_known_default().unwrap_or(80)).to_socket_addrs()?;
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+impl Socket {
+    /// Connects to a `ws:` address. `longest` is the length of the longest message that is taken, in bytes.
+    pub(crate) fn connect(url: &Url, longest: usize) -> Result<Socket, String> {
+        let stream = dial(url).map_err(|error| error.to_string())?;
+        let system = |error: io::Error| error.to_string();
+        stream.set_nodelay(true).map_err(system)?;
+        stream.set_read_timeout(Some(HANDSHAKE)).map_err(system)?;
+        let config = WebSocketConfig::default().max_message_size(Some(longest)).max_frame_size(Some(longest));
+        let half = Half { stream, is_writing: true };
+        let shaken = tungstenite::client::client_with_config(url.as_str(), half, Some(config));
+        let (mut reader, _) = shaken.map_err(|error| match error {
+            HandshakeError::Failure(error) => error.to_string(),
+            HandshakeError::Interrupted(_) => format!("no answer in {} s", HANDSHAKE.as_secs()),
+        })?;
+        let stream = reader.get_ref().stream.try_clone().map_err(system)?;
+        stream.set_read_timeout(None).map_err(system)?;
+        reader.get_mut().is_writing = false;
+        let writer = WebSocket::from_raw_socket(Half { stream, is_writing: true }, Role::Client, Some(config));
+        Ok(Socket { reader, writer: Writer(Arc::new(Mutex::new(writer))) })
+    }
+
+    pub(crate) fn writer(&self) -> Writer {
+        self.writer.clone()
+    }
+
+    /// Reads until the connection ends, or `take` gives false.
+    pub(crate) fn read(mut self, mut take: impl FnMut(&[u8]) -> bool) {
+        loop {
+            let is_wanted = match self.reader.read() {
+                Ok(Message::Text(text)) => take(text.as_bytes()),
+                Ok(Message::Binary(bytes)) => take(&bytes),
+                // The socket that reads cannot answer by itself.
+                Ok(Message::Ping(bytes)) => self.writer.send(Message::Pong(bytes)).is_ok(),
+                Ok(Message::Pong(_) | Message::Frame(_)) => true,
+                Ok(Message::Close(_)) | Err(_) => false,
+            };
+            if !is_wanted {
+                return self.writer.end();
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Sends a text.
+    pub(crate) fn send_text(&self, text: Vec<u8>) -> Result<(), String> {
+        let text = Utf8Bytes::try_from(Bytes::from(text)).map_err(|error| error.to_string())?;
+        self.send(Message::Text(text))
+    }
+
+    fn send(&self, message: Message) -> Result<(), String> {
+        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        socket.send(message).map_err(|error| error.to_string())
+    }
+
+    /// Says goodbye, and ends the connection in both directions, so that the thread that reads ends.
+    pub(crate) fn end(&self) {
+        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = socket.close(None);
+        let _ = socket.flush();
+        let _ = socket.get_ref().stream.shutdown(Shutdown::Both);
+    }
+}
