@@ -118,6 +118,7 @@ impl Browser {
                 && let (Some(Evaluated { result }), Some(frame)) = (read(result), frames.remove(&id))
             {
                 let (state, is_visible, is_focused) = result.value;
+                self.origins.add(&frame.url);
                 self.pages_mut().adopt(&id, document(frame, &state), Instant::now());
                 seen = seen.max(Some((is_visible, is_focused, id)));
             }

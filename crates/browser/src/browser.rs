@@ -5,6 +5,7 @@ use crate::elements::Numbers;
 use crate::files::Downloads;
 use crate::interception::{self, Interception};
 use crate::pages::{Begun, Dialog, Page, Pages};
+use crate::storage::Origins;
 use crate::wire::{Message, Refused};
 use crate::{Allowed, Connection, Gone, Launch, NotStarted, Process, Waker};
 use serde::Serialize;
@@ -28,6 +29,7 @@ pub struct Browser {
     pub(crate) numbers: Numbers,
     pub(crate) downloads: Downloads,
     interception: Interception,
+    pub(crate) origins: Origins,
     /// Commands for every session of a page or a frame.
     emulation: Vec<(&'static str, Value)>,
     replayed: Replayed,
@@ -104,6 +106,7 @@ impl Browser {
             numbers: Numbers::default(),
             downloads: Downloads::default(),
             interception: Interception::new(allowed),
+            origins: Origins::default(),
             emulation,
             replayed: Replayed::default(),
         }
@@ -256,6 +259,7 @@ impl Browser {
             Ok(Some(Message::Response { id, outcome })) => Ok(Some((id, outcome))),
             Ok(Some(Message::Event(event))) => {
                 self.downloads.take(&event);
+                self.origins.take(&event);
                 self.replayed.take(&event);
                 if let Some(begun) = self.pages.take(&event, Instant::now()) {
                     self.listen(&begun);

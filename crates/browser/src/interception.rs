@@ -7,6 +7,8 @@
 use crate::addresses::{Allowed, Judgement};
 use crate::wire::Event;
 use crate::{Browser, Fault};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -40,6 +42,9 @@ const ASKED: usize = 4096;
 /// So many names that resolve to private addresses are remembered.
 const NAMES: usize = 1000;
 
+/// A document with nothing in it: without a picture of its own, the browser would request `/favicon.ico`.
+const EMPTY: &str = "<link rel=icon href=data:,>";
+
 /// What decides about addresses.
 #[derive(Debug, Default)]
 pub(crate) struct Interception {
@@ -49,6 +54,8 @@ pub(crate) struct Interception {
     /// Names that resolved to private addresses. Their answers may be in the browser's cache.
     private_names: HashSet<String>,
     refused: Vec<Denied>,
+    /// A session whose documents are all empty, and are not requested.
+    emptied: Option<String>,
 }
 
 /// A document that was requested by the name of its host.
@@ -119,11 +126,21 @@ impl Interception {
         Interception { allowed, ..Interception::default() }
     }
 
+    /// From now on, the documents of this session are empty, and are not requested.
+    pub(crate) fn answer_for(&mut self, session: Option<String>) {
+        self.emptied = session;
+    }
+
     /// Takes an event, and gives what has to be said to it.
     pub(crate) fn take(&mut self, event: &Event) -> Option<Reply> {
         let params = event.params.get();
+        let is_emptied = event.session.is_some() && event.session == self.emptied;
         match event.method.as_str() {
-            "Fetch.requestPaused" => Some(self.decide(serde_json::from_str(params).ok()?)),
+            "Fetch.requestPaused" => {
+                let paused: Paused = serde_json::from_str(params).ok()?;
+                Some(if is_emptied { empty(&paused.request_id) } else { self.decide(paused) })
+            }
+            _ if is_emptied => None,
             "Network.responseReceivedExtraInfo" if !self.asked.is_empty() => {
                 let Answered { request_id, space } = serde_json::from_str(params).ok()?;
                 let asked = self.asked.get_mut(&request_id)?;
@@ -211,6 +228,13 @@ impl Interception {
 fn go_on(request: &str, until_answered: bool) -> Reply {
     let params = json!({"requestId": request, "interceptResponse": until_answered});
     Reply { method: "Fetch.continueRequest", params, denied: None }
+}
+
+fn empty(request: &str) -> Reply {
+    let headers = json!([{"name": "content-type", "value": "text/html"}]);
+    let body = BASE64_STANDARD.encode(EMPTY);
+    let params = json!({"requestId": request, "responseCode": 200, "responseHeaders": headers, "body": body});
+    Reply { method: "Fetch.fulfillRequest", params, denied: None }
 }
 
 fn name(url: &str) -> Option<String> {

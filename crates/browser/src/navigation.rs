@@ -58,6 +58,11 @@ impl Browser {
     /// browser's own `net::ERR_...`.
     pub fn navigate(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         self.check_address(url)?;
+        self.visit(url, ready, until)
+    }
+
+    /// Goes to an address that is not looked at.
+    pub(crate) fn visit(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         let before = self.depart()?;
         let navigated: Navigated = self.call_page("Page.navigate", &json!({"url": url}), until)?;
         if let Some(message) = navigated.error_text.filter(|_| !navigated.is_download) {

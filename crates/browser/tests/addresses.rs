@@ -167,6 +167,8 @@ fn a_public_name_of_a_private_address_is_not_shown_not_even_from_the_cache() {
     }
     assert_eq!(browser.page().unwrap().document.url, "about:blank");
     assert_eq!(server.times_asked("/kept"), 1, "the name is remembered");
+    let unknown = go(&mut browser, "http://none.example/").unwrap_err();
+    assert!(matches!(&unknown, Fault::Refused(why) if why.message.contains("net::ERR_NAME_NOT_RESOLVED")), "{unknown}");
     // A frame of an allowed page.
     go(&mut browser, &server.page("/plain")).unwrap();
     refused(&mut browser);
