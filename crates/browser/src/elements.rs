@@ -220,7 +220,7 @@ impl Browser {
     }
 
     /// The closed shadow roots of the custom elements that the last list has left in its world.
-    fn closed_roots(&mut self, world: &World, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
+    pub(crate) fn closed_roots(&mut self, world: &World, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
         let mut roots = Vec::new();
         for index in 0..hosts {
             let host =

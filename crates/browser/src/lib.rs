@@ -5,6 +5,7 @@
 
 mod addresses;
 mod attach;
+mod banners;
 mod browser;
 mod connection;
 mod console;
@@ -34,6 +35,7 @@ pub mod wire;
 mod worlds;
 
 pub use addresses::Allowed;
+pub use banners::{Click, Closed, Settings, Strategy};
 pub use browser::{Browser, Fault};
 pub use connection::{Connection, Gone, Waker};
 pub use console::{Console, ConsoleMessage};

@@ -1,0 +1,262 @@
+// Looks for consent dialogs in what a frame shows, by role, name and place. Gives for each what can be pressed there, and how many frames lie
+// over the page, which may have one. `words` are the phrases of data/consent.json by category; `known` are closed shadow roots.
+(words, isInside, known) => {
+  const world = globalThis;
+  const LONGEST_LABEL = 60;
+  const LONGEST_TEXT = 8000;
+  const CONTROLS = "button, a, input[type=button], input[type=submit], summary, [role=button], [role=link], [onclick], [tabindex]";
+  const TOGGLES = "input[type=checkbox], [role=switch], [role=checkbox]";
+  // What takes a text of a person's own is no consent dialog.
+  const FIELDS = "input[type=email], input[type=password], input[type=tel], input[type=number], input[type=date], textarea, input[type=text], input:not([type])";
+  const CROSSES = new Set(["×", "✕", "✖", "✗", "╳", "⨯", "✘", "x", "X", "⨉", "❌"]);
+
+  // Words, whose order is kept; a letter of a script without spaces is a word. Case, accents and punctuation do not count.
+  const units = (text) => text.normalize("NFKD").toLowerCase().replace(/[\u0300-\u036f]/gu, "").normalize("NFC")
+    .replace(/[\u0131]/gu, "i").replace(/ς/gu, "σ")
+    .replace(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}ー]/gu, " $& ")
+    .match(/[\p{L}\p{N}\p{M}ー]+/gu) ?? [];
+  // A tree of phrases: at the end of one are its categories.
+  const plant = () => {
+    const root = { next: new Map() };
+    for (const [category, phrases] of words) {
+      for (const phrase of phrases.split("|")) {
+        let node = root;
+        for (const unit of units(phrase)) {
+          if (!node.next.has(unit)) node.next.set(unit, { next: new Map() });
+          node = node.next.get(unit);
+        }
+        node.categories = [...node.categories ?? [], category];
+      }
+    }
+    return root;
+  };
+  if (world.phrasesOf !== words.length) {
+    world.phrases = plant();
+    world.phrasesOf = words.length;
+  }
+  // Calls back for each of the longest phrases from left to right, or with null for a word that is in none.
+  const read = (text, found) => {
+    for (let at = 0; at < text.length;) {
+      let node = world.phrases;
+      let end = at;
+      let categories = null;
+      for (let next = at; node && next < text.length; next += 1) {
+        node = node.next.get(text[next]);
+        if (node?.categories) [end, categories] = [next + 1, node.categories];
+      }
+      found(categories, at);
+      at = Math.max(end, at + 1);
+    }
+  };
+
+  // What a label promises, and whether it says so of cookies or of all; null where it says anything else.
+  const kindOf = (label) => {
+    if (CROSSES.has(label.trim())) return { kind: "close", isClear: false };
+    if (!label || label.length > LONGEST_LABEL) return null;
+    const has = new Set();
+    let unknown = 0;
+    let count = 0;
+    read(units(label), (categories) => {
+      count += 1;
+      if (!categories) unknown += 1;
+      for (const category of categories ?? []) has.add(category);
+    });
+    const is = (...categories) => categories.some((category) => has.has(category));
+    if (!count || is("never", "other", "erase")) return null;
+    const isClear = is("topic", "all", "necessary", "optional");
+    const kind = () => {
+      if (is("reject")) return is("accept") && !is("necessary") ? null : "decline";
+      if (unknown) return null;
+      if (is("necessary") && !is("all", "optional")) return is("only", "accept", "save", "ack") ? "decline" : null;
+      if (is("choice") && !is("all", "optional")) return is("save", "accept", "ack") ? "save" : "settings";
+      if (is("save")) return is("all") ? "accept_all" : "save";
+      if (is("accept")) {
+        if (is("settings")) return null;
+        return is("all", "optional") ? "accept_all" : "accept";
+      }
+      if (is("settings")) return is("all", "optional") ? null : "settings";
+      if (is("ack")) return is("all") ? null : "acknowledge";
+      return is("close") ? "close" : null;
+    };
+    // A name may stand in what declines: "Reject all Acme cookies".
+    if (unknown > 1 || (unknown === 1 && !isClear)) return null;
+    const found = kind();
+    return found && { kind: found, isClear };
+  };
+
+  const closed = new Map(known.map((root) => [root.host, root]));
+  const rootOf = (element) => element.shadowRoot ?? closed.get(element) ?? null;
+  const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+  const isVisible = (element) => {
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && box.height > 0;
+  };
+
+  // What the window shows, point by point; the edges closely, where bars are.
+  const shown = new Set();
+  const [width, height] = [world.innerWidth, world.innerHeight];
+  const between = (length, edges, parts) => [
+    ...edges, ...edges.map((edge) => length - edge), ...Array.from({ length: parts }, (_, index) => (length * (index + 0.5)) / parts),
+  ].filter((at) => at >= 0 && at < length);
+  for (const y of between(height, [6, 20, 40, 65, 95], 10)) {
+    for (const x of between(width, [12, 40], 9)) {
+      let element = document.elementFromPoint(x, y);
+      for (let inner = element && rootOf(element)?.elementFromPoint(x, y); inner && inner !== element; inner = rootOf(element)?.elementFromPoint(x, y)) {
+        element = inner;
+      }
+      if (element) shown.add(element);
+    }
+  }
+  world.opaque = [...shown].filter((element) => element.localName.includes("-") && !rootOf(element));
+
+  const isDialog = (element) => ["dialog", "alertdialog"].includes(element.getAttribute("role")) || element.localName === "dialog"
+    || element.getAttribute("aria-modal") === "true";
+  const isOverlay = (element) => {
+    if (isDialog(element)) return true;
+    const style = getComputedStyle(element);
+    return style.position === "fixed" || style.position === "sticky" || (style.position === "absolute" && Number(style.zIndex) >= 1);
+  };
+  // A notice above or below what a page is about, in the flow of the page.
+  const isAside = (element) => {
+    if (element === document.body || element === document.documentElement || element.closest("main, article, nav, form, [role=main]")) return false;
+    if (element.getBoundingClientRect().width < width * 0.7) return false;
+    const subject = document.querySelector("main, [role=main], article, h1");
+    if (!subject || element.contains(subject)) return false;
+    const isBefore = element.compareDocumentPosition(subject) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const end = document.querySelector("main, [role=main], footer");
+    return isBefore || (end !== null && !element.contains(end) && Boolean(end.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING));
+  };
+
+  const pressed = world.pressed ??= new WeakSet();
+  const labelsOf = (control) => [control.computedName, control.getAttribute("aria-label"), control.value, control.innerText, control.title]
+    .filter((label) => typeof label === "string" && label.trim()).map((label) => label.trim());
+  // A link to another document does not answer a question.
+  const isAway = (control) => control.localName === "a" && /^(https?|file):/u.test(control.href) && control.href.split("#")[0] !== location.href.split("#")[0];
+
+  // All that can be seen of an element: its text, and what can be pressed.
+  const gather = (container) => {
+    const found = { text: "", controls: [], toggles: [], hasField: false, hasSubject: false };
+    let visited = 0;
+    const walk = (node, isPointed) => {
+      if (node.nodeType === 3) {
+        if (found.text.length < LONGEST_TEXT * 3) found.text += `${node.data} `;
+        return;
+      }
+      if (node.nodeType !== 1 || (visited += 1) > 3000 || ["script", "style", "noscript", "template"].includes(node.localName)) return;
+      const style = getComputedStyle(node);
+      if (node.matches(TOGGLES)) found.toggles.push(node);
+      if (style.display === "none" || (style.opacity === "0" && !node.matches(TOGGLES))) return;
+      if (style.visibility === "visible") {
+        if (node.matches(FIELDS) && isVisible(node)) found.hasField = true;
+        if (node.matches("main, article, nav, h1")) found.hasSubject = true;
+        const isControl = node.matches(CONTROLS) || (!isPointed && style.cursor === "pointer");
+        if (isControl && found.controls.length < 200 && isVisible(node)) found.controls.push(node);
+      } else if (!node.childElementCount) return;
+      const nodes = node.localName === "slot" && node.assignedNodes().length ? node.assignedNodes() : (rootOf(node) ?? node).childNodes;
+      for (const child of nodes) walk(child, isPointed || style.cursor === "pointer");
+    };
+    walk(container, false);
+    return found;
+  };
+
+  const pathOf = (element) => {
+    const parts = [];
+    for (let at = element; at && parts.length < 5; at = parentOf(at)) {
+      if (at.id) {
+        parts.unshift(`#${CSS.escape(at.id)}`);
+        break;
+      }
+      const same = [...at.parentNode?.children ?? []].filter((other) => other.localName === at.localName);
+      parts.unshift(same.length > 1 ? `${at.localName}:nth-of-type(${same.indexOf(at) + 1})` : at.localName);
+    }
+    return parts.join(" > ");
+  };
+
+  world.actions = [];
+  const keep = (container, element) => world.actions.push({ container, element }) - 1;
+
+  const judge = (container, isPart) => {
+    const { text, controls, toggles, hasField, hasSubject } = gather(container);
+    if (hasField || (hasSubject && !isDialog(container) && !isInside)) return null;
+    const all = units(text.slice(0, LONGEST_TEXT));
+    if (text.length > (isPart ? 1500 : isDialog(container) || isInside ? LONGEST_TEXT * 3 : LONGEST_TEXT)) return null;
+    const seen = { topic: 0, purpose: new Set(), other: 0, erase: 0 };
+    read(all, (categories, at) => {
+      if (categories?.includes("topic")) seen.topic += 1;
+      if (categories?.includes("purpose")) seen.purpose.add(all[at]);
+      if (categories?.includes("other")) seen.other += 1;
+      if (categories?.includes("erase") && at < 12) seen.erase += 1;
+    });
+    if (seen.erase) return null;
+    const actions = [];
+    let others = 0;
+    for (const element of controls) {
+      if (pressed.has(element) || element.matches(":disabled") || element.ariaDisabled === "true") {
+        others += 1;
+        continue;
+      }
+      const kinds = labelsOf(element).map(kindOf);
+      const found = kinds.find(Boolean);
+      if (found) actions.push({ ...found, element, isAway: isAway(element) });
+      else if (element.localName !== "a") others += 1;
+      if (!found && labelsOf(element).some((label) => label.length <= LONGEST_LABEL && erases(label))) return null;
+    }
+    const has = (kind) => actions.some((action) => action.kind === kind);
+    const asksBoth = has("decline") && (has("accept") || has("accept_all"));
+    const isConsent = seen.topic > 0 ? seen.purpose.size >= (isPart || isInside ? 2 : 1) : seen.purpose.size >= 4 && asksBoth;
+    if (!isConsent) return null;
+    // A dialog that is also about something else is answered only where the button says what it declines.
+    const kept = actions.filter((action) => !action.isAway && (!seen.other || (action.kind === "decline" && action.isClear)));
+    if (!kept.length) return null;
+    const on = toggles.filter((toggle) => (toggle.checked || toggle.ariaChecked === "true") && !toggle.matches(":disabled") && toggle.ariaDisabled !== "true");
+    return {
+      actions: kept.map(({ kind, element }) => ({ kind, selector: pathOf(element), number: keep(container, element) })),
+      on: on.map((toggle) => ({ kind: "toggle", selector: pathOf(toggle), number: keep(container, toggle) })),
+      hasToggles: toggles.length > 0,
+      isAlone: actions.length === 1 && others === 0,
+    };
+  };
+  const erases = (label) => {
+    let isSo = false;
+    read(units(label), (categories) => { isSo ||= Boolean(categories?.includes("erase")); });
+    return isSo;
+  };
+
+  // From within outwards: the first that is a consent dialog.
+  const banners = [];
+  const judged = new Map();
+  const frames = new Set();
+  const isOfBanner = new Set();
+  for (const start of shown) {
+    let isOver = isInside;
+    let aside = null;
+    for (let at = start; at && at !== document.documentElement; at = parentOf(at)) {
+      if (isOfBanner.has(at)) {
+        aside = null;
+        break;
+      }
+      const isBody = isInside && at === document.body;
+      const isPart = !isBody && !isOverlay(at);
+      isOver ||= !isPart;
+      if (isPart) {
+        if (isAside(at)) aside = at;
+        continue;
+      }
+      if (!judged.has(at) && judged.size < 60) judged.set(at, judge(at, false));
+      if (judged.get(at)) {
+        banners.push(judged.get(at));
+        isOfBanner.add(at);
+        aside = null;
+        break;
+      }
+    }
+    if (aside && !isOver && !judged.has(aside) && judged.size < 60) {
+      judged.set(aside, judge(aside, true));
+      if (judged.get(aside)) banners.push(judged.get(aside));
+    }
+    if (start.localName === "iframe" && isOver) frames.add(start);
+  }
+  world.frames_of = [...frames];
+  return { banners, frames: world.frames_of.length, opaque: world.opaque.length };
+}
