@@ -407,3 +407,57 @@ impl Browser {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn banner(kinds: &[Kind], on: usize, has_toggles: bool) -> Banner {
+        let action = |kind: &Kind| Action { kind: *kind, selector: String::new(), number: 0 };
+        let on = vec![action(&Kind::Toggle); on];
+        Banner { actions: kinds.iter().map(action).collect(), on, has_toggles, is_alone: kinds.len() == 1 }
+    }
+
+    fn chosen(banner: &Banner, is_within_settings: bool, is_last: bool) -> Option<Vec<Kind>> {
+        let actions = banner.choose(Strategy::Safe, is_within_settings, is_last)?;
+        Some(actions.iter().map(|action| action.kind).collect())
+    }
+
+    #[test]
+    fn safe_accepts_only_where_nothing_else_is_offered() {
+        use Kind::{Accept, AcceptAll, Acknowledge, Close, Decline, Save, Settings, Toggle};
+        for (kinds, expected) in [
+            (&[AcceptAll, Settings, Decline][..], Some(Decline)),
+            (&[AcceptAll, Settings, Close], Some(Settings)),
+            (&[AcceptAll, Close], Some(Close)),
+            (&[AcceptAll, Save], None),
+            (&[AcceptAll, Acknowledge], None),
+            (&[Accept, AcceptAll], None),
+            (&[AcceptAll], Some(AcceptAll)),
+            (&[Accept], Some(Accept)),
+            (&[Acknowledge], Some(Acknowledge)),
+            (&[Settings], None),
+            (&[], None),
+        ] {
+            assert_eq!(chosen(&banner(kinds, 0, false), false, false), expected.map(|kind| vec![kind]), "{kinds:?}");
+        }
+        let ticked = banner(&[AcceptAll, Save], 2, true);
+        assert_eq!(chosen(&ticked, false, false), Some(vec![Toggle, Toggle, Save]));
+        let settings = banner(&[AcceptAll, Settings], 0, false);
+        assert_eq!(chosen(&settings, false, true), None, "there is no pass left for what they show");
+        assert_eq!(chosen(&banner(&[AcceptAll], 0, false), true, false), None, "the settings are still to come");
+        assert_eq!(chosen(&banner(&[AcceptAll, Save], 0, false), true, false), Some(vec![Save]));
+    }
+
+    #[test]
+    fn the_words_of_a_language_are_its_own_and_those_of_all() {
+        let all = words(&[]).unwrap();
+        let german = words(&["de-AT".to_owned()]).unwrap();
+        let has = |words: &[(String, String)], word: &str| {
+            words.iter().any(|(_, phrases)| phrases.split('|').any(|one| one == word))
+        };
+        assert!(has(&all, "ablehnen") && has(&all, "reject") && has(&all, "cookies"));
+        assert!(has(&german, "ablehnen") && !has(&german, "reject") && has(&german, "cookies"));
+    }
+}

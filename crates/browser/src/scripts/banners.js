@@ -2,7 +2,7 @@
 // over the page, which may have one. `words` are the phrases of data/consent.json by category; `known` are closed shadow roots.
 (words, isInside, known) => {
   const world = globalThis;
-  const LONGEST_LABEL = 60;
+  const LONGEST_LABEL = 80;
   const LONGEST_TEXT = 8000;
   const CONTROLS = "button, a, input[type=button], input[type=submit], summary, [role=button], [role=link], [onclick], [tabindex]";
   const TOGGLES = "input[type=checkbox], [role=switch], [role=checkbox]";
@@ -12,7 +12,7 @@
 
   // Words, whose order is kept; a letter of a script without spaces is a word. Case, accents and punctuation do not count.
   const units = (text) => text.normalize("NFKD").toLowerCase().replace(/[\u0300-\u036f]/gu, "").normalize("NFC")
-    .replace(/[\u0131]/gu, "i").replace(/ς/gu, "σ")
+    .replace(/[ıłđøðςßæœ]/gu, (letter) => ({ ı: "i", ł: "l", đ: "d", ø: "o", ð: "d", ς: "σ", ß: "ss", æ: "ae", œ: "oe" })[letter])
     .replace(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}ー]/gu, " $& ")
     .match(/[\p{L}\p{N}\p{M}ー]+/gu) ?? [];
   // A tree of phrases: at the end of one are its categories.
@@ -59,13 +59,17 @@
     read(units(label), (categories) => {
       count += 1;
       if (!categories) unknown += 1;
-      for (const category of categories ?? []) has.add(category);
+      // "Consent" is a name as well, as in "Consent settings".
+      const isName = categories?.includes("accept") && categories.includes("purpose");
+      for (const category of categories ?? []) has.add(isName && category === "accept" ? "name" : category);
     });
+    if (has.has("name") && !has.has("settings")) has.add("accept");
     const is = (...categories) => categories.some((category) => has.has(category));
     if (!count || is("never", "other", "erase")) return null;
     const isClear = is("topic", "all", "necessary", "optional");
     const kind = () => {
-      if (is("reject")) return is("accept") && !is("necessary") ? null : "decline";
+      if (is("reject")) return is("accept") && !is("necessary", "none") ? null : "decline";
+      if (is("none")) return is("accept", "topic", "all") ? "decline" : null;
       if (unknown) return null;
       if (is("necessary") && !is("all", "optional")) return is("only", "accept", "save", "ack") ? "decline" : null;
       if (is("choice") && !is("all", "optional")) return is("save", "accept", "ack") ? "save" : "settings";
@@ -76,7 +80,8 @@
       }
       if (is("settings")) return is("all", "optional") ? null : "settings";
       if (is("ack")) return is("all") ? null : "acknowledge";
-      return is("close") ? "close" : null;
+      if (is("close")) return "close";
+      return is("no") ? "decline" : null;
     };
     // A name may stand in what declines: "Reject all Acme cookies".
     if (unknown > 1 || (unknown === 1 && !isClear)) return null;
@@ -129,10 +134,16 @@
   };
 
   const pressed = world.pressed ??= new WeakSet();
-  const labelsOf = (control) => [control.computedName, control.getAttribute("aria-label"), control.value, control.innerText, control.title]
+  const labelsOf = (control) => [control.innerText, control.value, control.computedName, control.getAttribute("aria-label"), control.title]
     .filter((label) => typeof label === "string" && label.trim()).map((label) => label.trim());
+  const has = (label, ...wanted) => {
+    let isSo = false;
+    read(units(label), (categories) => { isSo ||= wanted.some((category) => categories?.includes(category)); });
+    return isSo;
+  };
   // A link to another document does not answer a question.
-  const isAway = (control) => control.localName === "a" && /^(https?|file):/u.test(control.href) && control.href.split("#")[0] !== location.href.split("#")[0];
+  const isAway = (control) => control.localName === "a" && /^(https?|file):/u.test(control.href) && !/^(#|$)/u.test(control.getAttribute("href"))
+    && control.href.split("#")[0] !== location.href.split("#")[0];
 
   // All that can be seen of an element: its text, and what can be pressed.
   const gather = (container) => {
@@ -145,8 +156,9 @@
       }
       if (node.nodeType !== 1 || (visited += 1) > 3000 || ["script", "style", "noscript", "template"].includes(node.localName)) return;
       const style = getComputedStyle(node);
+      if (style.display === "none") return;
       if (node.matches(TOGGLES)) found.toggles.push(node);
-      if (style.display === "none" || (style.opacity === "0" && !node.matches(TOGGLES))) return;
+      else if (style.opacity === "0") return;
       if (style.visibility === "visible") {
         if (node.matches(FIELDS) && isVisible(node)) found.hasField = true;
         if (node.matches("main, article, nav, h1")) found.hasSubject = true;
@@ -185,7 +197,8 @@
     read(all, (categories, at) => {
       if (categories?.includes("topic")) seen.topic += 1;
       if (categories?.includes("purpose")) seen.purpose.add(all[at]);
-      if (categories?.includes("other")) seen.other += 1;
+      // What a dialog is about stands at its beginning; terms are also linked at the end of many.
+      if (categories?.includes("other") || (categories?.includes("contract") && at < 25)) seen.other += 1;
       if (categories?.includes("erase") && at < 12) seen.erase += 1;
     });
     if (seen.erase) return null;
@@ -196,14 +209,16 @@
         others += 1;
         continue;
       }
-      const kinds = labelsOf(element).map(kindOf);
-      const found = kinds.find(Boolean);
-      if (found) actions.push({ ...found, element, isAway: isAway(element) });
+      const labels = labelsOf(element).filter((label) => label.length <= LONGEST_LABEL);
+      if (labels.some((label) => has(label, "erase"))) return null;
+      const kinds = labels.map(kindOf).filter(Boolean);
+      const found = kinds.find(({ kind }) => kind === "decline") ?? kinds[0];
+      // What is seen and what is read out may say different things: none of them may promise more.
+      if (found && !labels.some((label) => has(label, "never", "other"))) actions.push({ ...found, element, isAway: isAway(element) });
       else if (element.localName !== "a") others += 1;
-      if (!found && labelsOf(element).some((label) => label.length <= LONGEST_LABEL && erases(label))) return null;
     }
-    const has = (kind) => actions.some((action) => action.kind === kind);
-    const asksBoth = has("decline") && (has("accept") || has("accept_all"));
+    const offers = (kind) => actions.some((action) => action.kind === kind);
+    const asksBoth = offers("decline") && (offers("accept") || offers("accept_all"));
     const isConsent = seen.topic > 0 ? seen.purpose.size >= (isPart || isInside ? 2 : 1) : seen.purpose.size >= 4 && asksBoth;
     if (!isConsent) return null;
     // A dialog that is also about something else is answered only where the button says what it declines.
@@ -217,12 +232,6 @@
       isAlone: actions.length === 1 && others === 0,
     };
   };
-  const erases = (label) => {
-    let isSo = false;
-    read(units(label), (categories) => { isSo ||= Boolean(categories?.includes("erase")); });
-    return isSo;
-  };
-
   // From within outwards: the first that is a consent dialog.
   const banners = [];
   const judged = new Map();
