@@ -142,3 +142,26 @@ fn a_frame_of_another_site_has_a_process_of_its_own_and_is_listed_and_clicked_al
     let covered = browser.click(2, soon()).unwrap_err().to_string();
     assert_eq!(covered, "something before its frame is in the way");
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn items_of_a_list_that_listens_are_listed_and_a_page_that_does_is_not() {
+    let (mut browser, _place) = show(
+        r#"<ul id=sorted><li>one<li>two</ul><ul id=menu><li><a href="/a">three</a></ul><table id=mails><tr><td>four</table><ol><li>five</ol>
+        <label>Birthday <input type=date></label><label>Alarm <input type=time></label><label>Ink <input type=color></label>
+        <script>for (const one of [document, document.documentElement, document.body, sorted, menu, mails]) one.addEventListener("mousedown", () => 0)</script>"#,
+    );
+    let expected = [
+        r#"list "one two""#,
+        r#"listitem "one""#,
+        r#"listitem "two""#,
+        r#"list "three""#,
+        r#"link "three""#,
+        r#"clickable "four""#,
+        r#"clickable "four""#,
+        r#"date "Birthday""#,
+        r#"time "Alarm""#,
+        r#"color "Ink""#,
+    ];
+    assert_eq!(read(&list(&mut browser, Scope::Viewport)), expected);
+}

@@ -107,7 +107,19 @@ const SEARCH: &[&str] = &[
 const UNSPACED_SEARCH: &[&str] = &["ค้นหา", "搜", "查找", "検索", "검색"];
 
 /// Roles into which text is typed: what stands there is a draft, whatever the field is called.
-const TEXT_ROLES: &[&str] = &["textbox", "searchbox", "combobox", "spinbutton", "textarea", "input"];
+const TEXT_ROLES: &[&str] = &[
+    "textbox",
+    "searchbox",
+    "combobox",
+    "spinbutton",
+    "textarea",
+    "input",
+    "date",
+    "datetime-local",
+    "month",
+    "time",
+    "week",
+];
 
 /// Whether a field is one to search in.
 fn searches(target: &Target) -> bool {

@@ -23,10 +23,18 @@
   }
   // Custom elements that may have a closed root.
   world.opaque = [];
+  // A page may listen at its root, and a list for all of its items: then the items are what is clicked or dragged.
+  const listens = (element) => {
+    if (listening.has(element)) return element !== document.body && element !== document.documentElement;
+    if (element.localName !== "li" && element.localName !== "tr") return false;
+    const list = element.parentElement;
+    const isHeard = listening.has(list) || (element.localName === "tr" && listening.has(list?.parentElement));
+    return isHeard && list !== document.body && !element.querySelector(SELECTOR);
+  };
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
     for (let element = walker.nextNode(); element; element = walker.nextNode()) {
-      if (element.matches(SELECTOR) || listening.has(element)) found.push(element);
+      if (element.matches(SELECTOR) || listens(element)) found.push(element);
       const shadow = element.shadowRoot ?? closed.get(element);
       if (shadow) visit(shadow);
       else if (element.localName.includes("-")) world.opaque.push(element);
@@ -61,6 +69,9 @@
     return SEARCH.test([element.placeholder, element.ariaLabel, element.name, element.id.replace(/[_-]/g, " ")].join(" "));
   };
 
+  // Dates, times and colours have no role of their own.
+  const plain = (element) => (element.localName === "input" ? element.type : "clickable");
+
   const items = [];
   let total = 0;
   for (const element of found) {
@@ -85,6 +96,8 @@
       number,
       role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? "clickable" : role,
       name: text(nameOf(element) || element.innerText || element.placeholder || element.title || ""),
+      role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? plain(element) : role,
+      name: text(name || element.innerText || element.placeholder || element.title || ""),
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
     const marks = [];
