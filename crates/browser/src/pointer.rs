@@ -6,7 +6,7 @@ use crate::{Browser, Fault};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const HIT: &str = include_str!("scripts/hit.js");
 
@@ -50,14 +50,20 @@ const PARTS: usize = 4;
 /// A drag moves in so many steps: widgets watch the way, not only its end.
 const STEPS: u32 = 8;
 
+/// A drag ends so far behind the middle of its target, as a part of what is left to the edge.
+const BEHIND: f64 = 0.25;
+
+/// What changes under the mouse is waited for so long, and looked at so often.
+const HOVERED: Duration = Duration::from_millis(500);
+const FRAME: Duration = Duration::from_millis(20);
+
 impl Browser {
     /// Clicks an element: it is scrolled into view, and what is at the point of the click is looked at.
     ///
     /// # Errors
     /// It was not clicked: why. A dialog that the click opens is a [`Fault::Dialog`], and the click has happened.
     pub fn click(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
-        let at = self.reach(index, until)?;
-        self.mouse("mouseMoved", at, 0, until)?;
+        let at = self.point_at(index, until)?;
         self.mouse("mousePressed", at, 1, until)?;
         Ok(self.mouse("mouseReleased", at, 0, until)?)
     }
@@ -79,14 +85,37 @@ impl Browser {
         // Nothing is pressed unless both can be reached.
         self.reach(to, until)?;
         let (world, target) = self.object(to, until)?.ok_or(Refusal::Stale)?;
-        let start = self.reach(from, until)?;
-        self.mouse("mouseMoved", start, 0, until)?;
+        let start = self.point_at(from, until)?;
         self.mouse("mousePressed", start, 1, until)?;
         let mut last = start;
         let dragged = self.carry(&world, &target, &mut last, until);
         let released = self.mouse("mouseReleased", last, 0, until);
         dragged?;
         Ok(released?)
+    }
+
+    /// Moves the mouse to where an element can be reached. What changes under the mouse is waited for: a picture that is loaded only then,
+    /// a menu that slides in.
+    fn point_at(&mut self, index: u32, until: Instant) -> Result<(f64, f64), Refusal> {
+        let mut at = self.reach(index, until)?;
+        self.mouse("mouseMoved", at, 0, until)?;
+        let enough = until.min(Instant::now() + HOVERED);
+        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        // In a frame of another process, reaching takes as long as drawing it.
+        while self.pages().around(&world.session).is_none() {
+            match self.reach_object(&world, &object, until) {
+                Ok(now) if now == at || Instant::now() >= enough => break,
+                Ok(now) => {
+                    at = now;
+                    self.mouse("mouseMoved", at, 0, until)?;
+                }
+                Err(Refusal::Covered(_) | Refusal::Unseen) if Instant::now() < enough => {
+                    self.wait(Instant::now() + FRAME, |_| false)?;
+                }
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        Ok(at)
     }
 
     /// Moves the pressed mouse from `last` to the middle of an element; `last` is where it was moved to last.
@@ -97,7 +126,7 @@ impl Browser {
             *last = (start.0 + 2.0 * f64::from(step), start.1 + 2.0 * f64::from(step));
             self.mouse("mouseMoved", *last, 1, until)?;
         }
-        let end = self.middle(world, target, until)?;
+        let end = self.end_of_drag(world, target, start, until)?;
         let begun = *last;
         for step in 1..=STEPS {
             let part = f64::from(step) / f64::from(STEPS);
@@ -108,11 +137,26 @@ impl Browser {
         Ok(self.mouse("mouseMoved", end, 1, until)?)
     }
 
-    /// The middle of an element in the window, whatever covers it.
-    fn middle(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+    /// Where in the window a drag onto an element ends, whatever covers it: a little behind its middle as seen from the start, since an
+    /// item of a list that is sorted makes room only then.
+    fn end_of_drag(
+        &mut self,
+        world: &World,
+        object: &str,
+        start: (f64, f64),
+        until: Instant,
+    ) -> Result<(f64, f64), Refusal> {
         let offset = self.offset(&world.session, until)?;
-        let points = self.points(world, object, until)?;
-        points.first().map(|(x, y)| (x + offset.0, y + offset.1)).ok_or(Refusal::Unseen)
+        let quads = self.quads(world, object, until)?;
+        let quad = quads.first().ok_or(Refusal::Unseen)?;
+        let behind = |middle: f64, start: f64, axis: usize| {
+            let side = quad.iter().skip(axis).step_by(2).fold(0.0, |most: f64, at| most.max((at - middle).abs()));
+            let way = middle - start;
+            middle + if way.abs() < 1.0 { 0.0 } else { way.signum() * side * BEHIND }
+        };
+        let (x, y) = middle(quad);
+        let start = (start.0 - offset.0, start.1 - offset.1);
+        Ok((behind(x, start.0, 0) + offset.0, behind(y, start.1, 1) + offset.1))
     }
 
     /// The point in the window where an element can be reached; it is scrolled into view.
@@ -145,8 +189,19 @@ impl Browser {
         self.dispatch("Input.dispatchMouseEvent", &event, until)
     }
 
-    /// Scrolls an element into view, and gives the middles of its first parts.
+    /// Points at which an element may be reached, which is scrolled into view: the middles of its first parts, and points around the first.
     fn points(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
+        let quads = self.quads(world, object, until)?;
+        let around = |quad: &[f64; 8]| {
+            let (x, y) = middle(quad);
+            let corners = [0, 2, 4, 6].map(|corner| ((x + quad[corner]) / 2.0, (y + quad[corner + 1]) / 2.0));
+            corners.into_iter()
+        };
+        Ok(quads.iter().map(middle).chain(quads.first().into_iter().flat_map(around)).collect())
+    }
+
+    /// Scrolls an element into view, and gives its first parts.
+    fn quads(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
         let of = json!({"objectId": object});
         let placed = |found: Result<IgnoredAny, Fault>| match found {
             Err(Fault::Refused(_)) => Err(Refusal::Unseen),
@@ -158,12 +213,7 @@ impl Browser {
             Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
             quads => quads?.quads,
         };
-        let middle = |quad: &[f64; 8]| {
-            let x = quad.iter().step_by(2).sum::<f64>() / 4.0;
-            let y = quad.iter().skip(1).step_by(2).sum::<f64>() / 4.0;
-            (x, y)
-        };
-        Ok(quads.iter().filter(|quad| area(quad) > 1.0).take(PARTS).map(middle).collect())
+        Ok(quads.into_iter().filter(|quad| area(quad) > 1.0).take(PARTS).collect())
     }
 
     /// The middle of an element, in the window, where nothing else is in the way; of one of its parts if it has several, such as lines.
@@ -239,6 +289,12 @@ impl Browser {
             Err(fault) => Err(fault.into()),
         }
     }
+}
+
+fn middle(quad: &[f64; 8]) -> (f64, f64) {
+    let x = quad.iter().step_by(2).sum::<f64>() / 4.0;
+    let y = quad.iter().skip(1).step_by(2).sum::<f64>() / 4.0;
+    (x, y)
 }
 
 /// Of a quadrilateral, by the shoelace formula.

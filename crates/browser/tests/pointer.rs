@@ -101,3 +101,43 @@ fn a_list_whose_script_follows_the_mouse_is_sorted() {
     assert!(matches!(browser.drag(one, far, soon()), Err(Refusal::Stale)));
     assert_eq!(evaluate(&mut browser, "log"), json!([]), "nothing was pressed");
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_click_waits_for_what_changes_under_the_mouse_and_finds_a_part_that_is_free() {
+    let (mut browser, _place) = show(
+        r#"<button onclick="note('clicked')">shy</button><div style="position:relative;width:200px;height:40px">
+        <button onclick="note('part')" style="position:absolute;left:0;width:200px;height:40px">half</button>
+        <div style="position:absolute;left:60px;width:140px;height:40px;background:red"></div></div>
+        <script>const shy = document.querySelector("button");
+        shy.addEventListener("mouseenter", () => {
+            shy.style.visibility = "hidden"; setTimeout(() => shy.style.visibility = "", 150);
+        }, {once: true})</script>"#,
+    );
+    let shy = number(&mut browser, "shy");
+    browser.click(shy, soon()).unwrap();
+    let elements = browser.elements(Scope::Page, soon()).unwrap().items;
+    let half = elements.iter().find(|element| element.name == "half").unwrap();
+    assert!(half.marks.is_empty(), "{half:?}");
+    browser.click(half.index, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log"), json!(["clicked", "part"]));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_drag_ends_behind_the_middle_of_its_target() {
+    let (mut browser, _place) = show(
+        r#"<style>div { height: 40px }</style><div role=button tabindex=0>one</div><div role=button tabindex=0 id=two>two</div>
+        <div role=button tabindex=0>three</div><script>document.addEventListener("mouseup", (event) => {
+            const box = two.getBoundingClientRect();
+            const middle = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+            note([Math.sign(Math.round(event.clientX - middle[0])), Math.sign(Math.round(event.clientY - middle[1]))]);
+        })</script>"#,
+    );
+    let two = number(&mut browser, "two");
+    for name in ["one", "three"] {
+        let from = number(&mut browser, name);
+        browser.drag(from, two, soon()).unwrap();
+    }
+    assert_eq!(evaluate(&mut browser, "log"), json!([[0, 1], [0, -1]]));
+}

@@ -104,11 +104,14 @@
     if (element.matches(":disabled") || element.ariaDisabled === "true") marks.push("disabled");
     if (!isInView) marks.push("off-screen");
     else {
-      const x = Math.min(Math.max(box.x + box.width / 2, 0), width - 1);
-      const y = Math.min(Math.max(box.y + box.height / 2, 0), height - 1);
-      const top = deepest(x, y);
-      const stands = top && (isWithin(top, element) || isWithin(element, top) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
-      if (!stands) marks.push("covered");
+      // The middle, and the points around it that a click tries then.
+      const isFree = ([across, down]) => {
+        const x = Math.min(Math.max(box.x + box.width * across, 0), width - 1);
+        const y = Math.min(Math.max(box.y + box.height * down, 0), height - 1);
+        const top = deepest(x, y);
+        return top && (isWithin(top, element) || isWithin(element, top) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
+      };
+      if (![[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].some(isFree)) marks.push("covered");
     }
     if (element.matches(":checked") || element.ariaChecked === "true" || element.ariaSelected === "true") marks.push("checked");
     if (element.getRootNode().activeElement === element) marks.push("focused");
