@@ -47,7 +47,7 @@ impl Browser {
 fn main() -> io::Result<()> {
     let fault = std::env::var("STAND_IN_BROWSER").unwrap_or_default();
     if fault == "start" {
-        eprintln!("no display");
+        writeln!(io::stderr(), "no display")?;
         return Ok(());
     }
     let messages = OpenOptions::new().write(true).open("/dev/fd/4")?;

@@ -86,7 +86,7 @@ impl Browser {
     /// Takes the pages that are open, and opens one where none can be used.
     fn adopt(&mut self, until: Instant) -> Result<(), Fault> {
         self.begin(until)?;
-        match self.look(until.min(Instant::now() + ADOPT))? {
+        match self.ask_pages(until.min(Instant::now() + ADOPT))? {
             Some(id) => self.activate(&id),
             None => _ = self.open(until)?,
         }
@@ -94,7 +94,7 @@ impl Browser {
     }
 
     /// Asks all pages at once what they show; gives the one that a person sees.
-    fn look(&mut self, until: Instant) -> Result<Option<String>, Fault> {
+    fn ask_pages(&mut self, until: Instant) -> Result<Option<String>, Fault> {
         let pages = self.pages().all().iter().map(|page| (page.id.clone(), page.session.clone()));
         let (mut trees, mut looks) = (HashMap::new(), HashMap::new());
         for (id, session) in pages.collect::<Vec<_>>() {

@@ -42,7 +42,7 @@ pub enum Fault {
     Late,
     /// [`Waker::cancel`] was called.
     Cancelled,
-    /// The browser has ended: what it printed last.
+    /// The browser has ended: its exit status, and what it printed last.
     Lost(String),
     /// The page's process has ended.
     Crashed,
@@ -275,7 +275,7 @@ impl Browser {
             }
             Err(Gone::Late) => Err(Fault::Late),
             Err(Gone::Cancelled) => Err(Fault::Cancelled),
-            Err(Gone::Ended) => Err(Fault::Lost(self.process.as_ref().map(Process::printed).unwrap_or_default())),
+            Err(Gone::Ended) => Err(Fault::Lost(self.process.as_mut().map(Process::ending).unwrap_or_default())),
         }
     }
 

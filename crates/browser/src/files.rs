@@ -45,6 +45,17 @@ pub(crate) struct Downloads {
     all: Vec<Download>,
 }
 
+/// What has not come to its end is removed: the browser has ended by then.
+impl Drop for Downloads {
+    fn drop(&mut self) {
+        let Some(folder) = &self.folder else { return };
+        for download in self.all.iter().filter(|download| download.state == Progress::UnderWay) {
+            let _ = fs::remove_file(folder.join(&download.id));
+            let _ = fs::remove_file(folder.join(format!("{}.crdownload", download.id)));
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Begun {

@@ -209,11 +209,24 @@ impl Process {
         self.child.wait()
     }
 
-    /// The last lines that it printed, for an error message.
+    /// How it has ended, and the last lines that it printed, for an error message.
+    pub(crate) fn ending(&mut self) -> String {
+        let status = self.wait().map(|status| status.to_string()).unwrap_or_default();
+        let printed = self.printed();
+        // What it prints wherever there is no desktop is no reason.
+        let lines = printed.lines().filter(|line| !line.is_empty() && !line.contains(":ERROR:dbus/"));
+        let lines: Vec<&str> = lines.collect();
+        let last = &lines[lines.len().saturating_sub(3)..];
+        [std::iter::once(status.as_str()).collect(), last.to_vec()].concat().join("; ")
+    }
+
+    /// The last lines that it printed.
     pub fn printed(&self) -> String {
         let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = printed.iter().copied().collect();
-        String::from_utf8_lossy(&bytes).trim().to_owned()
+        // Of what was cut, the first line is not whole.
+        let begin = if bytes.len() < KEPT { 0 } else { bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
+        String::from_utf8_lossy(&bytes[begin..]).trim().to_owned()
     }
 
     /// Its profile's folder.

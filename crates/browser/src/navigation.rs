@@ -50,6 +50,9 @@ struct Entry {
     id: i64,
 }
 
+/// A page that is to crash has so long for it.
+const CRASH: Duration = Duration::from_secs(2);
+
 impl Browser {
     /// Goes to an address.
     ///
@@ -64,7 +67,18 @@ impl Browser {
     /// Goes to an address that is not looked at.
     pub(crate) fn visit(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         let before = self.depart()?;
-        let navigated: Navigated = self.call_page("Page.navigate", &json!({"url": url}), until)?;
+        if !self.page()?.document.is_loaded {
+            // A page that goes elsewhere by itself again and again would take the place of this one.
+            self.stop_loading()?;
+        }
+        let navigated: Navigated = match self.call_page("Page.navigate", &json!({"url": url}), until) {
+            Err(Fault::Late) => {
+                // The page takes no other command until then.
+                self.stop_loading()?;
+                return Err(Fault::Late);
+            }
+            navigated => navigated?,
+        };
         if let Some(message) = navigated.error_text.filter(|_| !navigated.is_download) {
             let refused = Fault::Refused(crate::wire::Refused { code: 0, message });
             return Err(self.denied()?.unwrap_or(refused));
@@ -80,6 +94,33 @@ impl Browser {
             // Another fragment of the same document.
             None => page.navigations != before,
         })
+    }
+
+    /// Sends the command without waiting: a page that hangs would not answer it.
+    fn stop_loading(&mut self) -> Result<(), Fault> {
+        let session = self.page()?.session.clone();
+        self.send(&session, "Page.stopLoading", &json!({})).map(drop)
+    }
+
+    /// Ends the process of the active page if the page does not answer by then.
+    ///
+    /// # Errors
+    /// The page is closed, or the browser has ended.
+    pub fn end_hung_page(&mut self, by: Instant) -> Result<(), Fault> {
+        let session = self.page()?.session.clone();
+        let asked = json!({"expression": "1", "returnByValue": true});
+        let answered: Result<IgnoredAny, Fault> = self.call(Some(&session), "Runtime.evaluate", &asked, by);
+        match answered {
+            Err(Fault::Late) => {
+                self.send(&session, "Page.crash", &json!({}))?;
+                self.wait(Instant::now() + CRASH, |pages| {
+                    pages.of_session(&session).is_none_or(|page| page.is_crashed)
+                })?;
+                Ok(())
+            }
+            Err(fault @ (Fault::Lost(_) | Fault::Cancelled | Fault::NoPage)) => Err(fault),
+            _ => Ok(()),
+        }
     }
 
     /// Goes back (-1) or forward (1) by so many pages; `None` where there is none.

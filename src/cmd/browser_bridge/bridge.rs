@@ -52,11 +52,19 @@ impl Bridge {
         match reply {
             Reply::Ready => {
                 (self.state, self.was_up) = (State::Up, true);
-                calls.restarts(0).map(|restarts| restarts.up());
+                if let Some(restarts) = calls.restarts(0) {
+                    restarts.up();
+                }
             }
             Reply::NotStarted(why) | Reply::Lost(why) => self.lose(&why, calls),
+            Reply::Note(text) => {
+                self.report.note(text);
+                self.report.fail();
+            }
             Reply::Result { id, result } => {
-                calls.restarts(0).map(|restarts| restarts.answered());
+                if let Some(restarts) = calls.restarts(0) {
+                    restarts.answered();
+                }
                 calls.answer((0, id), |call, times| times.answer(call, Outcome::Ok(&result)));
             }
             Reply::Failed { id, kind, code, message, data } => {

@@ -30,6 +30,9 @@ pub struct BrowserOptions {
     #[arg(long, value_name = "DIR", help_heading = "Browser")]
     user_data: Option<PathBuf>,
 
+    /// Use a browser that is open already, and leave it open: the folder of its profile, a ws:// address, or http://HOST:PORT
+    #[arg(long, value_name = "WHERE", conflicts_with_all = ["headless", "headed", "browser", "user_data", "viewport", "locale", "proxy"], help_heading = "Browser")]
+    attach: Option<String>,
     /// The size of the page's window, such as 1280x720
     #[arg(long, value_name = "WxH", value_parser = viewport, help_heading = "Browser")]
     viewport: Option<(u32, u32)>,
@@ -46,6 +49,9 @@ pub struct BrowserOptions {
     /// Let browser_upload use the files in this folder; without it uploads are refused
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     upload_root: Option<PathBuf>,
+    /// Load cookies and local storage from this file, if it is there, and save them to it at the end
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    storage_state: Option<PathBuf>,
     /// Save screenshots and PDFs in this folder [default: a new folder in that for temporary files, which stays]
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     save_media: Option<PathBuf>,
@@ -102,14 +108,20 @@ impl BrowserOptions {
             allowed: allowed(url.as_deref(), &self.allow_origin, &self.allow_file)?,
             ..Launch::default()
         };
-        let (url, evaluates, media) = (url, self.allow_evaluate, self.save_media);
+        let (evaluates, media, attach, storage) =
+            (self.allow_evaluate, self.save_media, self.attach, self.storage_state);
         Ok(Arc::new(move || {
-            let browser = Browser::start(&launch).map_err(|why| why.to_string())?;
+            let browser = match &attach {
+                Some(place) => Browser::attach(place, launch.allowed.clone()),
+                None => Browser::start(&launch),
+            };
+            let browser = browser.map_err(|why| why.to_string())?;
             let settings = Settings {
                 settle,
                 pause,
                 downloads: downloads.clone(),
                 uploads: uploads.clone(),
+                storage: storage.clone(),
                 evaluates,
                 store: Box::new(store(media.clone())),
             };

@@ -32,6 +32,8 @@ pub enum Reply {
     NotStarted(String),
     /// It has ended: why.
     Lost(String),
+    /// Something for people that is the answer to no call, and a fault.
+    Note(String),
     /// The result of a call.
     Result { id: u64, result: Box<RawValue> },
     /// Why a call has no result.
@@ -65,6 +67,10 @@ impl Reply {
         line("lost", &quoted(why))
     }
 
+    pub fn note(text: &str) -> String {
+        line("note", &quoted(text))
+    }
+
     pub fn result(id: u64, result: &serde_json::Value) -> String {
         line("result", &Object::default().put("id", id).put("result", result).end())
     }
@@ -80,7 +86,7 @@ fn line(name: &str, value: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -76,7 +76,11 @@ fn work(start: &Start, requests: PipeReader, mut replies: PipeWriter) {
     }
     send(&mut replies, &Reply::ready());
     match serve(&mut session, &mailbox, &mut replies) {
-        None => session.close(),
+        None => {
+            if let Err(why) = session.close() {
+                send(&mut replies, &Reply::note(&why.to_string()));
+            }
+        }
         Some(why) => {
             // A named profile is free for the next browser then.
             drop(session);

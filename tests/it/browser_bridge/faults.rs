@@ -1,1 +1,206 @@
-//! What pages and browsers do wrong, each answered within its limit.
+//! What pages and browsers do wrong: each is answered within its limit, with a kind, and the next page can be used.
+
+use super::{MORE, Player, serve_with};
+use crate::process::eventually;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+fn html(body: &str) -> Option<String> {
+    Some(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+}
+
+fn origin() -> String {
+    serve_with(|path| {
+        match path.split('?').next().unwrap() {
+            "/" => html("<title>Home</title><button>Home</button><a href=/endless>Endless</a>"),
+            "/never" => Some(String::new()),
+            "/redirect" => Some("HTTP/1.1 302 Found\r\nLocation: /redirect\r\nContent-Length: 0\r\n\r\n".to_owned()),
+            "/wander" => html("<script>location.href = '/wander?' + Math.random()</script>"),
+            "/alerts" => html("<title>Alerts</title><button onclick='for (;;) alert(1)'>Loop</button>"),
+            "/leave" => html(
+                "<title>Leave</title><button>Touch</button><script>onbeforeunload = (event) => event.preventDefault()</script>",
+            ),
+            "/hang" => html("<title>Hang</title><button onclick='for (;;);'>Hang</button>"),
+            "/tabs" => html(
+                "<title>Tabs</title><button onclick='for (let i = 0; i < 100; i++) window.open(\"/?\" + i)'>Open</button>",
+            ),
+            // More is promised than comes.
+            "/endless" => {
+                let file = "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=a.bin";
+                Some(format!("HTTP/1.1 200 OK\r\n{file}\r\n{MORE}\r\n\r\n{}", "x".repeat(1 << 20)))
+            }
+            _ => None,
+        }
+    })
+}
+
+/// The processes below one, with their arguments.
+fn below(pid: i32) -> Vec<(i32, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(child) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        let parent = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).and_then(|parent| parent.parse().ok());
+        if parent == Some(pid) {
+            let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            found.push((child, String::from_utf8_lossy(&arguments).replace('\0', " ")));
+            found.extend(below(child));
+        }
+    }
+    found
+}
+
+fn kill_those(player: &Player, is_meant: impl Fn(&str) -> bool) {
+    let meant: Vec<i32> = below(player.talk.pid().as_raw())
+        .into_iter()
+        .filter(|(_, arguments)| is_meant(arguments))
+        .map(|(pid, _)| pid)
+        .collect();
+    assert!(!meant.is_empty());
+    for pid in meant {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+}
+
+/// That the browser goes on.
+fn goes_on(player: &mut Player, origin: &str) {
+    assert_eq!(player.ok("browser_navigate", json!({"url": origin}))["title"], "Home");
+    assert_eq!(player.ok("browser_list_interactives", json!({}))["items"][0], "1 button Home");
+}
+
+/// The call with a limit, which it keeps.
+fn limited(player: &mut Player, seconds: u64, tool: &str, arguments: Value) -> Value {
+    let call = json!({"tool": tool, "args": arguments, "timeout": seconds, "id": "limited"}).to_string();
+    let begun = Instant::now();
+    let answer = serde_json::from_str(&player.talk.ask(&call)).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(seconds + 2), "{answer}");
+    answer
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_tab_that_has_crashed_is_said_so_and_can_be_used_again() {
+    let origin = origin();
+    let mut player = Player::start(&[&origin]);
+    player.ok("browser_tabs", json!({}));
+    kill_those(&player, |arguments| arguments.contains("--type=renderer"));
+    eventually("the crash is reported", || {
+        player.call("browser_list_interactives", json!({}))["code"] == "page_crashed"
+    });
+    goes_on(&mut player, &origin);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_browser_that_was_killed_is_started_again_with_its_first_page() {
+    let mut player = Player::start(&[&origin()]);
+    player.ok("browser_tabs", json!({}));
+    player.talk.say(&json!({"tool": "browser_wait", "args": {"ms": 30_000}, "id": 1}).to_string());
+    std::thread::sleep(Duration::from_millis(300));
+    kill_those(&player, |arguments| arguments.contains("--remote-debugging-pipe") && !arguments.contains("--type="));
+    let lost: Value = serde_json::from_str(&player.talk.hear()).unwrap();
+    assert_eq!((&lost["kind"], &lost["maybe_executed"]), (&"lost".into(), &true.into()), "{lost}");
+    assert!(lost["error"].as_str().unwrap().contains("SIGKILL"), "{lost}");
+    let again = player.call("browser_list_interactives", json!({}));
+    assert_eq!((&again["epoch"], &again["data"]["items"][0]), (&1.into(), &"1 button Home".into()), "{again}");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_page_that_never_comes_and_one_that_wanders_for_ever_are_late() {
+    let origin = origin();
+    let mut player = Player::start(&[&origin]);
+    for path in ["never", "wander"] {
+        let late = limited(&mut player, 1, "browser_navigate", json!({"url": format!("{origin}/{path}")}));
+        assert_eq!(late["kind"], "timeout", "{path}: {late}");
+        goes_on(&mut player, &origin);
+    }
+    let redirected = player.call("browser_navigate", json!({"url": format!("{origin}/redirect")}));
+    assert_eq!(redirected["code"], "navigation_failed", "{redirected}");
+    assert!(redirected["error"].as_str().unwrap().contains("ERR_TOO_MANY_REDIRECTS"), "{redirected}");
+    goes_on(&mut player, &origin);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn dialogs_without_end_hold_up_their_own_tab_alone() {
+    let origin = origin();
+    let mut player = Player::start(&[&format!("{origin}/alerts")]);
+    assert_eq!(player.click("Loop")["dialog"]["kind"], "alert");
+    for _ in 0..3 {
+        assert_eq!(player.ok("browser_dialog", json!({"accept": true}))["dialog"]["message"], "1");
+    }
+    assert_eq!(player.fails("browser_navigate", json!({"url": origin})).1, "dialog_open");
+    player.ok("browser_close_tab", json!({}));
+    goes_on(&mut player, &origin);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_page_that_asks_before_it_is_left_is_answered() {
+    let origin = origin();
+    let mut player = Player::start(&[&format!("{origin}/leave")]);
+    player.click("Touch");
+    let asked = player.ok("browser_navigate", json!({"url": origin}));
+    assert_eq!(asked["dialog"]["kind"], "beforeunload", "{asked}");
+    assert_eq!(player.ok("browser_dialog", json!({"accept": false}))["title"], "Leave");
+    player.ok("browser_navigate", json!({"url": origin}));
+    eventually("the page is left", || {
+        player.call("browser_dialog", json!({"accept": true}));
+        player.ok("browser_tabs", json!({}))["tabs"][0]["title"] == "Home"
+    });
+    goes_on(&mut player, &origin);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_page_that_hangs_is_late_and_is_left_all_the_same() {
+    let origin = origin();
+    let mut player = Player::start(&[&format!("{origin}/hang")]);
+    let index = player.number("Hang");
+    let hung = limited(&mut player, 1, "browser_overlay_act", json!({"index": index}));
+    assert_eq!(hung["kind"], "timeout", "{hung}");
+    assert_eq!(limited(&mut player, 1, "browser_screenshot", json!({}))["kind"], "timeout");
+    goes_on(&mut player, &origin);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_hundred_tabs_are_listed_and_closed() {
+    let origin = origin();
+    let mut player = Player::start(&[&format!("{origin}/tabs")]);
+    let opened = player.click("Open");
+    assert!(!opened["new_tabs"].as_array().unwrap().is_empty(), "{opened}");
+    // The browser blocks most of what a page opens by itself; these are the caller's.
+    player.ok("browser_navigate", json!({"url": origin}));
+    let link = player.number("Endless");
+    for _ in 0..3 {
+        player.call("browser_open_in_new_tab", json!({"id": link}));
+        player.ok("browser_switch_tab", json!({"index": 0}));
+    }
+    assert!(player.ok("browser_tabs", json!({}))["tabs"].as_array().unwrap().len() > 2);
+    goes_on(&mut player, &origin);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn nothing_is_left_of_a_browser_that_was_ended_while_it_worked() {
+    let (downloads, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut bridge = super::bridge(&[&origin(), "--download-dir", downloads.path().to_str().unwrap()]);
+    let talk = crate::process::Talk::start(bridge.env("TMPDIR", temporary.path()));
+    let mut player = Player { talk, last: 0 };
+    let link = player.number("Endless");
+    assert_eq!(player.fails("browser_click_and_wait_download", json!({"id": link, "timeout_ms": 300})).0, "timeout");
+    let processes = below(player.talk.pid().as_raw());
+    assert!(processes.len() > 2);
+    player.talk.say(&json!({"tool": "browser_wait", "args": {"ms": 30_000}, "id": 9}).to_string());
+    player.talk.signal(Signal::SIGTERM);
+    player.talk.end();
+    let files =
+        |folder: &Path| std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name()).collect::<Vec<_>>();
+    assert_eq!((files(temporary.path()), files(downloads.path())), (Vec::new(), Vec::new()));
+    eventually("its processes have ended", || processes.iter().all(|(pid, _)| !crate::process::is_running(*pid)));
+}

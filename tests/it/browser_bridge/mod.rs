@@ -86,6 +86,9 @@ fn serve(pages: &'static [(&'static str, &'static str)]) -> String {
     })
 }
 
+/// In an answer that does not come to its end.
+const MORE: &str = "Content-Length: 1000000000";
+
 /// A server whose answers to paths are given whole; what has none is a 404, and an empty one is never answered.
 fn serve_with(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -107,7 +110,12 @@ fn answer_one(mut stream: TcpStream, answer: &dyn Fn(&str) -> Option<String>) {
     let path = first.split(' ').nth(1).unwrap_or("/").to_owned();
     match answer(&path) {
         Some(whole) if whole.is_empty() => thread::park(),
-        Some(whole) => _ = stream.write_all(whole.as_bytes()),
+        Some(whole) => {
+            let _ = stream.write_all(whole.as_bytes());
+            if whole.contains(MORE) {
+                thread::park();
+            }
+        }
         None => _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnone"),
     }
 }

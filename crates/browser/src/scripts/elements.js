@@ -94,10 +94,8 @@
     const isInferred = (role === "textbox" || role === "combobox") && searches(element);
     const item = {
       number,
-      role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? "clickable" : role,
-      name: text(nameOf(element) || element.innerText || element.placeholder || element.title || ""),
       role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? plain(element) : role,
-      name: text(name || element.innerText || element.placeholder || element.title || ""),
+      name: text(nameOf(element) || element.innerText || element.placeholder || element.title || ""),
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
     const marks = [];

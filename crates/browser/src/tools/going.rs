@@ -70,6 +70,9 @@ fn patience() -> u64 {
     30_000
 }
 
+/// A page that does not answer for so long hangs: it is left for another one all the same.
+const HUNG: Duration = Duration::from_secs(2);
+
 /// A page that has loaded nothing for so long is idle.
 const IDLE: Duration = Duration::from_millis(500);
 
@@ -77,6 +80,7 @@ impl Arguments for Navigate {
     fn run(self, session: &mut Session, until: Instant) -> Answer {
         let url = with_scheme(self.url.trim());
         session.browser.dismiss_dialogs(until)?;
+        session.browser.end_hung_page(until.min(Instant::now() + HUNG))?;
         let report =
             session.go(self.settle, until, |session| session.browser.navigate(&url, Ready::Parsed, until).map(Some))?;
         if !self.show_overlay {
@@ -88,7 +92,7 @@ impl Arguments for Navigate {
 
 /// The address with a scheme: `example.org/a` is https.
 pub fn with_scheme(url: &str) -> String {
-    let scheme = url.split_once(':').map(|(scheme, rest)| (scheme, rest));
+    let scheme = url.split_once(':');
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.chars().all(|one| one.is_ascii_alphanumeric() || "+-.".contains(one))

@@ -2,6 +2,7 @@
 //! browser assistant that `browser-bridge` serves (docs/browser.md).
 
 mod acting;
+mod banners;
 mod going;
 mod keyboard;
 mod listing;
@@ -19,12 +20,15 @@ pub use problem::{Problem, ProblemKind};
 pub use table::{Declared, declared};
 
 use crate::Scheme;
-use crate::{Browser, Fault, Settle, Waker};
+use crate::{Browser, Fault, Settle, StorageFault, Waker};
 use listing::Snapshots;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use table::Tool;
+
+/// Saving the storage state may take so long.
+const SAVING: Duration = Duration::from_secs(5);
 
 /// What came of a call: the members of its result.
 type Answer = Result<report::Report, Problem>;
@@ -42,6 +46,8 @@ pub struct Settings {
     pub downloads: Option<PathBuf>,
     /// The folder that uploads come from; without one they are refused.
     pub uploads: Option<PathBuf>,
+    /// The file that cookies and local storage are loaded from, where it is there, and saved to at the end.
+    pub storage: Option<PathBuf>,
     /// Whether `browser_evaluate` exists.
     pub evaluates: bool,
     /// Where pictures and documents go.
@@ -50,10 +56,10 @@ pub struct Settings {
 
 impl std::fmt::Debug for Settings {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Settings { settle, pause, downloads, uploads, evaluates, store: _ } = self;
+        let Settings { settle, pause, downloads, uploads, storage, evaluates, store: _ } = self;
         let mut shown = to.debug_struct("Settings");
         shown.field("settle", settle).field("pause", pause).field("downloads", downloads);
-        shown.field("uploads", uploads).field("evaluates", evaluates).finish_non_exhaustive()
+        shown.field("uploads", uploads).field("storage", storage).field("evaluates", evaluates).finish_non_exhaustive()
     }
 }
 
@@ -71,8 +77,11 @@ impl Session {
     /// Takes a browser.
     ///
     /// # Errors
-    /// The browser refuses the folder for downloads, or has ended.
-    pub fn new(mut browser: Browser, settings: Settings, until: Instant) -> Result<Session, Fault> {
+    /// The storage state cannot be loaded; the browser refuses the folder for downloads, or has ended.
+    pub fn new(mut browser: Browser, settings: Settings, until: Instant) -> Result<Session, StorageFault> {
+        if let Some(path) = settings.storage.as_deref().filter(|path| path.exists()) {
+            browser.load_storage(path, until)?;
+        }
         browser.set_downloads(settings.downloads.as_deref(), until)?;
         let tools = table::all(settings.evaluates);
         Ok(Session { browser, settings, snapshots: Snapshots::default(), overlay: None, tools })
@@ -124,8 +133,16 @@ impl Session {
         Problem::new(ProblemKind::UnknownTool, format!("there is no tool {tool:?}: list_tools names all of them"))
     }
 
-    /// Ends the browser, if it is ours.
-    pub fn close(self) {
+    /// Saves the storage state where that is wanted, and ends the browser if it is ours.
+    ///
+    /// # Errors
+    /// Why the state was not saved.
+    pub fn close(mut self) -> Result<(), StorageFault> {
+        let saved = match &self.settings.storage {
+            Some(path) => self.browser.save_storage(path, Instant::now() + SAVING),
+            None => Ok(()),
+        };
         self.browser.close();
+        saved
     }
 }

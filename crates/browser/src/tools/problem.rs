@@ -77,7 +77,7 @@ impl From<Fault> for Problem {
             Fault::Lost(_) => Problem::new(ProblemKind::Lost, message),
             Fault::Crashed => Problem::new(ProblemKind::ToolError, message).with_code("page_crashed"),
             Fault::Dialog(dialog) => {
-                let message = format!("{message}: answer it with browser_dialog first");
+                let message = format!("{message}: answer it with browser_dialog, or close the tab");
                 let data = json!({"dialog": {"kind": dialog.kind, "message": dialog.message}});
                 Problem::new(ProblemKind::ToolError, message).with_code("dialog_open").with_data(data)
             }

@@ -59,6 +59,11 @@ impl Session {
         if let Some(dialog) = self.browser.page()?.dialog.clone() {
             return Err(Fault::Dialog(dialog).into());
         }
+        self.begin_with_dialog(settling, until)
+    }
+
+    /// The same where a dialog may be open.
+    pub(super) fn begin_with_dialog(&mut self, settling: Option<Settling>, until: Instant) -> Result<Begun, Problem> {
         let settle = match settling {
             None => self.settings.settle,
             Some(Settling::None) => Settle::None,
@@ -100,7 +105,7 @@ impl Session {
         })
     }
 
-    fn finish(&mut self, begun: &Begun, until: Instant) -> Result<Report, Problem> {
+    pub(super) fn finish(&mut self, begun: &Begun, until: Instant) -> Result<Report, Problem> {
         let happened = match self.browser.after(&begun.before, begun.settle, until) {
             Ok(happened) => self.happened(&happened)?,
             Err(Fault::Dialog(dialog)) => self.shown(until)?.with("dialog", shown(&dialog)),

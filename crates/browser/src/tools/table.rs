@@ -112,7 +112,7 @@ pub fn declared(evaluates: bool) -> Vec<Declared> {
 }
 
 pub(super) fn all(evaluates: bool) -> Vec<Tool> {
-    use super::{acting, going, keyboard, listing, overlay, reading, tabs, transfer};
+    use super::{acting, banners, going, keyboard, listing, overlay, reading, tabs, transfer};
     use Effect::{Acts, Reads, Shows};
     let mut tools = vec![
         tool::<going::Navigate>("browser_navigate", Acts, "Goes to an address and returns its HTTP status and title."),
@@ -203,6 +203,11 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             "browser_upload",
             Acts,
             "Gives files to a file input. They must be in the folder that uploads are allowed from.",
+        ),
+        tool::<banners::CloseBanners>(
+            "browser_close_banners",
+            Acts,
+            "Closes cookie and consent banners: declines where that is possible.",
         ),
         tool::<reading::Read>("browser_extract", Reads, "Returns the title, address, text and counts of the page."),
         tool::<reading::Pdf>("browser_pdf", Reads, "Prints the page as PDF and returns its path."),

@@ -103,11 +103,9 @@ impl Arguments for Dialog {
         let Some(dialog) = session.browser.page()?.dialog.clone() else {
             return Err(Problem::new(ProblemKind::NotFound, "no dialog is open").with_code("no_dialog"));
         };
+        let begun = session.begin_with_dialog(None, until)?;
         session.browser.answer_dialog(self.accept, self.text.as_deref(), until)?;
-        let report = session.shown(until)?.with("answered", shown(&dialog));
-        // Pages open one after the other.
-        let next = session.browser.page()?.dialog.as_ref().map(shown);
-        Ok(report.with_some("dialog", next))
+        Ok(Report::default().with("answered", shown(&dialog)).and(session.finish(&begun, until)?))
     }
 }
 
