@@ -204,7 +204,7 @@ impl Browser {
         let mut is_within_settings = false;
         while closed.passes < settings.max_passes {
             let is_last = closed.passes + 1 == settings.max_passes;
-            let found = match self.look(&words, until) {
+            let found = match self.find_banners(&words, until) {
                 Err(Fault::Refused(_)) => Vec::new(),
                 found => found?,
             };
@@ -322,19 +322,19 @@ impl Browser {
             }
             if Instant::now() >= going {
                 // What held it may stay, empty or for something else.
-                return Ok(self.look(words, until).is_ok_and(|found| found.is_empty()));
+                return Ok(self.find_banners(words, until).is_ok_and(|found| found.is_empty()));
             }
             self.pause(Duration::from_millis(30))?;
         }
     }
 
     /// The consent dialogs of the active page.
-    fn look(&mut self, words: &Value, until: Instant) -> Result<Vec<Found>, Fault> {
+    fn find_banners(&mut self, words: &Value, until: Instant) -> Result<Vec<Found>, Fault> {
         let frames = self.frames(until)?;
         let mut next = vec![(self.main_frame()?, Vec::new())];
         let mut found = Vec::new();
         while let Some((frame, around)) = next.pop() {
-            let (world, looked) = match self.look_at(&frame, !around.is_empty(), words, until) {
+            let (world, looked) = match self.banners_of_frame(&frame, !around.is_empty(), words, until) {
                 Ok(looked) => looked,
                 // A frame may go while the others are looked at.
                 Err(Fault::Refused(_) | Fault::NoPage) => continue,
@@ -360,7 +360,7 @@ impl Browser {
         Ok(found)
     }
 
-    fn look_at(
+    fn banners_of_frame(
         &mut self,
         frame: &Frame,
         is_inside: bool,
@@ -368,17 +368,17 @@ impl Browser {
         until: Instant,
     ) -> Result<(World, Looked), Fault> {
         let world = self.world(frame, until)?;
-        let mut looked = self.look_with(&world, is_inside, words, &[], until)?;
+        let mut looked = self.banners_of_world(&world, is_inside, words, &[], until)?;
         if looked.banners.is_empty() && looked.opaque > 0 {
             let roots = self.closed_roots(&world, looked.opaque, until)?;
             if !roots.is_empty() {
-                looked = self.look_with(&world, is_inside, words, &roots, until)?;
+                looked = self.banners_of_world(&world, is_inside, words, &roots, until)?;
             }
         }
         Ok((world, looked))
     }
 
-    fn look_with(
+    fn banners_of_world(
         &mut self,
         world: &World,
         is_inside: bool,

@@ -1,7 +1,7 @@
 //! Consent dialogs on pages modelled on those of the common platforms, and pages that have none, in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Browser, Closed, Launch, Ready, Settings, Strategy};
+use pipewright_browser::{Allowed, Browser, Closed, Launch, Ready, Settings, Strategy};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -42,6 +42,12 @@ fn evaluate(browser: &mut Browser, expression: &str) -> Value {
     value["result"]["value"].clone()
 }
 
+/// A browser that may show the pages here, and files in a folder.
+fn start(files: &Path) -> Browser {
+    let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap().file(files).unwrap();
+    Browser::start(&Launch { allowed, ..Launch::default() }).unwrap()
+}
+
 /// The answer that a page was given, and what came of closing its dialogs.
 fn close(browser: &mut Browser, address: &str, settings: &Settings) -> (String, String, Closed) {
     browser.navigate(address, Ready::Quiet(Duration::from_millis(50)), soon()).unwrap();
@@ -57,7 +63,7 @@ fn close(browser: &mut Browser, address: &str, settings: &Settings) -> (String, 
 #[ignore = "needs Chromium"]
 fn dialogs_are_declined_and_pages_without_one_are_left_alone() {
     let port = serve();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser = start(&folder());
     let mut names: Vec<String> =
         std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -177,8 +183,8 @@ const NOTICES: [[&str; 4]; 36] = [
 #[test]
 #[ignore = "needs Chromium"]
 fn notices_are_declined_in_many_languages() {
-    let mut browser = Browser::start(&Launch::default()).unwrap();
     let place = tempfile::tempdir().unwrap();
+    let mut browser = start(place.path());
     let path = place.path().join("page.html");
     let mut wrong = Vec::new();
     for [language, text, decline, accept] in NOTICES {
@@ -204,7 +210,7 @@ fn notices_are_declined_in_many_languages() {
 #[ignore = "needs Chromium"]
 fn a_dialog_in_another_language_than_those_asked_for_is_left_alone() {
     let port = serve();
-    let mut browser = Browser::start(&Launch::default()).unwrap();
+    let mut browser = start(&folder());
     let page = format!("http://127.0.0.1:{port}/bar-below.html");
     let german = Settings { languages: vec!["de-AT".to_owned()], ..Settings::default() };
     assert_eq!(close(&mut browser, &page, &german).1, "untouched");
