@@ -211,6 +211,7 @@
       }
       const labels = labelsOf(element).filter((label) => label.length <= LONGEST_LABEL);
       if (labels.some((label) => has(label, "erase"))) return null;
+      if (!isAway(element) && labels.some((label) => has(label, "never"))) seen.other += 1;
       const kinds = labels.map(kindOf).filter(Boolean);
       const found = kinds.find(({ kind }) => kind === "decline") ?? kinds[0];
       // What is seen and what is read out may say different things: none of them may promise more.
@@ -219,10 +220,12 @@
     }
     const offers = (kind) => actions.some((action) => action.kind === kind);
     const asksBoth = offers("decline") && (offers("accept") || offers("accept_all"));
-    const isConsent = seen.topic > 0 ? seen.purpose.size >= (isPart || isInside ? 2 : 1) : seen.purpose.size >= 4 && asksBoth;
+    const isConsent = seen.topic > 0 ? seen.purpose.size >= 1 && (!(isPart || isInside) || seen.purpose.size + seen.topic > 2) : seen.purpose.size >= 4 && asksBoth;
     if (!isConsent) return null;
     // A dialog that is also about something else is answered only where the button says what it declines.
-    const kept = actions.filter((action) => !action.isAway && (!seen.other || (action.kind === "decline" && action.isClear)));
+    // Settings that only mention cookies are those of something else.
+    const isOurs = ({ kind }) => seen.purpose.size >= 2 || !["save", "settings"].includes(kind);
+    const kept = actions.filter((action) => !action.isAway && isOurs(action) && (!seen.other || (action.kind === "decline" && action.isClear)));
     if (!kept.length) return null;
     const on = toggles.filter((toggle) => (toggle.checked || toggle.ariaChecked === "true") && !toggle.matches(":disabled") && toggle.ariaDisabled !== "true");
     return {
