@@ -23,7 +23,7 @@ _browser__bridge() {
 
     case "${cmd}" in
         browser__bridge)
-            opts="-h -V --headless --headed --browser --user-data --viewport --locale --proxy --download-dir --upload-root --save-media --allow-origin --allow-file --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
+            opts="-h -V --headless --headed --browser --user-data --attach --viewport --locale --proxy --download-dir --upload-root --storage-state --save-media --allow-origin --allow-file --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -34,6 +34,10 @@ _browser__bridge() {
                     return 0
                     ;;
                 --user-data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --attach)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -54,6 +58,10 @@ _browser__bridge() {
                     return 0
                     ;;
                 --upload-root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --storage-state)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1,10 +1,12 @@
 complete -c browser-bridge -l browser -d 'The browser\'s program [default: chromium, google-chrome and their like on PATH]' -r -F
 complete -c browser-bridge -l user-data -d 'Keep the profile (logins, history) in this folder; by default it is a new one that is removed at the end' -r -F
+complete -c browser-bridge -l attach -d 'Use a browser that is open already, and leave it open: the folder of its profile, a ws:// address, or http://HOST:PORT' -r
 complete -c browser-bridge -l viewport -d 'The size of the page\'s window, such as 1280x720' -r
 complete -c browser-bridge -l locale -d 'The language that pages are asked for, such as de-DE' -r
 complete -c browser-bridge -l proxy -d 'The proxy for all requests: http://HOST:PORT or socks5://HOST:PORT' -r
 complete -c browser-bridge -l download-dir -d 'Save files that pages offer for download in this folder; without it they are refused' -r -F
 complete -c browser-bridge -l upload-root -d 'Let browser_upload use the files in this folder; without it uploads are refused' -r -F
+complete -c browser-bridge -l storage-state -d 'Load cookies and local storage from this file, if it is there, and save them to it at the end' -r -F
 complete -c browser-bridge -l save-media -d 'Save screenshots and PDFs in this folder [default: a new folder in that for temporary files, which stays]' -r -F
 complete -c browser-bridge -l allow-origin -d 'Let pages be at this origin (http://HOST:PORT, HOST or *.DOMAIN) even if it is this machine or a private network; may be given more than once' -r
 complete -c browser-bridge -l allow-file -d 'Let pages be in this file or folder (file: addresses are refused otherwise); may be given more than once' -r -F

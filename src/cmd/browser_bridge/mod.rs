@@ -59,7 +59,7 @@ pub struct Arguments {
 const NAME: &str = "browser-bridge";
 const AFTER_HELP: &str = "\
 Examples:
-  What is on a page, and clicking its third element:
+  What is on a page, and an agent that acts on it:
     echo '{\"tool\":\"browser_list_interactives\"}' | browser-bridge https://example.org
     my-agent | browser-bridge https://example.org
   A person approves what pays, sends or deletes:
