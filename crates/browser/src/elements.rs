@@ -112,6 +112,7 @@ struct Described {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Node {
+    backend_node_id: i64,
     #[serde(default)]
     shadow_roots: Vec<ShadowRoot>,
 }
@@ -241,6 +242,12 @@ impl Browser {
     fn listeners(&mut self, world: &World, until: Instant) -> Result<Vec<String>, Fault> {
         let document = self.run(world, "() => document", &json!([]), false, until)?;
         let Some(document) = document.object_id else { return Ok(Vec::new()) };
+        // The object that the page itself has: asked through that of another world, Chromium 156 crashes now and then.
+        let described: Described =
+            self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": document}), until)?;
+        let Some(document) = self.page_object(described.node.backend_node_id, world, until)? else {
+            return Ok(Vec::new());
+        };
         let asked = json!({"objectId": document, "depth": -1, "pierce": true});
         let Listeners { listeners } =
             self.call(Some(&world.session), "DOMDebugger.getEventListeners", &asked, until)?;

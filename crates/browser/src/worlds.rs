@@ -166,6 +166,13 @@ impl Browser {
         resolved.ok()?.object.object_id
     }
 
+    /// The object that a node is to the page itself.
+    pub(crate) fn page_object(&mut self, node: i64, world: &World, until: Instant) -> Result<Option<String>, Fault> {
+        let asked = json!({"backendNodeId": node, "objectGroup": NAME});
+        let resolved: Resolved = self.call(Some(&world.session), "DOM.resolveNode", &asked, until)?;
+        Ok(resolved.object.object_id)
+    }
+
     /// Lets go of the objects that listing has made: the page keeps them until then.
     pub(crate) fn release(&mut self, until: Instant) -> Result<(), Fault> {
         let session = self.page()?.session.clone();
