@@ -60,7 +60,7 @@ Examples:
   A Godot game for any MCP client, by its configuration:
     {\"mcpServers\":{\"game\":{\"command\":\"mcp-serve\",\"args\":[\"--\",\"godot-bridge\",\"--launch\",\"/home/me/my-game\"]}}}
   A server behind gates, with one tool list and one log for all of them:
-    mcp-serve -- policy-check -- hitl-gate -- mcp-pipe -- npx -y @playwright/mcp
+    mcp-serve -- policy-check -- hitl-gate -- browser-bridge
   A recording, offline:
     mcp-serve -- replay --as world --any-order run.jsonl
   One game for several clients on this machine, which send 'Authorization: Bearer TOKEN':

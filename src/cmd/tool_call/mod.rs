@@ -97,11 +97,11 @@ terminal in the background, so a gate that has to ask rejects, unless it is give
 
 Examples:
   One call:
-    tool-call browser_navigate url=http://127.0.0.1:8000/ -- mcp-pipe -- npx -y @playwright/mcp --headless
+    tool-call browser_extract -- browser-bridge http://127.0.0.1:8000/
   The same in a browser that stays open:
-    tool-call --start shop -- policy-check -- hitl-gate -- mcp-pipe -- npx -y @playwright/mcp --headless
-    tool-call --session shop browser_navigate url=http://127.0.0.1:8000/
-    tool-call --session shop --text browser_snapshot
+    tool-call --start shop -- policy-check -- hitl-gate -- browser-bridge http://127.0.0.1:8000/
+    tool-call --session shop browser_list_interactives
+    tool-call --session shop browser_overlay_act index=3
     tool-call --stop shop
   What there is to call:
     tool-call --list --session shop
