@@ -3,6 +3,7 @@
 
 mod calls;
 mod faults;
+mod reading;
 mod stand_in;
 
 use crate::process::{Talk, command};
