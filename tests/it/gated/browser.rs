@@ -4,50 +4,27 @@ use super::{Guarded, assert_shows, read, shown_line};
 use crate::mcp_servers::{page, path_with_npx, running_with};
 use crate::process::{binary, eventually};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// What is pressed last is the title.
-const SHOP: &str = "<title>Shop</title><h1>Basket</h1><p>2 items</p>\
+pub const SHOP: &str = "<title>Shop</title><h1>Basket</h1><p>2 items</p>\
     <button onclick=\"document.title='Second'\">Next page</button>\
     <button onclick=\"document.title='Paid'\">Pay now</button>\
     <button onclick=\"document.title='Invoiced'\">Pay by invoice</button>";
 
-/// A call, and what is read of its answer, in the form that the caller speaks.
-struct Form {
-    call: fn(&str, Value, u32) -> Value,
-    result: &'static str,
-    kind: &'static str,
-    error: &'static str,
-}
-
-const SHORT: Form = Form {
-    call: |tool, arguments, id| json!({"tool": tool, "args": arguments, "id": id}),
-    result: "/data/content/0/text",
-    kind: "/kind",
-    error: "/error",
-};
-
-const JSON_RPC: Form = Form {
-    call: |tool, arguments, id| {
-        let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}});
-        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-    },
-    result: "/result/content/0/text",
-    kind: "/result/_meta/kind",
-    error: "/result/content/0/text",
-};
+/// The text of a result, also of one that is an error.
+const TEXT: &str = "/result/content/0/text";
 
 /// A caller at a page.
 struct Caller<'a> {
     gated: &'a mut Guarded,
-    form: Form,
     calls: u32,
 }
 
 impl Caller<'_> {
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.calls += 1;
-        (self.form.call)(tool, arguments, self.calls)
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": self.calls}});
+        json!({"jsonrpc": "2.0", "id": self.calls, "method": "tools/call", "params": params})
     }
 
     /// What an answer says, which is this call's.
@@ -59,7 +36,7 @@ impl Caller<'_> {
     fn unasked(&mut self, tool: &str, arguments: Value) -> String {
         let call = self.call(tool, arguments);
         let answer = self.gated.unasked(&call);
-        self.said(&answer, self.form.result)
+        self.said(&answer, TEXT)
     }
 
     /// What stands on the page, and by what calls name the elements with these names.
@@ -79,13 +56,13 @@ impl Caller<'_> {
 
     fn approved(&mut self) -> String {
         let answer = self.gated.decide("y");
-        self.said(&answer, self.form.result)
+        self.said(&answer, TEXT)
     }
 }
 
 /// An ordinary click, one that is rejected, one that is edited, and one that is approved.
-fn shop(gated: &mut Guarded, form: Form, url: &str) {
-    let mut caller = Caller { gated, form, calls: 0 };
+fn shop(gated: &mut Guarded, url: &str) {
+    let mut caller = Caller { gated, calls: 0 };
     caller.unasked("browser_navigate", json!({"url": url}));
     let [next] = caller.look(["Next page"]);
     let clicked = caller.unasked("browser_click", json!({"target": next}));
@@ -97,8 +74,8 @@ fn shop(gated: &mut Guarded, form: Form, url: &str) {
     assert_shows(&shown, &["tool  browser_click", "target  button \"Pay now\"", "PAY: it may spend money", &target]);
     assert_shows(&shown, &["reason  pay: \"pay now\" (en)"]);
     let rejected = caller.gated.decide("n too expensive");
-    assert_eq!(caller.said(&rejected, caller.form.kind), "rejected");
-    let said = caller.said(&rejected, caller.form.error);
+    assert_eq!(caller.said(&rejected, "/result/_meta/kind"), "rejected");
+    let said = caller.said(&rejected, TEXT);
     assert!(said.contains("a person rejected it: too expensive"), "{said}");
     // Nothing was clicked, so the caller chooses anew from what it has seen.
     let clicked = caller.unasked("browser_click", json!({"target": next}));
@@ -117,21 +94,6 @@ fn shop(gated: &mut Guarded, form: Form, url: &str) {
     assert!(clicked.contains("Page Title: Paid"), "{clicked}");
 }
 
-fn end(gated: Guarded, folder: &Path) {
-    assert_eq!(gated.calls.end_after_close().status.code(), Some(1), "something was rejected");
-    eventually("no server and no browser is left", || running_with(folder.to_str().unwrap()) == 0);
-}
-
-#[test]
-#[ignore = "needs the MCP servers: scripts/test installs them"]
-fn a_dangerous_click_is_held_and_an_ordinary_one_is_not() {
-    let folder = tempfile::tempdir().unwrap();
-    let line = shown_line("policy-check -- hitl-gate --tty /dev/pts/3 -- mcp-pipe");
-    let mut gated = Guarded::start(line, folder.path(), &path_with_npx(folder.path(), ""));
-    shop(&mut gated, SHORT, &page(SHOP));
-    end(gated, folder.path());
-}
-
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
 fn a_client_that_knows_nothing_of_us_is_held_as_well() {
@@ -148,8 +110,9 @@ fn a_client_that_knows_nothing_of_us_is_held_as_well() {
     gated.calls.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     let listed = gated.unasked(&json!({"jsonrpc": "2.0", "id": "b", "method": "tools/list"}));
     assert!(listed.to_string().contains("browser_click"), "{listed}");
-    shop(&mut gated, JSON_RPC, &page(SHOP));
-    end(gated, folder.path());
+    shop(&mut gated, &page(SHOP));
+    assert_eq!(gated.calls.end_after_close().status.code(), Some(1), "something was rejected");
+    eventually("no server and no browser is left", || running_with(folder.path().to_str().unwrap()) == 0);
 
     let log = std::fs::read_to_string(log).unwrap();
     let reached = log.lines().map(read).filter(|line| line["dir"] == "in");

@@ -2,6 +2,8 @@
 //! unasked; what isn't is held, shown, edited, approved and rejected by a person at a terminal of their own.
 
 mod browser;
+#[cfg(feature = "browser")]
+mod browser_bridge;
 mod game;
 mod sdks;
 mod shell;
