@@ -27,6 +27,8 @@ mod mcp_http;
 mod mcp_pipe;
 mod mcp_serve;
 mod mcp_servers;
+#[cfg(feature = "browser")]
+mod miniwob;
 mod person;
 #[cfg(feature = "gates")]
 mod policy_check;

@@ -1,0 +1,17 @@
+//! `browser-bridge` plays tasks of MiniWoB++ (which `scripts/install-miniwob` installs; PIPEWRIGHT_MINIWOB names the folder of its
+//! pages). Its players are in `tests/miniwob`: they see and do what its tools give, and nothing else.
+
+use crate::process::{binary, text};
+use std::process::Command;
+
+#[test]
+#[ignore = "needs Chromium and MiniWoB++: scripts/test installs it"]
+fn a_scripted_player_solves_tasks_of_every_kind() {
+    let html = std::env::var("PIPEWRIGHT_MINIWOB").expect("PIPEWRIGHT_MINIWOB names no folder: run scripts/test");
+    let player = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/miniwob/play.py");
+    let mut play = Command::new("python3");
+    // No compiled files in the checkout.
+    play.args(["-B", player, "--seeds", "2", &html]).arg(binary("browser-bridge"));
+    let output = play.output().unwrap();
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+}

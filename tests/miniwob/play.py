@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Plays tasks of MiniWoB++ in a browser, by the tools of browser-bridge: play.py [--seeds N] [--task NAME]... HTML BROWSER-BRIDGE
+
+HTML is the folder that scripts/install-miniwob prints. It is served on this machine, and browser-bridge is started with what it needs to
+go there. Each task is played once for each seed. browser_evaluate starts it, reads what is asked and what it was worth; no player uses it.
+Prints a line for each episode that was lost, and a summary; exits 1 where one was.
+"""
+
+import argparse
+import functools
+import http.server
+import sys
+import threading
+
+import clicks  # noqa: F401 (players)
+import fields  # noqa: F401
+import widgets  # noqa: F401
+from page import PLAYERS, CallFailed, Page, World
+
+# In milliseconds; a machine with much else to do is slow.
+LONGEST = 60_000
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    """The address of this folder."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def evaluate(world, script):
+    return world.call("browser_evaluate", script=script)["value"]
+
+
+def play(world, address, task, seed):
+    """Plays a task once. None where it was solved, else why not."""
+    world.call("browser_navigate", url=f"{address}/miniwob/{task}.html")
+    seeded = f"Math.seedrandom('{task} {seed}'); core.EPISODE_MAX_TIME = {LONGEST}"
+    asked = evaluate(world, f"{seeded}; core.startEpisodeReal(); core.getUtterance()")
+    why = "it was not finished"
+    try:
+        PLAYERS[task](Page(world), asked)
+    except CallFailed as error:
+        why = str(error)
+    except (LookupError, ValueError, TypeError, StopIteration) as error:
+        why = f"the player: {error!r}"
+    reward = evaluate(world, "WOB_RAW_REWARD_GLOBAL")
+    return None if reward >= 0.99 else f"{asked!r}: {why}; worth {reward}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--task", action="append", choices=sorted(PLAYERS), metavar="NAME")
+    parser.add_argument("html")
+    parser.add_argument("browser_bridge")
+    arguments = parser.parse_args()
+    address = serve(arguments.html)
+    world = World([arguments.browser_bridge, "--headless", "--allow-evaluate", "--allow-origin", address])
+    tasks = arguments.task or sorted(PLAYERS)
+    lost = 0
+    for task in tasks:
+        for seed in range(arguments.seeds):
+            why = play(world, address, task, seed)
+            if why:
+                lost += 1
+                print(f"{task} {seed}: {why}", flush=True)
+    print(f"{len(tasks)} tasks, {len(tasks) * arguments.seeds} episodes, {lost} lost, {world.calls} calls")
+    sys.exit(1 if world.end() or lost else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Players of tasks with lists, dates, sliders, and what is scrolled and dragged."""
+
+import datetime
+import re
+
+from page import player
+
+
+@player("choose-list", "click-scroll-list")
+def choose_list(page, asked):
+    wanted = re.search(r"Select (.*) from the", asked)[1]
+    for choice in wanted.split(", ") if "scroll list" in asked else [wanted]:
+        page.act("select", (page.items("combobox") or page.items("listbox"))[0], text=choice)
+    page.submit()
+
+
+@player("choose-date")
+def choose_date(page, asked):
+    wanted = datetime.datetime.strptime(re.search(r"\d+/\d+/\d+", asked)[0], "%m/%d/%Y")
+    page.click("textbox")
+    page.wait(400)
+    for _ in range(12):
+        shown = datetime.datetime.strptime(re.search(r"(?m)^[^\w]*([A-Z][a-z]+ 20\d\d)", page.text())[1], "%B %Y")
+        if (shown.year, shown.month) == (wanted.year, wanted.month):
+            break
+        page.click(name="Prev" if shown > wanted else "Next")
+    page.click("link", str(wanted.day))
+    page.submit()
+
+
+@player("use-slider", "form-sequence")
+def use_slider(page, asked):
+    """The value stands on a line of its own."""
+    _, handle = (one for one in page.items("clickable") if not one.name)
+    page.press("Home", handle)
+    least = int(re.search(r"(?m)^(-?\d+)$", page.text())[1])
+    for _ in range(int(re.search(r"Select (-?\d+)", asked)[1]) - least):
+        page.press("ArrowRight", handle)
+    if "checkbox" in asked:
+        page.act("click", page.items("checkbox")[int(re.search(r"(\d)(st|nd|rd)", asked)[1]) - 1])
+    page.submit()
+
+
+@player("use-spinner")
+def use_spinner(page, asked):
+    wanted = int(re.search(r"Select (-?\d+)", asked)[1])
+    up, down = (one for one in page.items("button") if one.name != "Submit")
+    for _ in range(abs(wanted)):
+        page.act("click", up if wanted > 0 else down)
+    page.submit()
+
+
+@player("use-autocomplete")
+def use_autocomplete(page, asked):
+    start, *end = re.findall(r'"(.*?)"', asked)
+    page.type(start)
+    page.wait(700)
+    offered = [line.removeprefix("- ") for line in page.text().splitlines() if line.startswith("- ")]
+    at = next(at for at, name in enumerate(offered) if name.endswith(end[0] if end else ""))
+    for _ in range(at + 1):
+        page.press("ArrowDown")
+    page.press("Enter")
+    page.submit()
+
+
+@player("scroll-text-2")
+def scroll_text(page, asked):
+    to = "bottom" if "bottom" in asked else "top"
+    page.call("browser_scroll", element_id=str(page.one("textbox").index), to=to)
+    page.submit()
+
+
+@player("drag-box")
+def drag_box(page, _):
+    page.drag(page.one(name="s"), page.one(name="L"))
+    page.submit()
+
+
+@player("drag-items")
+def drag_items(page, asked):
+    name, where = re.search(r"Drag (\w+) (.*)\.", asked).groups()
+    items = page.items("listitem")
+    at = next(at for at, one in enumerate(items) if one.name == name)
+    places = {"to the top": 0, "to the bottom": 4, "down by one position": at + 1, "up by one position": at - 1}
+    place = places[where] if where in places else int(re.search(r"\d", where)[0]) - 1
+    page.drag(items[at], items[place])
+
+
+@player("drag-sort-numbers")
+def drag_sort_numbers(page, _):
+    for place in range(3):
+        items = page.items("listitem")
+        least = min(items[place:], key=lambda one: int(one.name))
+        if least != items[place]:
+            page.drag(least, items[place])
+    page.submit()
