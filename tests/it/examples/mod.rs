@@ -1,6 +1,8 @@
 //! The pipelines of `examples/`, each run as it is written: what it prints, how it ends, and that it leaves nothing behind.
 
 mod agent;
+#[cfg(feature = "browser")]
+mod browser;
 mod godot;
 mod mcp_servers;
 mod spire;
@@ -68,6 +70,7 @@ fn each_is_run_here_and_has_its_row() {
     let tests = [
         include_str!("mod.rs"),
         include_str!("agent.rs"),
+        include_str!("browser.rs"),
         include_str!("godot.rs"),
         include_str!("mcp_servers.rs"),
         include_str!("spire.rs"),
