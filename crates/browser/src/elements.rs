@@ -26,7 +26,7 @@ pub struct Element {
     pub index: u32,
     /// The browser's own role: `button`, `link`, `textbox`; `clickable` where it has none and listens to clicks.
     pub role: String,
-    /// The browser's own name of it, at most 120 characters.
+    /// The browser's own name of it, at most 120 characters; one that was cut ends with `…`.
     pub name: String,
     /// Where it is in its frame: x, y, width and height in CSS pixels.
     pub bounds: [i64; 4],

@@ -165,3 +165,19 @@ fn items_of_a_list_that_listens_are_listed_and_a_page_that_does_is_not() {
     ];
     assert_eq!(read(&list(&mut browser, Scope::Viewport)), expected);
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_name_that_was_cut_says_so() {
+    let (mut browser, _place) = show(&format!(
+        "<button>{}</button><button>{}</button><button>{} and pay</button><button>{}</button>",
+        "a".repeat(120),
+        "🙂".repeat(120),
+        "Continue ".repeat(20),
+        "🙂".repeat(121),
+    ));
+    let names: Vec<String> = list(&mut browser, Scope::Page).into_iter().map(|one| one.name).collect();
+    assert_eq!(names[..2], ["a".repeat(120), "🙂".repeat(120)]);
+    let cut = ["Continue ".repeat(20).chars().take(119).collect(), "🙂".repeat(119)].map(|name: String| name + "…");
+    assert_eq!(names[2..], cut);
+}

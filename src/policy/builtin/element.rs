@@ -56,8 +56,18 @@ pub fn judge_element(named: &Named) -> Decision {
 pub fn judge_target(target: &Target) -> Decision {
     match find(target) {
         Some(finding) => Decision::confirm("builtin.detector", finding),
+        None if is_cut(&target.name) => {
+            let why = "its name is too long to be shown in full, and the rest may say what it does";
+            Decision::new(Verdict::Confirm, "builtin.cut_name", why)
+        }
         None => allow("nothing says that it is destructive"),
     }
+}
+
+/// Whether there is more of a name: `browser-bridge` ends the first 120 characters of a longer one with an ellipsis.
+fn is_cut(name: &str) -> bool {
+    const LONGEST: usize = 120;
+    name.ends_with('…') && name.chars().count() >= LONGEST
 }
 
 pub fn find(target: &Target) -> Option<Finding> {

@@ -279,3 +279,31 @@ fn only_browser_bridge_presses_a_key_on_what_the_call_names() {
     assert_eq!(gated.call("browser_press", &json!({"id": 1, "key": "Enter"})).as_deref(), Some("submit"));
     gated.0.end_after_close();
 }
+
+#[test]
+fn an_element_whose_name_was_cut_is_asked_about() {
+    let begins = "Continue with all that you have put together here until today, as it stands in the list above, for";
+    let cut = format!("{begins:…<120}");
+    assert_eq!(cut.chars().count(), 120);
+    let items = [
+        format!("1 button {cut}"),
+        format!("2 textbox {cut}"),
+        "3 button More…".to_owned(),
+        format!("4 link {begins}"),
+        format!("5 button Pay now {cut}"),
+    ];
+    let items = items.each_ref().map(String::as_str);
+    for (arguments, asked) in [
+        (json!({"index": 1}), Some("builtin.cut_name")),
+        // What is typed is a draft, whatever the field is called.
+        (json!({"index": 2, "action": "type", "text": "x"}), None),
+        (json!({"index": 3}), None),
+        (json!({"index": 4}), None),
+        (json!({"index": 5}), Some("pay")),
+    ] {
+        let mut gated = Gated::start(&[list("s1.1", &items), answer(&json!({}))]);
+        assert_eq!(gated.call(LIST, &json!({})), None);
+        assert_eq!(gated.call("browser_overlay_act", &arguments).as_deref(), asked, "{arguments}");
+        gated.0.end_after_close();
+    }
+}

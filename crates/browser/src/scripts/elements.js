@@ -8,7 +8,6 @@
     ...["button", "checkbox", "combobox", "gridcell", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
       "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"].map((role) => `[role=${role}]`),
   ].join(",");
-  const LONGEST = 120;
   const world = globalThis;
   world.numbers ??= new WeakMap();
   world.elements ??= new Map();
@@ -58,8 +57,6 @@
     for (let at = node; at; at = parent(at)) if (at === outer) return true;
     return false;
   };
-  const text = (name) => name.replace(/\s+/gu, " ").trim().slice(0, LONGEST);
-
   // A text field that searches, by what its page calls it: Enter starts the search there.
   const SEARCH = /\b(search|query|find|suche|suchen|buscar|busca|búsqueda|rechercher?|recherche|cerca|ricerca|zoeken|szukaj|hledat|hľadať|keresés|căutare|sök|søg|søk|haku|hae|ara|arama|cari)\b|поиск|найти|пошук|знайти|搜索|搜尋|搜寻|查找|検索|검색|بحث|חיפוש|खोज|tìm kiếm|ค้นหา|αναζήτηση|търсене/iu;
   const searches = (element) => {
@@ -95,7 +92,7 @@
     const item = {
       number,
       role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? plain(element) : role,
-      name: text(nameOf(element) || element.innerText || element.placeholder || element.title || ""),
+      name: shortened(nameOf(element) || element.innerText || element.placeholder || element.title || ""),
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
     const marks = [];

@@ -42,3 +42,11 @@ const nameOf = (element) => {
   ];
   return sources.map((source) => source()).find((name) => typeof name === "string" && name.trim()) ?? "";
 };
+// A name of at most 120 characters. One that was cut ends with "…", so that a gate sees that there is more of it.
+const LONGEST = 120;
+const shortened = (name) => {
+  const plain = (name ?? "").replace(/\s+/gu, " ").trim();
+  // Characters, not halves of them; those of an enormous name are not all read.
+  const characters = [...plain.slice(0, 2 * LONGEST + 2)];
+  return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : plain;
+};

@@ -13,12 +13,11 @@
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
   const isFocused = focused && focused !== document.body && focused !== document.documentElement;
   const media = [...document.querySelectorAll("video, audio")].find((one) => !one.paused) ?? document.querySelector("video, audio");
-  const text = (name) => (name ?? "").replace(/\s+/gu, " ").trim().slice(0, 120);
   return {
     url: location.href,
     title: document.title,
     scroll: [Math.round(world.scrollX), Math.round(world.scrollY)],
-    focus: isFocused ? { role: roleOf(focused) || focused.localName, name: text(nameOf(focused)) } : null,
+    focus: isFocused ? { role: roleOf(focused) || focused.localName, name: shortened(nameOf(focused)) } : null,
     media: media ? { playing: !media.paused && !media.ended, time: media.currentTime } : null,
     changes: world.changes,
   };
