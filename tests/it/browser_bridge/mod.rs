@@ -5,6 +5,7 @@ mod calls;
 mod faults;
 mod reading;
 mod stand_in;
+mod traps;
 
 use crate::process::{Talk, command};
 use crate::schemas::hold;
@@ -30,7 +31,11 @@ struct Player {
 
 impl Player {
     fn start(arguments: &[&str]) -> Player {
-        Player { talk: Talk::start(&mut bridge(arguments)), last: 0 }
+        Player::of(&mut bridge(arguments))
+    }
+
+    fn of(bridge: &mut Command) -> Player {
+        Player { talk: Talk::start(bridge), last: 0 }
     }
 
     /// The whole answer to a call.

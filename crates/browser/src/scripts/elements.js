@@ -69,15 +69,17 @@
   // Dates, times and colours have no role of their own.
   const plain = (element) => (element.localName === "input" ? element.type : "clickable");
 
+  const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
   const items = [];
   let total = 0;
   for (const element of found) {
-    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true })) {
-      // A file is chosen, and a box ticked, through what stands for it.
-      if (element.localName !== "input" || !["file", "checkbox", "radio"].includes(element.type) || !element.labels?.length) continue;
-    }
-    const box = element.getBoundingClientRect();
-    if (box.width === 0 && box.height === 0 && !(element.localName === "input" && element.labels?.length)) continue;
+    // A file is chosen, and a box ticked, through a label that stands for it.
+    const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
+    if (!isVisible(element) && !standing.some(isVisible)) continue;
+    const hasSize = (one) => one.getBoundingClientRect().width > 0 || one.getBoundingClientRect().height > 0;
+    const shown = [element, ...standing].find(hasSize);
+    if (!shown) continue;
+    const box = shown.getBoundingClientRect();
     total += 1;
     const isInView = box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
     if (scope === "viewport" && !isInView) continue;
@@ -92,7 +94,7 @@
     const item = {
       number,
       role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? plain(element) : role,
-      name: shortened(nameOf(element) || element.innerText || element.placeholder || element.title || ""),
+      name: shortened((shown === element ? nameOf(element) : shown.innerText) || element.innerText || element.placeholder || element.title || ""),
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
     const marks = [];
