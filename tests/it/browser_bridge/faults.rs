@@ -38,7 +38,7 @@ fn origin() -> String {
 }
 
 /// The processes below one, with their arguments.
-fn below(pid: i32) -> Vec<(i32, String)> {
+pub fn below(pid: i32) -> Vec<(i32, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(child) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };

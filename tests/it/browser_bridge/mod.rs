@@ -1,8 +1,10 @@
 //! `browser-bridge`: with a program that stands in for a browser (`tests/stand_in/browser.rs`) where a fault is needed that a real one
 //! does not have, and with Chromium.
 
+mod attached;
 mod calls;
 mod faults;
+mod headed;
 mod reading;
 mod stand_in;
 mod traps;

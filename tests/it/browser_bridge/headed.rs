@@ -1,0 +1,113 @@
+//! A window that a person uses at the same time: on a display of its own (Xvfb), with real mouse and keys (xdotool).
+
+use super::{Player, faults, serve_with};
+use crate::process::{command, eventually};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A display without a screen; it ends with the test.
+struct Display {
+    server: Child,
+    name: String,
+}
+
+impl Display {
+    fn start() -> Display {
+        let mut xvfb = Command::new("Xvfb");
+        xvfb.args(["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]);
+        let mut server =
+            xvfb.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("Xvfb: scripts/test installs it");
+        let mut number = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        Display { server, name: format!(":{}", number.trim()) }
+    }
+
+    /// What a person does with mouse and keys.
+    fn person(&self, arguments: &[&str]) {
+        let mut xdotool = Command::new("xdotool");
+        let done =
+            xdotool.args(arguments).env("DISPLAY", &self.name).status().expect("xdotool: scripts/test installs it");
+        assert!(done.success(), "{arguments:?}");
+    }
+
+    fn bridge(&self, arguments: &[&str]) -> Player {
+        Player::of(command("browser-bridge").args(arguments).env("DISPLAY", &self.name))
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn site() -> String {
+    let page = |head: &str, body: &str| {
+        let body = format!("<!doctype html>{body}");
+        Some(format!("HTTP/1.1 {head}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+    };
+    serve_with(move |path| match path {
+        "/" => page(
+            "200 OK",
+            "<title>Log in</title><form action=/session><label>Name <input name=name></label>
+            <label>Password <input type=password name=password></label><button>Log in</button></form>",
+        ),
+        "/session?name=ada&password=Secret-7" => page("302 Found\r\nLocation: /account\r\nSet-Cookie: user=ada", ""),
+        "/account" => page(
+            "200 OK",
+            "<title>Account</title><h1></h1><a href=/orders>Orders</a>
+            <script>document.querySelector('h1').textContent = document.cookie</script>",
+        ),
+        "/orders" => page("200 OK", "<title>Orders</title><p>2 orders"),
+        _ => None,
+    })
+}
+
+/// Where the middle of the element with this name is on the display.
+fn place(player: &mut Player, name: &str) -> [String; 2] {
+    let offset = "[screenX + (outerWidth - innerWidth) / 2, screenY + outerHeight - innerHeight]";
+    let offset = player.ok("browser_evaluate", json!({"script": offset}))["value"].clone();
+    let list = player.ok("browser_list_interactives", json!({"view": "full"}));
+    let items = list["items"].as_array().unwrap();
+    let bbox = &items.iter().find(|item| item["name"] == name).unwrap()["bbox"];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let middle =
+        |at: usize, side: &str, extent: &str| number(&offset[at]) + number(&bbox[side]) + number(&bbox[extent]) / 2.0;
+    [middle(0, "x", "width"), middle(1, "y", "height")].map(|place| format!("{place:.0}"))
+}
+
+#[test]
+#[ignore = "needs Chromium, Xvfb and xdotool"]
+fn a_person_logs_in_by_hand_and_the_agent_goes_on() {
+    let display = Display::start();
+    let mut agent = display.bridge(&["--headed", "--allow-evaluate", &site()]);
+    let [x, y] = place(&mut agent, "Name");
+    display.person(&["mousemove", &x, &y, "click", "1"]);
+    eventually("the field has the focus", || {
+        let focus = json!({"script": "document.hasFocus() && document.activeElement.name"});
+        agent.ok("browser_evaluate", focus)["value"] == "name"
+    });
+    display.person(&["type", "--delay", "20", "ada"]);
+    display.person(&["key", "Tab"]);
+    display.person(&["type", "--delay", "20", "Secret-7"]);
+    display.person(&["key", "Return"]);
+    agent.ok("browser_wait", json!({"text": "user=ada", "timeout_ms": 10_000}));
+    assert_eq!(agent.click("Orders")["title"], "Orders");
+}
+
+#[test]
+#[ignore = "needs Chromium, Xvfb and xdotool"]
+fn a_window_is_shown_where_there_is_a_display() {
+    let display = Display::start();
+    let is_headless = |player: &mut Player| {
+        player.ok("browser_tabs", json!({}));
+        faults::below(player.talk.pid().as_raw()).iter().any(|(_, arguments)| arguments.contains("--headless"))
+    };
+    assert!(!is_headless(&mut display.bridge(&[])));
+    assert!(is_headless(&mut display.bridge(&["--headless"])));
+    let mut without = command("browser-bridge");
+    without.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    assert!(is_headless(&mut Player::of(&mut without)));
+}
