@@ -1,6 +1,8 @@
 //! `tool-call`: one call from a shell, to a world that is started for it and to one that a session keeps running. The world is
 //! `mcp-pipe` with the stand-in server.
 
+#[cfg(feature = "browser")]
+mod browser;
 mod isolation;
 
 use crate::process::{PATIENCE, binary, command, eventually, example, is_running, pipe, text};

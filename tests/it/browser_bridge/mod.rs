@@ -3,6 +3,7 @@
 
 mod attached;
 mod calls;
+mod documented;
 mod faults;
 mod headed;
 mod reading;
@@ -82,7 +83,7 @@ impl Player {
 }
 
 /// A server of pages, each for a path; gives its origin.
-fn serve(pages: &'static [(&'static str, &'static str)]) -> String {
+pub fn serve(pages: &'static [(&'static str, &'static str)]) -> String {
     serve_with(move |path| {
         let found = pages.iter().find(|(known, _)| *known == path);
         found.map(|(_, page)| {

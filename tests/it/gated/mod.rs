@@ -1,6 +1,8 @@
 //! Both gates before real worlds, as `docs/gates.md` shows them: a page in Chromium, a shell, a Godot game. What is harmless goes through
 //! unasked; what isn't is held, shown, edited, approved and rejected by a person at a terminal of their own.
 
+#[cfg(feature = "browser")]
+mod bridge;
 mod browser;
 #[cfg(feature = "browser")]
 mod browser_bridge;

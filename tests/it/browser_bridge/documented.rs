@@ -1,0 +1,54 @@
+//! docs/browser.md names the tools that there are, with their arguments and defaults.
+
+use pipewright_browser::tools::declared;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+const PAGE: &str = include_str!("../../../docs/browser.md");
+
+/// What stands in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The cell of arguments in the row of each tool.
+fn rows() -> BTreeMap<&'static str, &'static str> {
+    let rows = PAGE.lines().filter(|line| line.starts_with("| `browser_"));
+    rows.flat_map(|row| {
+        let mut cells = row.split('|').skip(1);
+        let (tools, arguments) = (cells.next().unwrap(), cells.next().unwrap());
+        quoted(tools).map(move |tool| (tool, arguments))
+    })
+    .collect()
+}
+
+#[test]
+fn the_page_has_the_tools_that_there_are_and_their_arguments() {
+    let mut rows = rows();
+    for tool in declared(true) {
+        let cell = rows.remove(tool.name).unwrap_or_else(|| panic!("docs/browser.md has no row for {}", tool.name));
+        let properties = tool.input_schema["properties"].as_object().cloned().unwrap_or_default();
+        let taken: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+        assert_eq!(quoted(cell).collect::<BTreeSet<&str>>(), taken, "{} in docs/browser.md", tool.name);
+        for (name, schema) in &properties {
+            let default = match &schema["default"] {
+                Value::String(text) => text.clone(),
+                Value::Array(_) | Value::Object(_) | Value::Null => continue,
+                Value::Number(number) if number.as_f64() == Some(0.0) => "0".to_owned(),
+                other => other.to_string(),
+            };
+            let said = cell.split_once(&format!("`{name}` (")).map_or("", |(_, said)| said);
+            let said = said.split(|end: char| !end.is_alphanumeric() && end != '-').next();
+            assert_eq!(said, Some(&*default), "the default of {name} of {} in docs/browser.md", tool.name);
+        }
+    }
+    assert!(rows.is_empty(), "docs/browser.md has tools that do not exist: {:?}", rows.keys());
+}
+
+#[test]
+fn the_page_names_no_tool_that_does_not_exist() {
+    let known: BTreeSet<&str> = declared(true).iter().map(|tool| tool.name).collect();
+    let words = PAGE.split(|end: char| !end.is_ascii_lowercase() && end != '_');
+    let unknown: Vec<&str> = words.filter(|word| word.starts_with("browser_") && !known.contains(word)).collect();
+    assert_eq!(unknown, Vec::<&str>::new());
+}
