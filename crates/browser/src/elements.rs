@@ -28,6 +28,8 @@ pub struct Element {
     pub role: String,
     /// The browser's own name of it, at most 120 characters; one that was cut ends with `…`.
     pub name: String,
+    /// What stands in a field, at most 120 characters; never a password.
+    pub value: Option<String>,
     /// Where it is in its frame: x, y, width and height in CSS pixels.
     pub bounds: [i64; 4],
     /// `disabled`, `off-screen`, `covered`, `checked`, `focused`.
@@ -87,6 +89,7 @@ struct Item {
     bounds: [i64; 4],
     #[serde(default)]
     marks: Vec<String>,
+    value: Option<String>,
     #[serde(default)]
     inferred: bool,
 }
@@ -151,10 +154,10 @@ impl Browser {
                 Err(fault) => return Err(fault),
             };
             total += listed.total;
-            for Item { number, role, name, bounds, marks, inferred } in listed.items {
+            for Item { number, role, name, value, bounds, marks, inferred } in listed.items {
                 let index = self.numbers().of(&world, number);
                 let frame = frame.id.clone();
-                items.push(Element { index, role, name, bounds, marks, frame, is_inferred: inferred });
+                items.push(Element { index, role, name, value, bounds, marks, frame, is_inferred: inferred });
             }
         }
         self.release(until)?;

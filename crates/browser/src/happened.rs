@@ -45,6 +45,8 @@ pub struct State {
     pub scroll: [i64; 2],
     /// What has the focus.
     pub focus: Option<Focus>,
+    /// The frame that has the focus, where it is not the page itself: the address that it was given, or its name.
+    pub frame: Option<String>,
     /// The video or sound that plays, or the first of the page.
     pub media: Option<Media>,
     /// How often the document has changed.

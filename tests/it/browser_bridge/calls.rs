@@ -40,6 +40,8 @@ fn elements_are_listed_and_acted_on_by_one_number() {
         (&"click".into(), &"Paid".into(), &true.into(), &"none".into())
     );
     let typed = shop.ok("browser_act_by_index", json!({"index": 2, "action": "type", "text": "Юля 李"}));
+    let full = shop.ok("browser_list_interactives", json!({"view": "full"}));
+    assert_eq!(full["items"][1]["value"], "Юля 李", "{full}");
     assert_eq!((&typed["textLen"], &typed["input_ok"], &typed["auto_enter"]), (&5.into(), &true.into(), &json!(null)));
     let chosen = shop.ok("browser_overlay_act", json!({"index": "3", "action": "select", "text": "Blue"}));
     assert_eq!(chosen["select_ok"], true);

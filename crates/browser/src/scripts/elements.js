@@ -97,6 +97,12 @@
       name: shortened((shown === element ? nameOf(element) : shown.innerText) || element.innerText || element.placeholder || element.title || ""),
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
+    // Passwords are nobody's to read; what a button has is its name.
+    const isField = ["input", "textarea", "select"].includes(element.localName);
+    if (isField && !["password", "file", "checkbox", "radio", "button", "submit", "reset", "image"].includes(element.type)) {
+      const value = element.localName === "select" ? [...element.selectedOptions].map((option) => option.label).join(", ") : element.value;
+      if (value) item.value = shortened(value);
+    }
     const marks = [];
     if (element.matches(":disabled") || element.ariaDisabled === "true") marks.push("disabled");
     if (!isInView) marks.push("off-screen");

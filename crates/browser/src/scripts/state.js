@@ -13,11 +13,13 @@
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
   const isFocused = focused && focused !== document.body && focused !== document.documentElement;
   const media = [...document.querySelectorAll("video, audio")].find((one) => !one.paused) ?? document.querySelector("video, audio");
+  const isFrame = isFocused && ["iframe", "frame"].includes(focused.localName);
   return {
     url: location.href,
     title: document.title,
     scroll: [Math.round(world.scrollX), Math.round(world.scrollY)],
     focus: isFocused ? { role: roleOf(focused) || focused.localName, name: shortened(nameOf(focused)) } : null,
+    frame: isFrame ? focused.src || focused.name : null,
     media: media ? { playing: !media.paused && !media.ended, time: media.currentTime } : null,
     changes: world.changes,
   };

@@ -93,7 +93,7 @@ pub(super) struct List {
     /// Give a new snapshot_id even if nothing has changed since the last list.
     #[serde(default)]
     refresh: bool,
-    /// compact: one text for each element; full: an object with id, index, role, name, focused, bbox and marks.
+    /// compact: one text for each element; full: an object with id, index, role, name, value, focused, bbox and marks.
     #[serde(default)]
     view: View,
 }
@@ -202,11 +202,14 @@ fn brief(element: &Element) -> Value {
 }
 
 fn full(element: &Element) -> Value {
-    let Element { bounds: [x, y, width, height], marks, .. } = element;
+    let Element { bounds: [x, y, width, height], marks, value: text, .. } = element;
     let mut value = brief(element);
     value["focused"] = marks.iter().any(|mark| mark == "focused").into();
     value["bbox"] = json!({"x": x, "y": y, "width": width, "height": height});
     value["marks"] = json!(marks);
+    if let Some(text) = text {
+        value["value"] = json!(text);
+    }
     value
 }
 
@@ -219,6 +222,7 @@ mod tests {
             index,
             name: name.to_owned(),
             role: "button".to_owned(),
+            value: None,
             bounds: [0; 4],
             marks: Vec::new(),
             frame: String::new(),

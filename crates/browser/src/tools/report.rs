@@ -146,12 +146,13 @@ impl Session {
 
     /// What the active page shows, where it can be asked.
     fn state(&self, state: &State) -> Result<Report, Problem> {
-        let State { url, title, scroll, focus, media, .. } = state;
+        let State { url, title, scroll, focus, frame, media, .. } = state;
         let report = Report::default().with("url", url.as_str()).with("title", title.as_str());
         let report =
             report.with("active_tab", self.active_tab()?).with("scroll_pos", json!({"x": scroll[0], "y": scroll[1]}));
         let report = report.with_some("focused_role", focus.as_ref().map(|focus| focus.role.as_str()));
         let report = report.with_some("focused_name", focus.as_ref().map(|focus| focus.name.as_str()));
+        let report = report.with_some("active_frame", frame.as_deref());
         Ok(report.with_some("media", media.as_ref().map(|media| json!({"playing": media.playing, "time": media.time}))))
     }
 
