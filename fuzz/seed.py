@@ -5,6 +5,21 @@ import json
 import os
 import sys
 
+# What `browser-bridge` says of a page: both forms of its lists, a dialog, the focus, a number that is outdated.
+BRIDGE = [
+    '{"id":1,"tool":"browser_list_interactives","args":{}}',
+    '{"id":1,"tool":"browser_list_interactives","status":"ok","data":{"total":2,"snapshot_id":"s1.1","items":["1 searchbox Search","12 button(disabled,covered) Pay now"]}}',
+    '{"id":2,"tool":"browser_overlay_act","args":{"index":12}}',
+    '{"id":2,"tool":"browser_overlay_act","status":"ok","data":{"nav_type":"none","changed":true,"focused_role":"button","focused_name":"Pay now","dialog":{"kind":"confirm","message":"Pay?"}}}',
+    '{"id":3,"tool":"browser_dialog","args":{"accept":true}}',
+    '{"id":3,"tool":"browser_dialog","status":"ok","data":{"nav_type":"full"}}',
+    '{"id":4,"tool":"browser_find","args":{"text":"pay"}}',
+    '{"id":4,"tool":"browser_find","status":"ok","data":{"snapshot_id":"s2.7","items":[{"id":"12","index":12,"role":"button","name":"Pay now"}]}}',
+    '{"id":5,"tool":"browser_overlay_act","args":{"index":"12","snapshot_id":"s1.1"}}',
+    '{"id":5,"tool":"browser_overlay_act","status":"error","kind":"not_found","code":"stale_index","data":{"snapshot_id":"s2.8","items":["13 link Home"]}}',
+    '{"id":6,"tool":"browser_act_by_index","args":{"index":13,"action":"type","text":"x"}}',
+]
+
 CALLS = [
     '{"type":"tool_call","call_id":"c1","tool_name":"browser_click","arguments":{"a":1},"target":{"role":"button"},'
     '"requires_approval":true,"policy":{"verdict":"allow"},"session_id":"s","agent_id":1,"plan_id":null,"step_id":"2"}',
@@ -151,7 +166,7 @@ def main():
     seed(corpus, "client_lines", ["\n".join(said).encode() for said in CLIENTS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
     seed(corpus, "browser_messages", [bytes([size]) + b"\0".join(message.encode() for message in BROWSER) for size in (1, 255)])
-    seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))))
+    seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))) + ["\n".join(BRIDGE).encode()])
     seed(corpus, "text_calls", [text.encode() for text in WRITTEN])
     seed(corpus, "turns", list(turns(os.path.join(os.path.dirname(fixtures.rstrip("/")), "models"))))
     seed(corpus, "schemas", [schema.encode() for schema in SCHEMAS])
