@@ -264,7 +264,7 @@ impl Browser {
         until: Instant,
     ) -> Result<bool, Fault> {
         for action in actions {
-            let element = "(number) => globalThis.actions?.[number]?.element";
+            let element = "(number) => globalThis[Symbol.for(\"pipewright\")].actions?.[number]?.element";
             let object = match self.run(&found.world, element, &json!([{"value": action.number}]), false, until) {
                 Ok(remote) => remote.object_id,
                 Err(Fault::Refused(_) | Fault::NoPage) => None,
@@ -277,7 +277,7 @@ impl Browser {
                 Err(Refusal::Fault(fault)) => return Err(fault),
                 Err(_) => return Ok(false),
             };
-            let press = "(number) => { globalThis.pressed.add(globalThis.actions[number].element); }";
+            let press = "(number) => { globalThis[Symbol.for(\"pipewright\")].pressed.add(globalThis[Symbol.for(\"pipewright\")].actions[number].element); }";
             self.run(&found.world, press, &json!([{"value": action.number}]), true, until)?;
             let (selector, frame_url) = (action.selector.clone(), found.url.clone());
             clicks.push(Click { selector, frame_url, time: SystemTime::now() });
@@ -293,7 +293,7 @@ impl Browser {
     }
 
     fn is_on(&mut self, found: &Found, toggle: &Action, until: Instant) -> Result<bool, Fault> {
-        let script = "(number) => { const { element } = globalThis.actions[number]; return element.checked || element.ariaChecked === \"true\"; }";
+        let script = "(number) => { const { element } = globalThis[Symbol.for(\"pipewright\")].actions[number]; return element.checked || element.ariaChecked === \"true\"; }";
         let on = self.run(&found.world, script, &json!([{"value": toggle.number}]), true, until)?;
         Ok(on.value == Some(Value::Bool(true)))
     }
@@ -301,11 +301,11 @@ impl Browser {
     /// Waits until a dialog has gone, or nothing of it can be pressed any more.
     fn goes(&mut self, found: &Found, words: &Value, going: Instant, until: Instant) -> Result<bool, Fault> {
         let number = found.banner.actions.first().map_or(0, |action| action.number);
-        let is_there = "(number) => { const { container } = globalThis.actions[number];
+        let is_there = "(number) => { const { container } = globalThis[Symbol.for(\"pipewright\")].actions[number];
             if (!container.isConnected || !container.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
             const box = container.getBoundingClientRect();
             return box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth; }";
-        let is_frame_there = "(number) => { const frame = globalThis.frames_of[number], box = frame.getBoundingClientRect();
+        let is_frame_there = "(number) => { const frame = globalThis[Symbol.for(\"pipewright\")].frames_of[number], box = frame.getBoundingClientRect();
             return frame.isConnected && frame.checkVisibility({ opacityProperty: true, visibilityProperty: true })
                 && box.width > 1 && box.height > 1 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth; }";
         let mut places: Vec<(&World, u32, &str)> = Vec::new();
@@ -395,7 +395,7 @@ impl Browser {
 
     /// The id of a frame that was found in a world.
     fn frame_of(&mut self, world: &World, number: u32, until: Instant) -> Result<Option<String>, Fault> {
-        let owner = "(number) => globalThis.frames_of[number]";
+        let owner = "(number) => globalThis[Symbol.for(\"pipewright\")].frames_of[number]";
         let owner = self.run(world, owner, &json!([{"value": number}]), false, until)?;
         let Some(owner) = owner.object_id else { return Ok(None) };
         let described: Result<Described, Fault> =

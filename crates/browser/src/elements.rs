@@ -188,7 +188,7 @@ impl Browser {
     /// The page answers not in time, or not at all.
     pub(crate) fn object(&mut self, index: u32, until: Instant) -> Result<Option<(World, String)>, Fault> {
         let Some((world, number)) = self.numbers().find(index) else { return Ok(None) };
-        let script = "(number) => { const found = globalThis.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
+        let script = "(number) => { const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
         let found = self.run(&world, script, &json!([{"value": number}]), false, until);
         match found {
             Ok(remote) => Ok(remote.object_id.map(|object| (world, object))),
@@ -227,8 +227,13 @@ impl Browser {
     pub(crate) fn closed_roots(&mut self, world: &World, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
         let mut roots = Vec::new();
         for index in 0..hosts {
-            let host =
-                self.run(world, "(index) => globalThis.opaque[index]", &json!([{"value": index}]), false, until)?;
+            let host = self.run(
+                world,
+                "(index) => globalThis[Symbol.for(\"pipewright\")].opaque[index]",
+                &json!([{"value": index}]),
+                false,
+                until,
+            )?;
             let Some(host) = host.object_id else { continue };
             let described: Result<Described, Fault> =
                 self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": host}), until);

@@ -75,6 +75,22 @@ fn a_number_of_an_element_that_is_gone_never_means_another_one() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn ids_and_names_of_elements_are_not_taken_for_our_own() {
+    const PAGE: &str = r#"<!doctype html><title>Names</title><div id=overlay>kept</div><div id=elements></div><div id=numbers></div>
+        <div id=last></div><div id=opaque></div><div id=observer></div><div id=changes></div><div id=actions></div><img name=title>
+        <button onclick="document.querySelector('title').text = 'Gone'">Go</button>"#;
+    let mut page = Player::start(&[&serve(&[("/", PAGE)])]);
+    assert_eq!(page.ok("browser_list_interactives", json!({}))["items"], json!(["1 button Go"]));
+    page.ok("browser_overlay_show", json!({}));
+    page.ok("browser_overlay_hide", json!({}));
+    page.ok("browser_close_banners", json!({"time_budget_ms": 100}));
+    let text = page.ok("browser_extract", json!({"mode": "text"}));
+    assert_eq!((&text["title"], &text["text"]), (&"Names".into(), &"kept\nGo".into()));
+    assert_eq!(page.click("Go")["title"], "Gone");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn pages_and_tabs_are_gone_to_and_waited_for() {
     let mut shop = shop();
     let next = shop.click("Next");

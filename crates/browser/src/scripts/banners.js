@@ -1,7 +1,7 @@
 // Looks for consent dialogs in what a frame shows, by role, name and place. Gives for each what can be pressed there, and how many frames lie
 // over the page, which may have one. `words` are the phrases of data/consent.json by category; `known` are closed shadow roots.
 (words, isInside, known) => {
-  const world = globalThis;
+  const world = (globalThis[Symbol.for("pipewright")] ??= {});
   const LONGEST_LABEL = 80;
   const LONGEST_TEXT = 8000;
   const CONTROLS = "button, a, input[type=button], input[type=submit], summary, [role=button], [role=link], [onclick], [tabindex]";
@@ -100,7 +100,7 @@
 
   // What the window shows, point by point; the edges closely, where bars are.
   const shown = new Set();
-  const [width, height] = [world.innerWidth, world.innerHeight];
+  const [width, height] = [innerWidth, innerHeight];
   const between = (length, edges, parts) => [
     ...edges, ...edges.map((edge) => length - edge), ...Array.from({ length: parts }, (_, index) => (length * (index + 0.5)) / parts),
   ].filter((at) => at >= 0 && at < length);

@@ -8,7 +8,8 @@
     ...["button", "checkbox", "combobox", "gridcell", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
       "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"].map((role) => `[role=${role}]`),
   ].join(",");
-  const world = globalThis;
+  // What stays between two runs. Elements with an id are properties of the global object in this world, too: only a symbol is ours alone.
+  const world = (globalThis[Symbol.for("pipewright")] ??= {});
   world.numbers ??= new WeakMap();
   world.elements ??= new Map();
   world.last ??= 0;
@@ -41,8 +42,8 @@
   };
   visit(document);
 
-  const width = world.innerWidth;
-  const height = world.innerHeight;
+  const width = innerWidth;
+  const height = innerHeight;
   const deepest = (x, y) => {
     let element = document.elementFromPoint(x, y);
     for (;;) {

@@ -1,11 +1,10 @@
 // What can be read in a frame, as lines: headings with "#", items with "-" or their number, rows of tables with " | " between the cells.
 // `summary` is the beginning of the main part. The walk ends after `most` characters or `time` milliseconds (`isCut`).
 (most, time, summaryMost) => {
-  const world = globalThis;
   const stats = { links: 0, headings: 0, images: 0, forms: 0 };
-  const found = { title: document.title, url: location.href, text: "", summary: "", isCut: false, stats };
+  const found = { title: String(document.querySelector("title")?.text ?? "").replace(/\s+/gu, " ").trim(), url: location.href, text: "", summary: "", isCut: false, stats };
   // A frame that nobody can see, such as one that counts visitors.
-  if (world.innerWidth < 10 || world.innerHeight < 10 || !document.body) return found;
+  if (innerWidth < 10 || innerHeight < 10 || !document.body) return found;
 
   const SILENT = new Set(["script", "style", "noscript", "template", "head", "svg", "math", "canvas", "iframe", "object", "video", "audio", "datalist", "textarea", "map"]);
   const HEADINGS = { h1: "# ", h2: "## ", h3: "### ", h4: "#### ", h5: "##### ", h6: "###### " };

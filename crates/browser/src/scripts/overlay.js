@@ -1,7 +1,7 @@
 // Draws the numbers of elements over them, for a picture or a person: above everything, in no one's way, and unseen by the page's scripts but
 // for one element. Gives how many it has drawn. Without badges it only removes what was drawn.
 (badges, isHighContrast) => {
-  const world = globalThis;
+  const world = (globalThis[Symbol.for("pipewright")] ??= {});
   world.overlay?.remove();
   world.overlay = null;
   const drawn = [];
@@ -9,7 +9,7 @@
     const element = world.elements?.get(number)?.deref();
     if (!element?.isConnected) continue;
     const box = (element.labels?.length && !element.checkVisibility({ opacityProperty: true }) ? element.labels[0] : element).getBoundingClientRect();
-    if (box.bottom <= 0 || box.right <= 0 || box.top >= world.innerHeight || box.left >= world.innerWidth) continue;
+    if (box.bottom <= 0 || box.right <= 0 || box.top >= innerHeight || box.left >= innerWidth) continue;
     drawn.push([index, box]);
   }
   if (!drawn.length) return 0;
@@ -25,8 +25,8 @@
     place(frame, `position:fixed;box-sizing:border-box;border:2px solid ${colour};left:${box.left}px;top:${box.top}px;width:${box.width}px;height:${box.height}px`);
     const badge = document.createElement("div");
     badge.textContent = index;
-    const x = Math.max(0, Math.min(box.left, world.innerWidth - 24));
-    const y = Math.max(0, Math.min(box.top - 14, world.innerHeight - 16));
+    const x = Math.max(0, Math.min(box.left, innerWidth - 24));
+    const y = Math.max(0, Math.min(box.top - 14, innerHeight - 16));
     place(badge, `position:fixed;left:${x}px;top:${y}px;padding:0 3px;background:${colour};color:${isHighContrast ? "#000" : "#fff"};font:bold 12px/15px monospace;border-radius:3px`);
   }
   host.style.cssText = "all:initial;position:fixed;inset:0;margin:0;padding:0;border:0;width:auto;height:auto;background:none;pointer-events:none;overflow:visible;z-index:2147483647";

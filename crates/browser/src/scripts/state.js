@@ -1,6 +1,6 @@
 // What a page is like now, and how often it has changed since this ran first.
 () => {
-  const world = globalThis;
+  const world = (globalThis[Symbol.for("pipewright")] ??= {});
   if (!world.observer) {
     world.changes = 0;
     world.observer = new MutationObserver((records) => {
@@ -16,8 +16,9 @@
   const isFrame = isFocused && ["iframe", "frame"].includes(focused.localName);
   return {
     url: location.href,
-    title: document.title,
-    scroll: [Math.round(world.scrollX), Math.round(world.scrollY)],
+    // An image or a form of the name is the property otherwise.
+    title: String(document.querySelector("title")?.text ?? "").replace(/\s+/gu, " ").trim(),
+    scroll: [Math.round(scrollX), Math.round(scrollY)],
     focus: isFocused ? { role: roleOf(focused) || focused.localName, name: shortened(nameOf(focused)) } : null,
     frame: isFrame ? focused.src || focused.name : null,
     media: media ? { playing: !media.paused && !media.ended, time: media.currentTime } : null,
