@@ -23,6 +23,8 @@ GROUPS = {
     "log": ("jsonl-log", "Four columns are cut out of a log as CSV, beside the same with jq and Miller."),
     "godot": ("godot-bridge", "A command goes to a running game and its answer comes back. godot-e2e does the same in the same game, but answers once a"
               " frame."),
+    "browser": ("browser-bridge", "A page is opened, clicked, listed and drawn, beside MCP servers that do the same with the same Chromium; then 1,000 calls are"
+                " made, and what they leave behind is looked at. All cores are used."),
     "mcp": ("mcp-pipe", "Calls of server-everything's `echo`. A bare client, which writes requests and reads answers and checks nothing, is the floor;"
             " the rivals are other commands that call a tool from a shell."),
     "llm": ("llm-pipe", "Requests to a server on this machine that answers at once with a streamed turn, so that what the command adds is what is"
@@ -87,16 +89,23 @@ def versions():
         "jq": ["jq", "--version"], "jaq": ["jaq", "--version"], "Miller": ["mlr", "--version"],
         "Godot": [os.environ.get("PIPEWRIGHT_GODOT", ""), "--version"],
         "godot-e2e": [os.environ.get("GODOT_E2E_PYTHON", ""), "-c", "from importlib.metadata import version; print(version('godot-e2e'))"],
+        "Chromium": ["chromium", "--version"],
         "Node": [os.path.join(rivals, "node_modules", "node", "bin", "node"), "--version"],
     }
     told = [f"{name} {said}" for name, command in asked.items() if (said := first_line(command, name))]
-    if os.path.exists(mark := os.path.join(rivals, "installed")):
-        with open(mark, encoding="utf-8") as file:
-            told += [package for package in file.read().split() if not package.startswith("node@")]
-    if os.path.exists(mark := os.path.join(os.environ.get("LLM_RIVALS", ""), "installed")):
-        with open(mark, encoding="utf-8") as file:
-            told += file.read().split()
+    told += [package for package in packages("MCP_SERVERS") if package.startswith("@playwright/")]
+    for variable in ("BROWSER_RIVALS", "MCP_RIVALS", "LLM_RIVALS"):
+        told += [package for package in packages(variable) if not package.startswith("node@")]
     return ", ".join(told)
+
+
+def packages(variable):
+    """Those that were installed into the folder that a variable names, with their versions."""
+    mark = os.path.join(os.environ.get(variable, ""), "installed")
+    if not os.path.exists(mark):
+        return []
+    with open(mark, encoding="utf-8") as file:
+        return file.read().split()
 
 
 def first_line(command, name):

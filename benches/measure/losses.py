@@ -26,6 +26,8 @@ REASONS = (
     (r"^replay --where", "A filter that is more than plain comparisons is run by the same engine as jaq's, with a limit to its steps."),
     (r"^godot-bridge --transport .*idle game", "An idle game looks for commands each frame."),
     (r"^godot-bridge", "The engine answers on its main thread, between two frames."),
+    (r"^browser-bridge: from its start", "Nearly all of it is Chromium's own start."),
+    (r"^browser-bridge", "Chromium does nearly all of it, in several processes, which other load slows."),
     (r"^policy-check", "A call is judged by its tool, its arguments and what it acts on, in seventy languages, not only by six rules."),
     (r"^tools, .*hints trusted: reads", "What a tool without a hint does whose name has no verb (repo_branch), only its arguments say; it is asked about."),
     (r"^detector, ..: recall", "Nobody who speaks it has corrected this language's list of words yet (`src/policy/words`); the fewer labels there are,"

@@ -91,8 +91,28 @@ def cpu_time(process):
 
 def peak_kib(process):
     """The most memory that was ever resident; 0 for a process that has ended."""
+    return of_status(process, "VmHWM")
+
+
+def resident_kib(process):
+    """The memory that is resident now; 0 for a process that has ended."""
+    return of_status(process, "VmRSS")
+
+
+def of_status(process, key):
     with open(f"/proc/{process}/status", encoding="ascii", errors="replace") as status:
-        return next((int(line.split()[1]) for line in status if line.startswith("VmHWM:")), 0)
+        return next((int(line.split()[1]) for line in status if line.startswith(f"{key}:")), 0)
+
+
+def processes_below(process):
+    """The children of a process and theirs, each with its command line."""
+    for task in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
+            children = list(map(int, file.read().split()))
+        for child in children:
+            with open(f"/proc/{child}/cmdline", encoding="utf-8", errors="replace") as command:
+                yield child, command.read().replace("\0", " ")
+            yield from processes_below(child)
 
 
 def peak_of(command, source=os.devnull):

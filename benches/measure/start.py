@@ -20,6 +20,7 @@ def start_up(bench):
     inputs.repeat([next(inputs.observations())], 0, log)
     # Each the cheapest start that does its work; a log on a disk would be waited for.
     commands = {
+        "browser-bridge --version": ["--version"],
         "godot-bridge --version": ["--version"],
         "hitl-gate, empty input": [],
         "jsonl-log check, one line": ["check", log],

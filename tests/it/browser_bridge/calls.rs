@@ -1,6 +1,6 @@
 //! The tools, in a real browser.
 
-use super::{Player, serve};
+use super::{Player, serve, serve_with};
 use serde_json::json;
 
 const SHOP: &str = r#"<!doctype html><title>Shop</title><h1>Kettles</h1><input type=search aria-label=Search>
@@ -51,6 +51,35 @@ fn elements_are_listed_and_acted_on_by_one_number() {
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 0})).1, "invalid_index");
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 500})).1, "index_out_of_range");
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 4, "action": "type"})).0, "invalid_args");
+}
+
+/// A page of documentation of 290 kB with 500 links: a menu beside sections of text.
+fn documentation() -> String {
+    let menu: String = (0..60).map(|number| format!("<div><a href='#s{number}'>Section {number}</a></div>")).collect();
+    let text = "The value that a function gives is a copy of it. ".repeat(12);
+    let sections: String = (0..440)
+        .map(|number| {
+            format!("<h2 id=s{number}>Section {number}</h2><p>{text}<a href='/{number}'>Link {number}</a></p>")
+        })
+        .collect();
+    let head = "<!doctype html><title>Documentation</title><style>nav { float: left; width: 240px }</style>";
+    format!("{head}<nav>{menu}</nav><main>{sections}</main>")
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn the_list_of_a_window_takes_at_most_1000_bytes_of_a_large_page() {
+    let page = documentation();
+    assert!(page.len() >= 285_000 && page.matches("<a href").count() == 500, "{} bytes", page.len());
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n", page.len());
+    let origin = serve_with(move |path| (path == "/").then(|| format!("{head}{page}")));
+    for viewport in ["1280x720", "1920x1080"] {
+        let mut player = Player::start(&[&origin, "--viewport", viewport]);
+        let answer = player.talk.ask(r#"{"tool":"browser_list_interactives","id":1}"#);
+        assert!(answer.contains("Section 29") && answer.len() <= 1000, "{viewport}, {} bytes: {answer}", answer.len());
+        let all = player.ok("browser_list_interactives", json!({"scope": "page", "limit": 1000}));
+        assert_eq!((&all["total"], all["items"].as_array().unwrap().len()), (&500.into(), 500));
+    }
 }
 
 #[test]
