@@ -57,6 +57,8 @@ pub fn judge_key(call: &JudgedCall<'_>, focus: &Focus) -> Decision {
         None if has_role(PRESSED) && !names_key(&own) => Key::Enter,
         None => return Decision::new(Verdict::Confirm, "builtin.unknown", "which key it presses isn't known"),
     };
+    // What was typed into, as far as it is known, takes a space as text. A frame or a part of the page may have anything in it.
+    let is_written_in = |target: &Target| target.role.is_none() || is_text_field(target);
     let is_other = |target: &Target| target.role.is_some() && !is_text_field(target);
     match (key, target) {
         (Key::Enter | Key::Space, Some(target)) if has_role(PRESSED) => judge_target(target),
@@ -65,8 +67,8 @@ pub fn judge_key(call: &JudgedCall<'_>, focus: &Focus) -> Decision {
         (Key::Delete, _) if target.is_none_or(is_other) => {
             found(ActionKind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
         }
-        (Key::Space, None) if *focus == Focus::Moved => {
-            Decision::new(Verdict::Confirm, "builtin.key", "the key may press a button, and which isn't known")
+        (Key::Space, target) if !target.is_some_and(is_written_in) => {
+            Decision::new(Verdict::Confirm, "builtin.key", "the key may press something, and what isn't known")
         }
         _ => allow("the key submits nothing"),
     }

@@ -103,7 +103,7 @@ fn enter_is_judged_by_where_it_was_typed() {
     let key = |key: &str| format!(r#"{{"tool":"press_key","args":{{"key":"{key}"}}}}"#);
     let (space, tab) = (key("Space"), key("Tab"));
     let (space, tab) = (recognise(&space).unwrap().unwrap(), recognise(&tab).unwrap().unwrap());
-    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Allow);
+    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm, "nothing is known of the focus");
     let (_, acts) = builtin.judge(&tab, Hint::None);
     builtin.passes(&tab, &acts, false);
     assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm);
