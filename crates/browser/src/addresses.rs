@@ -225,6 +225,8 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
     match address.segments() {
         // Unspecified, loopback, and IPv4 in its compatible and mapped forms.
         [0, 0, 0, 0, 0, 0 | 0xffff, ..] => embedded(seventh, eighth),
+        // IPv4 in its translated form (RFC 2765).
+        [0, 0, 0, 0, 0xffff, 0, ..] => embedded(seventh, eighth),
         // Translators' prefixes (RFC 6052 and 8215), and 6to4 (RFC 3056).
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => embedded(seventh, eighth),
         [0x64, 0xff9b, 1, ..] => true,

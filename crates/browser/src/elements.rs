@@ -10,6 +10,12 @@ use std::time::Instant;
 const SCRIPT: &str =
     concat!("(() => {", include_str!("scripts/naming.js"), "return (", include_str!("scripts/elements.js"), ")})()");
 
+const IDENTITY: &str = concat!(
+    "function () {",
+    include_str!("scripts/naming.js"),
+    "const { role, name } = identify(this); return JSON.stringify([role, name]); }"
+);
+
 /// Which elements are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -54,6 +60,8 @@ pub struct Elements {
 pub(crate) struct Numbers {
     /// The load of the document that they are for.
     loader: String,
+    /// The highest number of the documents before: no number is used again.
+    before: u32,
     /// Of a frame's world and the number there.
     given: HashMap<(World, u32), u32>,
     /// The worlds of the frames.
@@ -63,8 +71,13 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// That of an element, which is given one where it has none.
     fn of(&mut self, world: &World, number: u32) -> u32 {
-        let next = u32::try_from(self.given.len() + 1).unwrap_or(u32::MAX);
+        let next = self.last().saturating_add(1);
         *self.given.entry((world.clone(), number)).or_insert(next)
+    }
+
+    /// The highest number that was given.
+    fn last(&self) -> u32 {
+        self.before.saturating_add(u32::try_from(self.given.len()).unwrap_or(u32::MAX))
     }
 
     /// The world and the number there.
@@ -142,7 +155,8 @@ impl Browser {
     pub fn elements(&mut self, scope: Scope, until: Instant) -> Result<Elements, Fault> {
         let loader = self.page()?.document.loader.clone();
         if self.numbers().loader != loader {
-            *self.numbers() = Numbers { loader, ..Numbers::default() };
+            let before = self.numbers().last();
+            *self.numbers() = Numbers { loader, before, ..Numbers::default() };
         }
         let frames = self.frames(until)?;
         let (mut items, mut total) = (Vec::new(), 0);
@@ -164,14 +178,29 @@ impl Browser {
         Ok(Elements { items, total })
     }
 
-    /// The highest number that was given to an element of the document that was listed last.
+    /// The highest number that was given to an element.
     pub fn last_number(&self) -> u32 {
-        u32::try_from(self.numbers.given.len()).unwrap_or(u32::MAX)
+        self.numbers.last()
+    }
+
+    /// Numbers are given from here on, behind those of another browser.
+    pub fn count_on(&mut self, from: u32) {
+        self.numbers.before = from;
     }
 
     /// Whether numbers were given to the elements of this load of a document.
     pub(crate) fn has_numbers_of(&self, loader: &str) -> bool {
         self.numbers.loader == loader
+    }
+
+    /// The role and the name of the element with this number, as a list would show them now; `None` where it is no more.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<(String, String)>, Fault> {
+        let Some((world, object)) = self.object(index, until)? else { return Ok(None) };
+        let text = self.on_element(&world, &object, IDENTITY, &json!([]), until)?;
+        serde_json::from_str(&text).map(Some).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 
     /// Whether the element with this number is still there.

@@ -122,24 +122,14 @@ impl Browser {
         self.downloads.all.iter().map(|download| download.id.clone()).collect()
     }
 
-    /// Downloads that have begun are no longer waited for; their files stay.
-    pub(crate) fn forget_downloads(&mut self) {
-        let folder = self.downloads.folder.clone().unwrap_or_default();
-        for download in std::mem::take(&mut self.downloads.all) {
-            if download.state == Progress::Done {
-                // It has its name from now on; where that fails, it stays under its number.
-                let _ = keep(&folder, &download);
-            }
-        }
-    }
-
-    /// Waits for the first download that nobody has taken, also one that was done before, and gives it with its file.
+    /// Waits for the first download that nobody has taken, also one that was done before, and gives it with its file; those with the
+    /// browser's numbers in `but` are left for another time.
     ///
     /// # Errors
     /// [`Fault::Late`]: there is none, or it is not done by then.
-    pub fn download(&mut self, until: Instant) -> Result<(Download, io::Result<PathBuf>), Fault> {
+    pub fn download(&mut self, but: &[String], until: Instant) -> Result<(Download, io::Result<PathBuf>), Fault> {
         loop {
-            let done = |download: &Download| download.state != Progress::UnderWay;
+            let done = |download: &Download| download.state != Progress::UnderWay && !but.contains(&download.id);
             if let Some(place) = self.downloads().all.iter().position(done) {
                 let download = self.downloads().all.remove(place);
                 let folder = self.downloads().folder.clone().unwrap_or_default();
@@ -200,7 +190,7 @@ const LONGEST: usize = 200;
 fn clean(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().map(|one| if one.is_control() || one == '\u{202e}' { '_' } else { one }).collect();
-    let plain = plain.trim_start_matches('.').trim();
+    let plain = plain.trim_start_matches(|one: char| one == '.' || one.is_whitespace()).trim_end();
     let mut end = plain.len().min(LONGEST);
     while !plain.is_char_boundary(end) {
         end -= 1;
@@ -225,6 +215,7 @@ mod tests {
             ("C:\\x\\y.exe", "y.exe"),
             (".bashrc", "bashrc"),
             ("..", "download"),
+            ("\u{a0}.", "download"),
             ("", "download"),
             ("a\nb\u{202e}fdp.exe", "a_b_fdp.exe"),
             ("счёт.pdf", "счёт.pdf"),

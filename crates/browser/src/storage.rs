@@ -313,7 +313,9 @@ impl Browser {
 fn write(path: &Path, state: &State) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no file name"))?;
     let beside = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    // What is there already is not ours: a leftover of a process that had our number, or a link that somebody has laid.
+    let _ = fs::remove_file(&beside);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
     let mut text = serde_json::to_vec_pretty(state)?;
     text.push(b'\n');
     let written = file.write_all(&text).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path));

@@ -35,13 +35,13 @@ fn what_a_page_gives_is_kept_under_a_clean_name_and_replaces_nothing() {
     let get = number(&mut browser, "get");
     for expected in ["report.txt", "report (2).txt"] {
         browser.click(get, soon()).unwrap();
-        let (download, path) = browser.download(soon()).unwrap();
+        let (download, path) = browser.download(&[], soon()).unwrap();
         let path = path.unwrap();
         assert_eq!((download.state, download.received), (Progress::Done, 5));
         assert!(path.starts_with(place.path()) && path.to_string_lossy().ends_with(expected), "{path:?}");
         assert_eq!(std::fs::read_to_string(path).unwrap(), "hello");
     }
-    let none = browser.download(Instant::now() + Duration::from_millis(200));
+    let none = browser.download(&[], Instant::now() + Duration::from_millis(200));
     assert!(matches!(none, Err(Fault::Late)), "{none:?}");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 2);
 }

@@ -110,6 +110,7 @@ impl BrowserOptions {
         };
         let (evaluates, media, attach, storage) =
             (self.allow_evaluate, self.save_media, self.attach, self.storage_state);
+        let counted = Arc::default();
         Ok(Arc::new(move || {
             let browser = match &attach {
                 Some(place) => Browser::attach(place, launch.allowed.clone()),
@@ -123,6 +124,7 @@ impl BrowserOptions {
                 uploads: uploads.clone(),
                 storage: storage.clone(),
                 evaluates,
+                counted: Arc::clone(&counted),
                 store: Box::new(store(media.clone())),
             };
             let until = Instant::now() + FIRST_PAGE;

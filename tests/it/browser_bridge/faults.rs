@@ -68,7 +68,7 @@ fn kill_those(player: &Player, is_meant: impl Fn(&str) -> bool) {
 /// That the browser goes on.
 fn goes_on(player: &mut Player, origin: &str) {
     assert_eq!(player.ok("browser_navigate", json!({"url": origin}))["title"], "Home");
-    assert_eq!(player.ok("browser_list_interactives", json!({}))["items"][0], "1 button Home");
+    assert!(player.ok("browser_list_interactives", json!({}))["items"][0].as_str().unwrap().ends_with(" button Home"));
 }
 
 /// The call with a limit, which it keeps.
@@ -105,7 +105,8 @@ fn a_browser_that_was_killed_is_started_again_with_its_first_page() {
     assert_eq!((&lost["kind"], &lost["maybe_executed"]), (&"lost".into(), &true.into()), "{lost}");
     assert!(lost["error"].as_str().unwrap().contains("SIGKILL"), "{lost}");
     let again = player.call("browser_list_interactives", json!({}));
-    assert_eq!((&again["epoch"], &again["data"]["items"][0]), (&1.into(), &"1 button Home".into()), "{again}");
+    assert_eq!(again["epoch"], 1, "{again}");
+    assert_eq!(again["data"]["items"][0], "1 button Home", "{again}");
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn keys_are_judged_by_what_has_the_focus() {
         (focused("browser_focus_prev", "checkbox", "Pay automatically"), "Space", Some("pay")),
         (focused("browser_focus_prev", "textbox", "Name"), "Space", None),
         // A frame, a part of a page or an unusual role may have anything in it.
-        (focused("browser_press", "iframe", ""), "Space", Some("builtin.key")),
+        (focused("browser_focus_next", "iframe", ""), "Space", Some("builtin.key")),
         (focused("browser_focus_next", "generic", "Pay now"), "Space", Some("builtin.key")),
         (focused("browser_focus_next", "gridcell", "Pay now"), "Space", Some("builtin.key")),
         (Vec::new(), "Space", Some("builtin.key")),

@@ -19,7 +19,7 @@
   // A closed root is seen from within.
   const closed = new Map();
   for (const node of known) {
-    for (let root = node.getRootNode(); root.host; root = root.host.getRootNode()) closed.set(root.host, root);
+    for (let root = Node.prototype.getRootNode.call(node); root.host; root = root.host.getRootNode()) closed.set(root.host, root);
   }
   // Custom elements that may have a closed root.
   world.opaque = [];
@@ -34,6 +34,8 @@
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
     for (let element = walker.nextNode(); element; element = walker.nextNode()) {
+      // A form has its inputs as properties, also under the names of these methods; a person acts on what is in it.
+      if (element instanceof HTMLFormElement) continue;
       if (element.matches(SELECTOR) || listens(element)) found.push(element);
       const shadow = element.shadowRoot ?? closed.get(element);
       if (shadow) visit(shadow);
@@ -53,32 +55,16 @@
       element = inner;
     }
   };
-  const parent = (node) => node.assignedSlot ?? node.parentNode ?? node.host ?? null;
+  const parentOf = Object.getOwnPropertyDescriptor(Node.prototype, "parentNode").get;
+  const parent = (node) => (node instanceof HTMLFormElement ? parentOf.call(node) : node.assignedSlot ?? node.parentNode ?? node.host ?? null);
   const isWithin = (node, outer) => {
     for (let at = node; at; at = parent(at)) if (at === outer) return true;
     return false;
   };
-  // A text field that searches, by what its page calls it: Enter starts the search there.
-  const SEARCH = /\b(search|query|find|suche|suchen|buscar|busca|búsqueda|rechercher?|recherche|cerca|ricerca|zoeken|szukaj|hledat|hľadať|keresés|căutare|sök|søg|søk|haku|hae|ara|arama|cari)\b|поиск|найти|пошук|знайти|搜索|搜尋|搜寻|查找|検索|검색|بحث|חיפוש|खोज|tìm kiếm|ค้นหา|αναζήτηση|търсене/iu;
-  const searches = (element) => {
-    if (!["input", "textarea"].includes(element.localName)) return false;
-    if (element.closest("[role=search], search")) return true;
-    if (/^(q|query|search|s)$/i.test(element.name ?? "")) return true;
-    return SEARCH.test([element.placeholder, element.ariaLabel, element.name, element.id.replace(/[_-]/g, " ")].join(" "));
-  };
-
-  // Dates, times and colours have no role of their own.
-  const plain = (element) => (element.localName === "input" ? element.type : "clickable");
-
-  const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
   const items = [];
   let total = 0;
   for (const element of found) {
-    // A file is chosen, and a box ticked, through a label that stands for it.
-    const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
-    if (!isVisible(element) && !standing.some(isVisible)) continue;
-    const hasSize = (one) => one.getBoundingClientRect().width > 0 || one.getBoundingClientRect().height > 0;
-    const shown = [element, ...standing].find(hasSize);
+    const { shown, role, name, isInferred } = identify(element);
     if (!shown) continue;
     const box = shown.getBoundingClientRect();
     total += 1;
@@ -90,12 +76,10 @@
       world.numbers.set(element, number);
       world.elements.set(number, new WeakRef(element));
     }
-    const role = roleOf(element);
-    const isInferred = (role === "textbox" || role === "combobox") && searches(element);
     const item = {
       number,
-      role: isInferred ? "searchbox" : role === "generic" || role === "none" || role === "" ? plain(element) : role,
-      name: shortened((shown === element ? nameOf(element) : shown.innerText) || element.innerText || element.placeholder || element.title || ""),
+      role,
+      name,
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
     // Passwords are nobody's to read; what a button has is its name.

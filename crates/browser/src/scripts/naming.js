@@ -50,3 +50,29 @@ const shortened = (name) => {
   const characters = [...plain.slice(0, 2 * LONGEST + 2)];
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : plain;
 };
+// A text field that searches, by what its page calls it: Enter starts the search there.
+const SEARCH = /\b(search|suche|suchen|buscar|busca|búsqueda|rechercher?|recherche|cerca|ricerca|zoeken|szukaj|hledat|hľadať|keresés|căutare|sök|søg|søk|haku|hae|ara|arama|cari)\b|поиск|найти|пошук|знайти|搜索|搜尋|搜寻|查找|検索|검색|بحث|חיפוש|खोज|tìm kiếm|ค้นหา|αναζήτηση|търсене/iu;
+const searches = (element) => {
+  if (!["input", "textarea"].includes(element.localName)) return false;
+  if (element.closest("[role=search], search")) return true;
+  if (/^(q|query|search|s)$/i.test(element.name ?? "")) return true;
+  return SEARCH.test([element.placeholder, element.ariaLabel, element.name, element.id.replace(/[_-]/g, " ")].join(" "));
+};
+
+// Dates, times and colours have no role of their own.
+const plain = (element) => (element.localName === "input" ? element.type : "clickable");
+
+const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
+// What an element is called in lists, and the box that it is seen by: its own, or, of a file input or a box to tick, that of a label that
+// stands for it; none where neither can be seen.
+const identify = (element) => {
+  const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
+  const hasSize = (one) => one.getBoundingClientRect().width > 0 || one.getBoundingClientRect().height > 0;
+  const isSeen = isVisible(element) || standing.some(isVisible);
+  const shown = isSeen ? [element, ...standing].find(hasSize) ?? null : null;
+  const own = roleOf(element);
+  const isInferred = (own === "textbox" || own === "combobox") && searches(element);
+  const role = isInferred ? "searchbox" : own === "generic" || own === "none" || own === "" ? plain(element) : own;
+  const name = (shown && shown !== element ? shown.innerText : nameOf(element)) || element.innerText || element.placeholder || element.title || "";
+  return { shown, role, name: shortened(name), isInferred };
+};

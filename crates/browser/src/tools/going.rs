@@ -79,6 +79,11 @@ const IDLE: Duration = Duration::from_millis(500);
 impl Arguments for Navigate {
     fn run(self, session: &mut Session, until: Instant) -> Answer {
         let url = with_scheme(self.url.trim());
+        // Such an address is a page of the caller's own making, with its scripts.
+        if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+            let why = "data: addresses are not allowed: they are pages that the caller writes, not pages of the web";
+            return Err(Problem::new(ProblemKind::Denied, why).with_code("address_not_allowed"));
+        }
         session.browser.dismiss_dialogs(until)?;
         session.browser.end_hung_page(until.min(Instant::now() + HUNG))?;
         let report =
@@ -175,7 +180,13 @@ impl Arguments for Wait {
         ];
         let enough = (begun + Duration::from_millis(self.timeout_ms.min(86_400_000))).min(until);
         for (missing, condition) in conditions.into_iter().flatten() {
-            if !session.browser.wait_until(&condition, enough)? {
+            let is_so = session.browser.wait_until(&condition, enough).map_err(|fault| match fault {
+                Fault::Unreadable(why) if why.contains("SyntaxError") => {
+                    Problem::new(ProblemKind::InvalidArgs, format!("the selector cannot be read: {why}"))
+                }
+                fault => fault.into(),
+            })?;
+            if !is_so {
                 let message = format!("{missing} after {} ms", begun.elapsed().as_millis());
                 return Err(Problem::new(ProblemKind::Timeout, message));
             }

@@ -2,12 +2,13 @@
 
 use super::report::Report;
 use super::table::Arguments;
-use super::{Answer, Problem, Session};
+use super::{Answer, Counted, Problem, Session};
 use crate::{Element, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::sync::PoisonError;
 use std::time::Instant;
 
 /// So many elements are listed where nothing else is said.
@@ -44,6 +45,16 @@ impl Snapshots {
         self.items = items.to_vec();
         self.known.extend(items.iter().map(|element| (element.index, element.clone())));
         false
+    }
+
+    /// Documents are counted from here on, behind those of another browser.
+    pub(super) fn count_on(&mut self, from: u64) {
+        self.document = from;
+    }
+
+    /// So many documents were counted.
+    pub(super) fn documents(&self) -> u64 {
+        self.document
     }
 
     /// `sD.N`: the N-th list, of the D-th document.
@@ -163,6 +174,8 @@ impl Session {
         let items = self.browser.elements(scope, until)?.items;
         let loader = self.browser.page()?.document.loader.clone();
         let is_reused = self.snapshots.take(&loader, &items, is_refreshed);
+        *self.settings.counted.lock().unwrap_or_else(PoisonError::into_inner) =
+            Counted { number: self.browser.last_number(), documents: self.snapshots.documents() };
         Ok((items, is_reused))
     }
 

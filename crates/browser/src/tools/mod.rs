@@ -24,6 +24,7 @@ use crate::{Browser, Fault, Settle, StorageFault, Waker};
 use listing::Snapshots;
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use table::Tool;
 
@@ -35,6 +36,13 @@ type Answer = Result<report::Report, Problem>;
 
 /// Stores a picture or document under a new name that ends with `.ENDING`, and gives its path.
 pub type Store = Box<dyn FnMut(&[u8], &str) -> io::Result<PathBuf> + Send>;
+
+/// What was counted so far: a number or a list of a browser that has crashed means nothing in the next one.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Counted {
+    number: u32,
+    documents: u64,
+}
 
 /// What a session may do.
 pub struct Settings {
@@ -50,13 +58,15 @@ pub struct Settings {
     pub storage: Option<PathBuf>,
     /// Whether `browser_evaluate` exists.
     pub evaluates: bool,
+    /// Of the sessions before; kept by this one.
+    pub counted: Arc<Mutex<Counted>>,
     /// Where pictures and documents go.
     pub store: Store,
 }
 
 impl std::fmt::Debug for Settings {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Settings { settle, pause, downloads, uploads, storage, evaluates, store: _ } = self;
+        let Settings { settle, pause, downloads, uploads, storage, evaluates, .. } = self;
         let mut shown = to.debug_struct("Settings");
         shown.field("settle", settle).field("pause", pause).field("downloads", downloads);
         shown.field("uploads", uploads).field("storage", storage).field("evaluates", evaluates).finish_non_exhaustive()
@@ -84,7 +94,11 @@ impl Session {
         }
         browser.set_downloads(settings.downloads.as_deref(), until)?;
         let tools = table::all(settings.evaluates);
-        Ok(Session { browser, settings, snapshots: Snapshots::default(), overlay: None, tools })
+        let Counted { number, documents } = *settings.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        browser.count_on(number);
+        let mut snapshots = Snapshots::default();
+        snapshots.count_on(documents);
+        Ok(Session { browser, settings, snapshots, overlay: None, tools })
     }
 
     /// What interrupts a call, or [`Session::idle`], from another thread.

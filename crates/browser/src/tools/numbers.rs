@@ -53,17 +53,21 @@ impl Session {
             return Err(Problem::new(ProblemKind::InvalidArgs, message).with_code("invalid_index"));
         };
         let is_current = self.is_listed()? && snapshot_id.is_none_or(|id| self.snapshots.is_of_document(id));
-        let problem = if is_current && index > self.browser.last_number() {
-            Problem::new(ProblemKind::NotFound, format!("no element has the number {index}"))
-                .with_code("index_out_of_range")
-        } else if is_current && self.browser.is_there(index, until)? {
-            return Ok(index);
-        } else {
-            let message =
-                format!("the element with the number {index} is no longer there; \"data\" lists what is there now");
-            Problem::new(ProblemKind::NotFound, message).with_code("stale_index")
+        let identity = if is_current { self.browser.identity(index, until)? } else { None };
+        let known = self.known(index).map(|element| (element.role.clone(), element.name.clone()));
+        let (code, why) = match (identity, known) {
+            (Some(now), Some(listed)) if now == listed => return Ok(index),
+            // A page may make another one of the element that was meant, and approved.
+            (Some((role, name)), Some(_)) => {
+                ("stale_index", format!("number {index} is called {:?} now", format!("{role} {name}")))
+            }
+            _ if index > self.browser.last_number() => {
+                ("index_out_of_range", format!("no element has the number {index}"))
+            }
+            _ => ("stale_index", format!("the element with the number {index} is not on this page, or no longer")),
         };
-        Err(self.with_list(problem, until))
+        let problem = Problem::new(ProblemKind::NotFound, format!("{why}; \"data\" lists what is there now"));
+        Err(self.with_list(problem.with_code(code), until))
     }
 
     /// A problem with a number, with the elements that are there now.

@@ -61,16 +61,16 @@ impl Arguments for ClickAndWait {
         session.needs_download_folder()?;
         let index = session.element(self.id, None, until)?;
         // One that was there before is not the one that the click begins.
-        session.browser.forget_downloads();
+        let before = session.browser.download_ids();
         session.browser.click(index, until)?;
-        session.wait_for_download(within(self.timeout_ms, until))
+        session.wait_for_download(&before, within(self.timeout_ms, until))
     }
 }
 
 impl Arguments for Wait {
     fn run(self, session: &mut Session, until: Instant) -> Answer {
         session.needs_download_folder()?;
-        session.wait_for_download(within(self.timeout_ms, until))
+        session.wait_for_download(&[], within(self.timeout_ms, until))
     }
 }
 
@@ -116,10 +116,11 @@ impl Session {
         }
     }
 
-    fn wait_for_download(&mut self, until: Instant) -> Answer {
-        let (download, path) = match self.browser.download(until) {
+    fn wait_for_download(&mut self, before: &[String], until: Instant) -> Answer {
+        let (download, path) = match self.browser.download(before, until) {
             Err(Fault::Late) => {
-                let message = match self.browser.downloads_seen().first() {
+                let message = match self.browser.downloads_seen().iter().find(|download| !before.contains(&download.id))
+                {
                     Some(download) => {
                         format!("{} is not complete: {} bytes have come", download.name, download.received)
                     }
