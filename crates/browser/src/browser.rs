@@ -226,7 +226,7 @@ impl Browser {
     }
 
     /// Whether a page answers before something else is done.
-    fn check(&self, session: Option<&str>, method: &str) -> Result<(), Fault> {
+    pub(crate) fn check(&self, session: Option<&str>, method: &str) -> Result<(), Fault> {
         match session.map(|session| self.pages.of_session(session)) {
             Some(None) => Err(Fault::NoPage),
             Some(Some(Page { is_crashed: true, .. })) if method != "Page.navigate" => Err(Fault::Crashed),

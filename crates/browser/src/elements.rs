@@ -295,6 +295,6 @@ impl Browser {
             .collect();
         nodes.sort_unstable();
         nodes.dedup();
-        Ok(nodes.into_iter().filter_map(|node| self.resolve(node, world, until)).collect())
+        self.resolve_all(&nodes, world, until)
     }
 }

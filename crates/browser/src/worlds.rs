@@ -5,6 +5,7 @@ use crate::{Browser, Fault};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// Its name in the browser, and that of the objects that we hold there.
@@ -164,6 +165,28 @@ impl Browser {
         let asked = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
         let resolved: Result<Resolved, Fault> = self.call(Some(&world.session), "DOM.resolveNode", &asked, until);
         resolved.ok()?.object.object_id
+    }
+
+    /// Nodes, as objects of this world; those that are no more are left out. All are asked for before the first answer is waited for: a page
+    /// may have thousands that listen.
+    pub(crate) fn resolve_all(&mut self, nodes: &[i64], world: &World, until: Instant) -> Result<Vec<String>, Fault> {
+        let mut asked = HashSet::new();
+        for node in nodes {
+            let node = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
+            asked.insert(self.send(&world.session, "DOM.resolveNode", &node)?);
+        }
+        let mut objects = Vec::new();
+        while !asked.is_empty() {
+            self.check(Some(&world.session), "DOM.resolveNode")?;
+            let Some((number, outcome)) = self.next(until)? else { continue };
+            if asked.remove(&number)
+                && let Ok(resolved) = outcome
+                && let Ok(Resolved { object }) = serde_json::from_str(resolved.get())
+            {
+                objects.extend(object.object_id);
+            }
+        }
+        Ok(objects)
     }
 
     /// The object that a node is to the page itself.
