@@ -21,6 +21,7 @@ mod launch;
 mod navigation;
 pub mod pages;
 mod picture;
+mod placement;
 mod pointer;
 mod print;
 mod profile;

@@ -15,35 +15,6 @@ struct Quads {
     quads: Vec<[f64; 8]>,
 }
 
-#[derive(Deserialize)]
-struct Boxes {
-    model: Model,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    content: [f64; 8],
-}
-
-#[derive(Deserialize)]
-struct Metrics {
-    #[serde(rename = "cssLayoutViewport")]
-    viewport: Viewport,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Viewport {
-    page_x: f64,
-    page_y: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Hit {
-    backend_node_id: i64,
-}
-
 /// So many parts of an element are tried.
 const PARTS: usize = 4;
 
@@ -146,17 +117,19 @@ impl Browser {
         start: (f64, f64),
         until: Instant,
     ) -> Result<(f64, f64), Refusal> {
-        let offset = self.offset(&world.session, until)?;
+        self.scroll_to_frame(&world.session, until)?;
         let quads = self.quads(world, object, until)?;
-        let quad = quads.first().ok_or(Refusal::Unseen)?;
+        let placement = self.placement(&world.session, until)?;
+        let [ax, ay, bx, by, cx, cy, dx, dy] = *quads.first().ok_or(Refusal::Unseen)?;
+        let corners = [(ax, ay), (bx, by), (cx, cy), (dx, dy)].map(|corner| placement.map(corner));
+        let quad = corners.map(|(x, y)| [x, y]).concat();
         let behind = |middle: f64, start: f64, axis: usize| {
             let side = quad.iter().skip(axis).step_by(2).fold(0.0, |most: f64, at| most.max((at - middle).abs()));
             let way = middle - start;
             middle + if way.abs() < 1.0 { 0.0 } else { way.signum() * side * BEHIND }
         };
-        let (x, y) = middle(quad);
-        let start = (start.0 - offset.0, start.1 - offset.1);
-        Ok((behind(x, start.0, 0) + offset.0, behind(y, start.1, 1) + offset.1))
+        let (x, y) = middle(&quad);
+        Ok((behind(x, start.0, 0), behind(y, start.1, 1)))
     }
 
     /// The point in the window where an element can be reached; it is scrolled into view.
@@ -197,7 +170,7 @@ impl Browser {
             let corners = [0, 2, 4, 6].map(|corner| ((x + quad[corner]) / 2.0, (y + quad[corner + 1]) / 2.0));
             corners.into_iter()
         };
-        Ok(quads.iter().map(middle).chain(quads.first().into_iter().flat_map(around)).collect())
+        Ok(quads.iter().map(|quad| middle(quad)).chain(quads.first().into_iter().flat_map(around)).collect())
     }
 
     /// Scrolls an element into view, and gives its first parts.
@@ -213,23 +186,29 @@ impl Browser {
             Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
             quads => quads?.quads,
         };
-        Ok(quads.into_iter().filter(|quad| area(quad) > 1.0).take(PARTS).collect())
+        let zoom = self.zoom_of(world, until)?;
+        let quads = quads.into_iter().map(|quad| quad.map(|at| at * zoom));
+        Ok(quads.filter(|quad| area(quad) > 1.0).take(PARTS).collect())
     }
 
     /// The middle of an element, in the window, where nothing else is in the way; of one of its parts if it has several, such as lines.
     fn free_point(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
         if self.pages().around(&world.session).is_some() {
-            self.offset(&world.session, until)?;
+            self.scroll_to_frame(&world.session, until)?;
             self.points(world, object, until)?;
             self.wait_for_pictures(world, until)?;
         }
-        let offset = self.offset(&world.session, until)?;
         let mut refusal = Refusal::Unseen;
-        for (x, y) in self.points(world, object, until)? {
-            let hit = self.hit(&world.session, x, y, until)?;
+        let points = self.points(world, object, until)?;
+        let placement = self.placement(&world.session, until)?;
+        for at in points {
+            let hit = match self.hit(&world.session, at, until) {
+                Err(Refusal::Unseen) => continue,
+                hit => hit?,
+            };
             let Some(hit) = self.resolve(hit, world, until) else { continue };
             match self.on_element(world, object, HIT, &json!([{"objectId": hit}]), until)?.as_str() {
-                "" if self.is_free(&world.session, x, y, until)? => return Ok((x + offset.0, y + offset.1)),
+                "" if self.is_free(&world.session, at, until)? => return Ok(placement.map(at)),
                 "" => refusal = Refusal::Covered("something before its frame".to_owned()),
                 "disabled" => return Err(Refusal::Disabled),
                 by => refusal = Refusal::Covered(by.to_owned()),
@@ -249,49 +228,9 @@ impl Browser {
         }
         Ok(())
     }
-
-    /// Where the frame of a session is in the window; it is scrolled into view.
-    fn offset(&mut self, session: &str, until: Instant) -> Result<(f64, f64), Refusal> {
-        let Some((parent, owner)) = self.owner(session, until)? else { return Ok((0.0, 0.0)) };
-        let node = json!({"backendNodeId": owner});
-        let IgnoredAny = self.call(Some(&parent), "DOM.scrollIntoViewIfNeeded", &node, until)?;
-        let Boxes { model } = self.call(Some(&parent), "DOM.getBoxModel", &node, until)?;
-        let [x, y, ..] = model.content;
-        let (before_x, before_y) = self.offset(&parent, until)?;
-        Ok((x + before_x, y + before_y))
-    }
-
-    /// Whether nothing is before the frame of a session at a point of it, in any frame around it.
-    fn is_free(&mut self, session: &str, x: f64, y: f64, until: Instant) -> Result<bool, Refusal> {
-        let Some((parent, owner)) = self.owner(session, until)? else { return Ok(true) };
-        let Boxes { model } = self.call(Some(&parent), "DOM.getBoxModel", &json!({"backendNodeId": owner}), until)?;
-        let [left, top, ..] = model.content;
-        let (x, y) = (x + left, y + top);
-        Ok(self.hit(&parent, x, y, until)? == owner && self.is_free(&parent, x, y, until)?)
-    }
-
-    /// The element that the frame of a session stands in, and the session of that; `None` for a page's own.
-    fn owner(&mut self, session: &str, until: Instant) -> Result<Option<(String, i64)>, Fault> {
-        let Some((parent, frame)) = self.pages().around(session) else { return Ok(None) };
-        let Hit { backend_node_id } =
-            self.call(Some(&parent), "DOM.getFrameOwner", &json!({"frameId": frame}), until)?;
-        Ok(Some((parent, backend_node_id)))
-    }
-
-    /// The node at a point of a frame's own window.
-    fn hit(&mut self, session: &str, x: f64, y: f64, until: Instant) -> Result<i64, Refusal> {
-        // This command counts from the beginning of the document.
-        let Metrics { viewport } = self.call(Some(session), "Page.getLayoutMetrics", &json!({}), until)?;
-        let at = json!({"x": (x + viewport.page_x) as i64, "y": (y + viewport.page_y) as i64});
-        match self.call(Some(session), "DOM.getNodeForLocation", &at, until) {
-            Ok(Hit { backend_node_id }) => Ok(backend_node_id),
-            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
-            Err(fault) => Err(fault.into()),
-        }
-    }
 }
 
-fn middle(quad: &[f64; 8]) -> (f64, f64) {
+fn middle(quad: &[f64]) -> (f64, f64) {
     let x = quad.iter().step_by(2).sum::<f64>() / 4.0;
     let y = quad.iter().skip(1).step_by(2).sum::<f64>() / 4.0;
     (x, y)

@@ -1,0 +1,177 @@
+//! Where a frame of another process stands in the window: its owner may be moved, scaled, rotated and zoomed by the page around it.
+
+use crate::input::Refusal;
+use crate::worlds::{Frame, World};
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use std::time::Instant;
+
+#[derive(Deserialize)]
+struct Boxes {
+    model: Model,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    content: [f64; 8],
+}
+
+#[derive(Deserialize)]
+struct Metrics {
+    #[serde(rename = "cssLayoutViewport")]
+    viewport: Viewport,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Viewport {
+    page_x: f64,
+    page_y: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hit {
+    backend_node_id: i64,
+}
+
+/// The element that a frame stands in.
+struct Owner {
+    session: String,
+    node: i64,
+}
+
+/// The opposite corners of a parallelogram have the same middle; the browser rounds to parts of a pixel.
+const SKEW: f64 = 0.5;
+
+/// An affine map of points, in CSS pixels: from those of a frame's own window to those of a window around it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement {
+    origin: (f64, f64),
+    across: (f64, f64),
+    down: (f64, f64),
+}
+
+impl Placement {
+    const SAME: Placement = Placement { origin: (0.0, 0.0), across: (1.0, 0.0), down: (0.0, 1.0) };
+
+    /// That of a frame of this size whose corners are these: `None` where no affine map gives them.
+    fn of([ax, ay, bx, by, cx, cy, dx, dy]: [f64; 8], (width, height): (f64, f64)) -> Option<Placement> {
+        let is_affine = (ax + cx - bx - dx).abs() <= SKEW && (ay + cy - by - dy).abs() <= SKEW;
+        let across = ((bx - ax) / width, (by - ay) / width);
+        let down = ((dx - ax) / height, (dy - ay) / height);
+        let area = across.0 * down.1 - across.1 * down.0;
+        (is_affine && area.is_finite() && area.abs() > 0.0).then_some(Placement { origin: (ax, ay), across, down })
+    }
+
+    pub(crate) fn map(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let axis = |origin: f64, across: f64, down: f64| origin + across * x + down * y;
+        (axis(self.origin.0, self.across.0, self.down.0), axis(self.origin.1, self.across.1, self.down.1))
+    }
+
+    fn within(&self, outer: &Placement) -> Placement {
+        let origin = outer.map(self.origin);
+        let turned = |way: (f64, f64)| {
+            let (x, y) = outer.map(way);
+            (x - outer.origin.0, y - outer.origin.1)
+        };
+        Placement { origin, across: turned(self.across), down: turned(self.down) }
+    }
+}
+
+impl Browser {
+    /// Scrolls the frame of a session into view.
+    pub(crate) fn scroll_to_frame(&mut self, session: &str, until: Instant) -> Result<(), Fault> {
+        let Some(owner) = self.owner(session, until)? else { return Ok(()) };
+        let node = json!({"backendNodeId": owner.node});
+        let IgnoredAny = self.call(Some(&owner.session), "DOM.scrollIntoViewIfNeeded", &node, until)?;
+        self.scroll_to_frame(&owner.session, until)
+    }
+
+    /// From the window of a session's frame to that of the page.
+    ///
+    /// # Errors
+    /// [`Refusal::Unseen`] where a frame has no place, or none that an affine map gives.
+    pub(crate) fn placement(&mut self, session: &str, until: Instant) -> Result<Placement, Refusal> {
+        let Some(owner) = self.owner(session, until)? else { return Ok(Placement::SAME) };
+        let placement = self.placement_in(session, &owner, until)?;
+        Ok(placement.within(&self.placement(&owner.session, until)?))
+    }
+
+    /// Whether nothing is before the frame of a session at a point of it, in any frame around it.
+    pub(crate) fn is_free(&mut self, session: &str, at: (f64, f64), until: Instant) -> Result<bool, Refusal> {
+        let Some(owner) = self.owner(session, until)? else { return Ok(true) };
+        let at = self.placement_in(session, &owner, until)?.map(at);
+        Ok(self.hit(&owner.session, at, until)? == owner.node && self.is_free(&owner.session, at, until)?)
+    }
+
+    /// The node at a point of a frame's own window.
+    pub(crate) fn hit(&mut self, session: &str, (x, y): (f64, f64), until: Instant) -> Result<i64, Refusal> {
+        // This command counts from the beginning of the document.
+        let Metrics { viewport } = self.call(Some(session), "Page.getLayoutMetrics", &json!({}), until)?;
+        let at = json!({"x": (x + viewport.page_x) as i64, "y": (y + viewport.page_y) as i64});
+        match self.call(Some(session), "DOM.getNodeForLocation", &at, until) {
+            Ok(Hit { backend_node_id }) => Ok(backend_node_id),
+            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    /// What corners of a node of this world have to be multiplied by: the browser gives them in the pixels of the node's own frame, which a
+    /// `zoom` around that frame has made larger or smaller.
+    pub(crate) fn zoom_of(&mut self, world: &World, until: Instant) -> Result<f64, Refusal> {
+        let ratio = "() => [devicePixelRatio, 0]";
+        let [own, _] = self.pair(world, ratio, until)?;
+        let around = self.window(&world.session, until)?;
+        let [around, _] = self.pair(&around, ratio, until)?;
+        Ok(own / around)
+    }
+
+    /// From the window of a session's frame to that around it.
+    fn placement_in(&mut self, session: &str, owner: &Owner, until: Instant) -> Result<Placement, Refusal> {
+        let node = json!({"backendNodeId": owner.node});
+        let boxes = self.call(Some(&owner.session), "DOM.getBoxModel", &node, until);
+        let Boxes { model } = match boxes {
+            Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
+            boxes => boxes?,
+        };
+        let frames = self.frames(until)?;
+        let mut zoom = None;
+        for frame in frames.iter().filter(|frame| frame.session == owner.session) {
+            let world = self.world(frame, until)?;
+            if self.resolve(owner.node, &world, until).is_some() {
+                zoom = Some(self.zoom_of(&world, until)?);
+                break;
+            }
+        }
+        let zoom = zoom.ok_or(Refusal::Unseen)?;
+        let window = self.window(session, until)?;
+        let [width, height] = self.pair(&window, "() => [innerWidth, innerHeight]", until)?;
+        Placement::of(model.content.map(|at| at * zoom), (width, height)).ok_or(Refusal::Unseen)
+    }
+
+    /// Our world in the outermost frame of a session.
+    fn window(&mut self, session: &str, until: Instant) -> Result<World, Fault> {
+        let frame = match self.pages().around(session) {
+            Some((_, id)) => Frame { session: session.to_owned(), id },
+            None => self.main_frame()?,
+        };
+        self.world(&frame, until)
+    }
+
+    /// The two numbers that a function gives.
+    fn pair(&mut self, world: &World, function: &str, until: Instant) -> Result<[f64; 2], Fault> {
+        let value = self.run(world, function, &json!([]), true, until)?.value.unwrap_or_default();
+        serde_json::from_value(value).map_err(|error| Fault::Unreadable(error.to_string()))
+    }
+
+    /// The element that the frame of a session stands in; `None` for a page's own.
+    fn owner(&mut self, session: &str, until: Instant) -> Result<Option<Owner>, Fault> {
+        let Some((parent, frame)) = self.pages().around(session) else { return Ok(None) };
+        let Hit { backend_node_id } =
+            self.call(Some(&parent), "DOM.getFrameOwner", &json!({"frameId": frame}), until)?;
+        Ok(Some(Owner { session: parent, node: backend_node_id }))
+    }
+}
