@@ -72,9 +72,14 @@ impl Browser {
         self.mouse("mouseMoved", at, 0, until)?;
         let enough = until.min(Instant::now() + HOVERED);
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
-        // In a frame of another process, reaching takes as long as drawing it.
-        while self.pages().around(&world.session).is_none() {
+        loop {
             match self.reach_object(&world, &object, until) {
+                Ok(now) if now == at && !self.is_under_mouse(&world, &object, until)? => {
+                    if Instant::now() >= enough {
+                        return Err(Refusal::Unseen);
+                    }
+                    self.wait(Instant::now() + FRAME, |_| false)?;
+                }
                 Ok(now) if now == at || Instant::now() >= enough => break,
                 Ok(now) => {
                     at = now;
@@ -87,6 +92,15 @@ impl Browser {
             }
         }
         Ok(at)
+    }
+
+    /// Whether the process of a frame agrees that the mouse is over an element of it: the point was mapped through the frames around it.
+    fn is_under_mouse(&mut self, world: &World, object: &str, until: Instant) -> Result<bool, Fault> {
+        if self.pages().around(&world.session).is_none() {
+            return Ok(true);
+        }
+        let hovered = "function () { return [this, ...(this.labels ?? [])].some((one) => one.matches(\":hover\")) ? \"hovered\" : \"\"; }";
+        Ok(self.on_element(world, object, hovered, &json!([]), until)? == "hovered")
     }
 
     /// Moves the pressed mouse from `last` to the middle of an element; `last` is where it was moved to last.

@@ -119,3 +119,20 @@ fn an_element_in_a_zoomed_part_of_the_page_is_pressed() {
         assert_eq!(pressed(&mut browser), json!([name]));
     }
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn what_hovering_brings_up_is_not_pressed_in_a_frame_of_another_site_either() {
+    let frame = serve(
+        r#"<style>button { position: absolute; left: 0; top: 0; width: 200px; height: 60px }</style>
+        <button onmouseenter="p.style.display = 'block'" onclick="parent.postMessage('Cancel', '*')">Cancel</button>
+        <button id=p style="display:none;width:300px" onclick="parent.postMessage('Pay', '*')">Pay</button>"#
+            .to_owned(),
+    );
+    let mut browser = show(&format!("<iframe src='http://localhost:{frame}/' width=600 height=300></iframe>"));
+    let cancel = number(&mut browser, "Cancel");
+    let refused = browser.click(cancel, soon()).unwrap_err().to_string();
+    assert_eq!(refused, "button#p \"Pay\" is in the way");
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(evaluate(&mut browser, "log"), json!([]));
+}
