@@ -1,6 +1,7 @@
 //! Closing the dialogs that ask for consent: recognised by what they say, what can be pressed in them and where they are.
 
 use crate::input::Refusal;
+use crate::pointer::Aim;
 use crate::worlds::{Frame, World};
 use crate::{Browser, Fault};
 use serde::Deserialize;
@@ -271,7 +272,7 @@ impl Browser {
                 Err(fault) => return Err(fault),
             };
             let Some(object) = object else { return Ok(false) };
-            let at = match self.reach_object(&found.world, &object, until) {
+            let at = match self.reach_object(&found.world, &object, Aim::Press, until) {
                 Ok(at) => at,
                 Err(Refusal::Fault(Fault::Refused(_) | Fault::NoPage)) => return Ok(false),
                 Err(Refusal::Fault(fault)) => return Err(fault),

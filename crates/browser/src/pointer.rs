@@ -8,7 +8,25 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const HIT: &str = include_str!("scripts/hit.js");
+const HIT: &str = concat!(
+    "function (...hit) {",
+    include_str!("scripts/naming.js"),
+    "return (",
+    include_str!("scripts/hit.js"),
+    ").apply(this, hit) }"
+);
+
+/// The text of an element that is of no control in it, by its index.
+const OWN_TEXT: &str = include_str!("scripts/own-text.js");
+
+/// What the mouse is brought to an element for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// To press it: not what is pressed on its own in it.
+    Press,
+    /// To be over it, or over anything in it.
+    Rest,
+}
 
 #[derive(Deserialize)]
 struct Quads {
@@ -34,7 +52,7 @@ impl Browser {
     /// # Errors
     /// It was not clicked: why. A dialog that the click opens is a [`Fault::Dialog`], and the click has happened.
     pub fn click(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
-        let at = self.point_at(index, until)?;
+        let at = self.point_at(index, Aim::Press, until)?;
         self.mouse("mousePressed", at, 1, until)?;
         Ok(self.mouse("mouseReleased", at, 0, until)?)
     }
@@ -44,7 +62,7 @@ impl Browser {
     /// # Errors
     /// The mouse was not moved: why.
     pub fn hover(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
-        let at = self.reach(index, until)?;
+        let at = self.reach(index, Aim::Rest, until)?;
         Ok(self.mouse("mouseMoved", at, 0, until)?)
     }
 
@@ -54,9 +72,9 @@ impl Browser {
     /// Nothing was dragged: why. After a [`Refusal::Fault`], the button is released wherever the mouse was.
     pub fn drag(&mut self, from: u32, to: u32, until: Instant) -> Result<(), Refusal> {
         // Nothing is pressed unless both can be reached.
-        self.reach(to, until)?;
+        self.reach(to, Aim::Rest, until)?;
         let (world, target) = self.object(to, until)?.ok_or(Refusal::Stale)?;
-        let start = self.point_at(from, until)?;
+        let start = self.point_at(from, Aim::Rest, until)?;
         self.mouse("mousePressed", start, 1, until)?;
         let mut last = start;
         let dragged = self.carry(&world, &target, &mut last, until);
@@ -67,13 +85,13 @@ impl Browser {
 
     /// Moves the mouse to where an element can be reached. What changes under the mouse is waited for: a picture that is loaded only then,
     /// a menu that slides in.
-    fn point_at(&mut self, index: u32, until: Instant) -> Result<(f64, f64), Refusal> {
-        let mut at = self.reach(index, until)?;
+    fn point_at(&mut self, index: u32, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
+        let mut at = self.reach(index, aim, until)?;
         self.mouse("mouseMoved", at, 0, until)?;
         let enough = until.min(Instant::now() + HOVERED);
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         loop {
-            match self.reach_object(&world, &object, until) {
+            match self.reach_object(&world, &object, aim, until) {
                 Ok(now) if now == at && !self.is_under_mouse(&world, &object, until)? => {
                     if Instant::now() >= enough {
                         return Err(Refusal::Unseen);
@@ -147,23 +165,29 @@ impl Browser {
     }
 
     /// The point in the window where an element can be reached; it is scrolled into view.
-    fn reach(&mut self, index: u32, until: Instant) -> Result<(f64, f64), Refusal> {
+    fn reach(&mut self, index: u32, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
-        self.reach_object(&world, &object, until)
+        self.reach_object(&world, &object, aim, until)
     }
 
-    pub(crate) fn reach_object(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+    pub(crate) fn reach_object(
+        &mut self,
+        world: &World,
+        object: &str,
+        aim: Aim,
+        until: Instant,
+    ) -> Result<(f64, f64), Refusal> {
         // Behind another page, input waits for a picture that is not drawn.
         let is_hidden = "function () { return document.hidden ? \"hidden\" : \"\"; }";
         if self.on_element(world, object, is_hidden, &json!([]), until)? == "hidden" {
             self.dispatch("Page.bringToFront", &json!({}), until)?;
         }
-        match self.free_point(world, object, until) {
+        match self.free_point(world, object, aim, until) {
             Err(hidden @ (Refusal::Covered(_) | Refusal::Unseen)) => {
                 // A box or file input that is hidden is worked through its label.
                 let label = "function () { return this.labels?.[0] ?? null; }";
                 let label = self.object_of(world, object, label, until)?.ok_or(hidden)?;
-                self.free_point(world, &label, until)
+                self.free_point(world, &label, aim, until)
             }
             found => found,
         }
@@ -187,6 +211,20 @@ impl Browser {
         Ok(quads.iter().map(|quad| middle(quad)).chain(quads.first().into_iter().flat_map(around)).collect())
     }
 
+    /// The middles of the first texts that an element has of its own.
+    fn points_of_text(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
+        let mut points = Vec::new();
+        for index in 0..PARTS {
+            let function = format!("function () {{ return ({OWN_TEXT}).call(this, {index}) }}");
+            let Some(text) = self.object_of(world, object, &function, until)? else { break };
+            match self.parts(world, &text, until) {
+                Err(Refusal::Unseen) => {}
+                parts => points.extend(parts?.iter().map(|quad| middle(quad))),
+            }
+        }
+        Ok(points)
+    }
+
     /// Scrolls an element into view, and gives its first parts.
     fn quads(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
         let of = json!({"objectId": object});
@@ -195,6 +233,12 @@ impl Browser {
             found => Ok(found?),
         };
         placed(self.call(Some(&world.session), "DOM.scrollIntoViewIfNeeded", &of, until))?;
+        self.parts(world, object, until)
+    }
+
+    /// The first parts of an element or a text.
+    fn parts(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
+        let of = json!({"objectId": object});
         let quads: Result<Quads, Fault> = self.call(Some(&world.session), "DOM.getContentQuads", &of, until);
         let quads = match quads {
             Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
@@ -206,14 +250,33 @@ impl Browser {
     }
 
     /// The middle of an element, in the window, where nothing else is in the way; of one of its parts if it has several, such as lines.
-    fn free_point(&mut self, world: &World, object: &str, until: Instant) -> Result<(f64, f64), Refusal> {
+    fn free_point(&mut self, world: &World, object: &str, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
         if self.pages().around(&world.session).is_some() {
             self.scroll_to_frame(&world.session, until)?;
             self.points(world, object, until)?;
             self.wait_for_pictures(world, until)?;
         }
-        let mut refusal = Refusal::Unseen;
         let points = self.points(world, object, until)?;
+        match self.free_of(points, world, object, aim, until) {
+            Err(covered @ Refusal::Covered(_)) if aim == Aim::Press => {
+                let texts = self.points_of_text(world, object, until)?;
+                self.free_of(texts, world, object, aim, until)
+                    .map_err(|other| if let Refusal::Fault(_) = other { other } else { covered })
+            }
+            found => found,
+        }
+    }
+
+    /// The first of these points where nothing else is in the way, in the window.
+    fn free_of(
+        &mut self,
+        points: Vec<(f64, f64)>,
+        world: &World,
+        object: &str,
+        aim: Aim,
+        until: Instant,
+    ) -> Result<(f64, f64), Refusal> {
+        let mut refusal = Refusal::Unseen;
         let placement = self.placement(&world.session, until)?;
         for at in points {
             let hit = match self.hit(&world.session, at, until) {
@@ -221,7 +284,8 @@ impl Browser {
                 hit => hit?,
             };
             let Some(hit) = self.resolve(hit, world, until) else { continue };
-            match self.on_element(world, object, HIT, &json!([{"objectId": hit}]), until)?.as_str() {
+            let arguments = json!([{"objectId": hit}, {"value": aim == Aim::Press}]);
+            match self.on_element(world, object, HIT, &arguments, until)?.as_str() {
                 "" if self.is_free(&world.session, at, until)? => return Ok(placement.map(at)),
                 "" => refusal = Refusal::Covered("something before its frame".to_owned()),
                 "disabled" => return Err(Refusal::Disabled),

@@ -136,3 +136,31 @@ fn what_hovering_brings_up_is_not_pressed_in_a_frame_of_another_site_either() {
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(evaluate(&mut browser, "log"), json!([]));
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_click_on_a_container_presses_no_control_in_it() {
+    let mut browser = show(
+        r##"<style>table { width: 600px } td { text-align: center } .all { display: block; width: 100%; height: 40px }</style>
+        <table><tr aria-label=row onclick="log.push('row')"><td>Invoice 7<td><button aria-label="Pay now" onclick="log.push('pay')">€</button><td>Details</table>
+        <div role=group aria-label=full style="width:200px" onclick="log.push('full')"><button class=all id=buy onclick="log.push('buy')">Buy</button></div>
+        <div role=group aria-label=heard style="width:200px" onclick="log.push('heard')"><div class=all id=trap>Trap</div><p style="margin:0">Title</p></div>
+        <button aria-label=icon onclick="log.push('icon')"><span class=all onclick="0"><svg width=20 height=20><rect width=20 height=20 /></svg></span></button>
+        <a aria-label=picture href="#there" onclick="log.push('picture')"><img class=all alt=""></a>
+        <label for=box style="display:block;width:300px;text-align:center">I <button onclick="log.push('terms')">read all of the terms</button> ok
+        <input id=box type=checkbox style="position:absolute;opacity:0;pointer-events:none" aria-label=agree onchange="log.push('agree')"></label>
+        <label onclick="1">own <input type=checkbox aria-label=inner onchange="log.push('own')"></label>
+        <script>trap.addEventListener("click", (event) => { event.stopPropagation(); log.push("trap") })</script>"##,
+    );
+    for name in ["row", "heard", "icon", "picture", "agree", "own"] {
+        let index = number(&mut browser, name);
+        browser.click(index, soon()).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+        assert_eq!(pressed(&mut browser), json!([name]));
+    }
+    let full = number(&mut browser, "full");
+    let refused = browser.click(full, soon()).unwrap_err().to_string();
+    assert_eq!(refused, "button#buy \"Buy\" is in the way");
+    assert_eq!(evaluate(&mut browser, "log"), json!([]));
+    let pile = browser.hover(full, soon());
+    assert!(pile.is_ok(), "nothing is pressed: {pile:?}");
+}

@@ -2,17 +2,21 @@
 // the selector means, and those that listen to clicks. The browser names the latter (`known`), also where they are in closed shadow roots,
 // and closed roots themselves. An element keeps its number as long as its document is there.
 (scope, known) => {
-  const SELECTOR = [
+  const CONTROLS = [
     "a[href]", "area[href]", "button", "input:not([type=hidden])", "select", "textarea", "summary", "video[controls]", "audio[controls]",
-    "[contenteditable='']", "[contenteditable=true]", "[contenteditable=plaintext-only]", "[onclick]", "[tabindex]:not([tabindex^='-'])",
-    ...["button", "checkbox", "combobox", "gridcell", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
+    "[contenteditable='']", "[contenteditable=true]", "[contenteditable=plaintext-only]",
+    ...["button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
       "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"].map((role) => `[role=${role}]`),
   ].join(",");
+  const SELECTOR = `${CONTROLS},[onclick],[tabindex]:not([tabindex^='-']),[role=gridcell]`;
   // What stays between two runs. Elements with an id are properties of the global object in this world, too: only a symbol is ours alone.
   const world = (globalThis[Symbol.for("pipewright")] ??= {});
   world.numbers ??= new WeakMap();
   world.elements ??= new Map();
   world.last ??= 0;
+  // For a click: what is pressed on its own where it is in another element.
+  world.controls = CONTROLS;
+  world.listening = new WeakSet();
 
   const found = [];
   const listening = new Set(known);
@@ -36,7 +40,9 @@
     for (let element = walker.nextNode(); element; element = walker.nextNode()) {
       // A form has its inputs as properties, also under the names of these methods; a person acts on what is in it.
       if (element instanceof HTMLFormElement) continue;
-      if (element.matches(SELECTOR) || listens(element)) found.push(element);
+      const isListening = listens(element);
+      if (isListening) world.listening.add(element);
+      if (isListening || element.matches(SELECTOR)) found.push(element);
       const shadow = element.shadowRoot ?? closed.get(element);
       if (shadow) visit(shadow);
       else if (element.localName.includes("-")) world.opaque.push(element);

@@ -1,10 +1,25 @@
-// Called on an element, with what is at the point of a click: nothing is in the way, or what it is.
-function (hit) {
+// Called on an element, with what is at the point of a click: nothing is in the way, or what it is. `isPress`: what the element has in it
+// and is pressed on its own is in the way, too.
+function (hit, isPress) {
+  const { controls, listening } = globalThis[Symbol.for("pipewright")] ?? {};
   const parent = (node) => node.assignedSlot ?? node.parentNode ?? node.host ?? null;
   const isWithin = (node, outer) => { for (let at = node; at; at = parent(at)) if (at === outer) return true; return false; };
+  const named = (one) => shortened(nameOf(one) || one.innerText || one.placeholder || one.title || "");
+  const isControl = (at) => {
+    if (at.nodeType !== 1 || at === this || at === this.control || !controls) return false;
+    const isOfKind = at.matches(controls);
+    if (!isOfKind && !listening.has(at) && !at.matches("[onclick]")) return false;
+    const name = named(at);
+    // What has the same name does the same; a picture that listens is a part of its button.
+    if (name && name === named(this)) return false;
+    return isOfKind || Boolean(name) || !this.matches("button,a[href],summary,[role=button],[role=link]");
+  };
+  const inner = (outer) => { for (let at = hit; at && at !== outer; at = parent(at)) if (isControl(at)) return at; return null; };
   if (this.matches(":disabled")) return "disabled";
-  if (!hit || isWithin(hit, this) || [...(this.labels ?? [])].some((label) => isWithin(hit, label))) return "";
-  const element = hit.nodeType === 1 ? hit : hit.parentElement ?? hit.getRootNode().host;
+  const outer = [this, ...(this.labels ?? [])].find((one) => !hit || isWithin(hit, one));
+  const before = outer ? isPress && hit && inner(outer) : hit;
+  if (!before) return "";
+  const element = before.nodeType === 1 ? before : before.parentElement ?? before.getRootNode().host;
   const name = element?.computedName || element?.innerText || "";
   return `${element?.localName ?? "something"}${element?.id ? "#" + element.id : ""} ${JSON.stringify(name.trim().slice(0, 60))}`;
 }
