@@ -1,9 +1,8 @@
 //! Acting on a page as a person does: with the mouse and the keyboard.
 
 use crate::keys::Chord;
-use crate::worlds::{Remote, World};
+use crate::worlds::{Evaluated, World};
 use crate::{Browser, Fault};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::fmt;
@@ -59,11 +58,6 @@ pub enum Typing {
 const FILL: &str = include_str!("scripts/fill.js");
 
 const CHOOSE: &str = include_str!("scripts/choose.js");
-
-#[derive(Deserialize)]
-struct Answered {
-    result: Remote,
-}
 
 impl Browser {
     /// Types text, of any script, into an element.
@@ -145,8 +139,8 @@ impl Browser {
         until: Instant,
     ) -> Result<Option<String>, Fault> {
         let asked = json!({"functionDeclaration": function, "objectId": object});
-        let answered: Answered = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
-        Ok(answered.result.object_id)
+        let answered: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
+        Ok(answered.remote()?.object_id)
     }
 
     /// Calls a function of an element; what it gives is text.
@@ -160,7 +154,7 @@ impl Browser {
     ) -> Result<String, Fault> {
         let asked =
             json!({"functionDeclaration": function, "objectId": object, "arguments": arguments, "returnByValue": true});
-        let answered: Answered = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
-        Ok(answered.result.value.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default())
+        let answered: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
+        Ok(answered.remote()?.value.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default())
     }
 }

@@ -92,11 +92,10 @@ impl Browser {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         loop {
             match self.reach_object(&world, &object, aim, until) {
-                Ok(now) if now == at && !self.is_under_mouse(&world, &object, until)? => {
-                    if Instant::now() >= enough {
-                        return Err(Refusal::Unseen);
-                    }
+                // The window may not have had the frame's picture yet when the mouse came.
+                Ok(now) if now == at && Instant::now() < enough && !self.is_under_mouse(&world, &object, until)? => {
                     self.wait(Instant::now() + FRAME, |_| false)?;
+                    self.mouse("mouseMoved", at, 0, until)?;
                 }
                 Ok(now) if now == at || Instant::now() >= enough => break,
                 Ok(now) => {

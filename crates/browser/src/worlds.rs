@@ -41,9 +41,22 @@ struct Made {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Evaluated {
+pub(crate) struct Evaluated {
     result: Remote,
     exception_details: Option<Value>,
+}
+
+impl Evaluated {
+    /// What the script gives.
+    ///
+    /// # Errors
+    /// [`Fault::Unreadable`]: what it has thrown.
+    pub(crate) fn remote(self) -> Result<Remote, Fault> {
+        match self.exception_details {
+            Some(details) => Err(Fault::Unreadable(thrown(&details))),
+            None => Ok(self.result),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -135,10 +148,7 @@ impl Browser {
             "objectGroup": NAME,
         });
         let evaluated: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
-        match evaluated.exception_details {
-            Some(details) => Err(Fault::Unreadable(thrown(&details))),
-            None => Ok(evaluated.result),
-        }
+        evaluated.remote()
     }
 
     /// Runs a function that takes its time, and gives the value that it resolves to.
@@ -154,10 +164,7 @@ impl Browser {
             "awaitPromise": true,
         });
         let evaluated: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
-        match evaluated.exception_details {
-            Some(details) => Err(Fault::Unreadable(thrown(&details))),
-            None => Ok(evaluated.result.value),
-        }
+        Ok(evaluated.remote()?.value)
     }
 
     /// A node, as an object of this world; `None` where it is no more.

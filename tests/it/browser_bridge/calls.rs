@@ -127,15 +127,16 @@ fn an_element_that_is_called_otherwise_by_now_is_not_acted_on() {
 fn ids_and_names_of_elements_are_not_taken_for_our_own() {
     const PAGE: &str = r#"<!doctype html><title>Names</title><div id=overlay>kept</div><div id=elements></div><div id=numbers></div>
         <div id=last></div><div id=opaque></div><div id=observer></div><div id=changes></div><div id=actions></div><img name=title>
-        <form tabindex=0 onclick=1><input name=matches type=hidden><input name=parentNode type=hidden><input name=getRootNode type=hidden><b>x</b></form>
+        <form tabindex=0 onclick=1><input name=matches type=hidden><input name=parentNode type=hidden><input name=getRootNode type=hidden><b>x</b><input type=button value=In></form>
         <button onclick="document.querySelector('title').text = 'Gone'">Go</button>"#;
     let mut page = Player::start(&[&serve(&[("/", PAGE)])]);
-    assert_eq!(page.ok("browser_list_interactives", json!({}))["items"], json!(["1 button Go"]));
+    assert_eq!(page.ok("browser_list_interactives", json!({}))["items"], json!(["1 button In", "2 button Go"]));
     page.ok("browser_overlay_show", json!({}));
     page.ok("browser_overlay_hide", json!({}));
     page.ok("browser_close_banners", json!({"time_budget_ms": 100}));
     let text = page.ok("browser_extract", json!({"mode": "text"}));
-    assert_eq!((&text["title"], &text["text"]), (&"Names".into(), &"kept\nx\nGo".into()));
+    assert_eq!((&text["title"], &text["text"]), (&"Names".into(), &"kept\nx In\nGo".into()));
+    page.click("In");
     assert_eq!(page.click("Go")["title"], "Gone");
 }
 

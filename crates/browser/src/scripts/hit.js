@@ -2,11 +2,13 @@
 // and is pressed on its own is in the way, too.
 function (hit, isPress) {
   const { controls, listening } = globalThis[Symbol.for("pipewright")] ?? {};
-  const parent = (node) => node.assignedSlot ?? node.parentNode ?? node.host ?? null;
+  // A form has its inputs as properties, also under these names.
+  const parentOf = Object.getOwnPropertyDescriptor(Node.prototype, "parentNode").get;
+  const parent = (node) => (node instanceof HTMLFormElement ? parentOf.call(node) : node.assignedSlot ?? node.parentNode ?? node.host ?? null);
   const isWithin = (node, outer) => { for (let at = node; at; at = parent(at)) if (at === outer) return true; return false; };
   const named = (one) => shortened(nameOf(one) || one.innerText || one.placeholder || one.title || "");
   const isControl = (at) => {
-    if (at.nodeType !== 1 || at === this || at === this.control || !controls) return false;
+    if (!(at instanceof Element) || at instanceof HTMLFormElement || at === this || at === this.control || !controls) return false;
     const isOfKind = at.matches(controls);
     if (!isOfKind && !listening.has(at) && !at.matches("[onclick]")) return false;
     const name = named(at);

@@ -2,9 +2,9 @@
 function (index) {
   const { controls, listening } = globalThis[Symbol.for("pipewright")] ?? {};
   if (!controls) return null;
-  const isControl = (at) => at.matches(controls) || listening.has(at) || at.matches("[onclick]");
+  const isControl = (at) => !(at instanceof HTMLFormElement) && (at.matches(controls) || listening.has(at) || at.matches("[onclick]"));
   const filter = (node) => {
-    if (node.nodeType === 1) return isControl(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
+    if (node instanceof Element) return isControl(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
     return node.data.trim() && node.parentElement?.checkVisibility({ visibilityProperty: true }) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;
   };
   const walker = document.createTreeWalker(this, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
