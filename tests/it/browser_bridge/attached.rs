@@ -113,6 +113,9 @@ fn a_browser_that_ends_is_attached_to_again_or_is_4() {
     again.end();
     let lost = talk.ask(r#"{"tool":"browser_tabs","id":2}"#);
     assert!(lost.contains(r#""kind":"lost""#), "{lost}");
+    // Only then it has been attached to in vain, and given up.
+    let again = talk.ask(r#"{"tool":"browser_tabs","id":3}"#);
+    assert!(again.contains(r#""kind":"lost""#), "{again}");
     let ended = talk.end_after_close();
     assert_eq!(ended.status.code(), Some(4), "{}", ended.stderr);
     assert!(ended.stderr.contains("--restart"), "{}", ended.stderr);
