@@ -29,7 +29,7 @@ fn a_session_keeps_its_page_between_calls_and_ends_its_browser() {
     assert_eq!(home.call(&["browser_overlay_act", "index=3"]).record()["result"]["title"], "Kessel 茶壺");
     assert_eq!(home.call(&["browser_overlay_act", "index=2"]).record()["result"]["title"], "Cart");
     let text = home.call(&["browser_list_interactives", "--text"]);
-    assert!(text.stdout.contains("1 button Pay"), "{text:?}");
+    assert!(text.stdout.contains("4 button Pay"), "{text:?}");
 
     let stale = home.call(&["browser_overlay_act", "index=9"]);
     assert_eq!((stale.status, stale.record()["kind"].as_str()), (Some(1), Some("not_found")), "{stale:?}");
