@@ -13,7 +13,7 @@ pub struct MediaFolder {
 }
 
 impl MediaFolder {
-    /// Makes the folder where it isn't there, for its owner alone.
+    /// Creates the folder if it does not exist, accessible to its owner only.
     ///
     /// # Errors
     /// What the system says to that.

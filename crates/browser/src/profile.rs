@@ -73,6 +73,14 @@ fn lock(file: File, folder: &Path) -> io::Result<Option<Flock<File>>> {
     Ok(is_there.then_some(locked))
 }
 
+/// A profile is locked long before that.
+const OLD: Duration = Duration::from_secs(60);
+
+fn is_old(folder: &Path) -> bool {
+    let changed = folder.metadata().and_then(|folder| folder.modified());
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|elapsed| elapsed > OLD))
+}
+
 /// Removes our own user's temporary profiles that no process has locked.
 fn remove_abandoned(place: &Path) {
     let Ok(entries) = std::fs::read_dir(place) else { return };
@@ -80,10 +88,16 @@ fn remove_abandoned(place: &Path) {
         // A link in a folder that others may write to is not followed.
         let is_ours = entry.metadata().is_ok_and(|entry| entry.is_dir() && entry.uid() == geteuid().as_raw());
         let folder = entry.path();
-        if is_ours
-            && let Ok(file) = File::open(folder.join(LOCK))
-            && let Ok(Some(_lock)) = lock(file, &folder)
-        {
+        if !is_ours {
+            continue;
+        }
+        let is_abandoned = match File::open(folder.join(LOCK)) {
+            // Held until the folder is removed.
+            Ok(file) => lock(file, &folder).ok().flatten().map(Some),
+            // A browser that was about to end has written there once more; a new profile is locked by then.
+            Err(_) => is_old(&folder).then_some(None),
+        };
+        if let Some(_lock) = is_abandoned {
             // What cannot be removed now can be at the next start.
             let _ = std::fs::remove_dir_all(&folder);
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct Media(MediaFolder);
 
 impl Media {
-    /// Makes the folder where it isn't there, for its owner alone.
+    /// Creates the folder if it does not exist, accessible to its owner only.
     ///
     /// # Errors
     /// What the system says to that.

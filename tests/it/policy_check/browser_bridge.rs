@@ -223,7 +223,7 @@ fn keys_are_judged_by_what_has_the_focus() {
         (focused("browser_overlay_show", "button", "Next page"), "Enter", None),
         // What a script or a page says.
         (focused("browser_extract", "button", "Next page"), "Enter", Some("submit")),
-        // Nothing is told of it after another call that may have moved it.
+        // After another call that may have moved the focus, it is unknown.
         (
             [
                 focused("browser_focus_next", "button", "Next page"),
