@@ -119,7 +119,7 @@ impl Browser {
             {
                 let (state, is_visible, is_focused) = result.value;
                 self.origins.add(&frame.url);
-                self.pages_mut().adopt(&id, document(frame, &state), Instant::now());
+                self.pages.adopt(&id, document(frame, &state), Instant::now());
                 seen = seen.max(Some((is_visible, is_focused, id)));
             }
         }

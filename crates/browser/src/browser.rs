@@ -8,8 +8,8 @@ use crate::pages::{Begun, Dialog, Page, Pages};
 use crate::storage::Origins;
 use crate::wire::{Message, Refused};
 use crate::{Allowed, Connection, Gone, Launch, NotStarted, Process, Waker};
-use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -26,13 +26,14 @@ pub struct Browser {
     pub(crate) pages: Pages,
     /// The page that commands are for, by its id.
     active: String,
+    /// Of the active page's elements.
     pub(crate) numbers: Numbers,
     pub(crate) downloads: Downloads,
-    interception: Interception,
+    pub(crate) interception: Interception,
     pub(crate) origins: Origins,
     /// Commands for every session of a page or a frame.
     emulation: Vec<(&'static str, Value)>,
-    replayed: Replayed,
+    pub(crate) replayed: Replayed,
 }
 
 /// Why something could not be done.
@@ -77,6 +78,12 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Window {
+    window_id: i64,
+}
+
 impl Browser {
     /// Starts a browser with one empty page.
     ///
@@ -87,8 +94,21 @@ impl Browser {
         let mut browser = Browser::over(connection, Some(process), launch.allowed.clone(), launch.emulation());
         let until = Instant::now() + START;
         let begun = browser.begin(until).and_then(|()| browser.open(until));
+        let begun = begun.and_then(|_| browser.fit_window(launch, until));
         begun.map_err(|fault| NotStarted(format!("the browser was started, but: {fault}")))?;
         Ok(browser)
+    }
+
+    /// Makes room in a window for the whole page: what it was started with is the size of the window with its edges.
+    fn fit_window(&mut self, launch: &Launch, until: Instant) -> Result<(), Fault> {
+        let Some((width, height)) = launch.viewport.filter(|_| launch.is_headed) else { return Ok(()) };
+        let Window { window_id } = self.call_page("Browser.getWindowForTarget", &json!({}), until)?;
+        let asked = json!({"windowId": window_id, "width": width, "height": height});
+        match self.call_browser("Browser.setContentsSize", &asked, until) {
+            // A browser that does not know the command shows less of the page.
+            Ok(IgnoredAny) | Err(Fault::Refused(_)) => Ok(()),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// `emulation` is what is said in every session of a page or a frame.
@@ -132,23 +152,6 @@ impl Browser {
         self.pages.all().iter().find(|page| page.id == self.active).ok_or(Fault::NoPage)
     }
 
-    /// The numbers of the active page's elements.
-    pub(crate) fn numbers(&mut self) -> &mut Numbers {
-        &mut self.numbers
-    }
-
-    pub(crate) fn downloads(&mut self) -> &mut Downloads {
-        &mut self.downloads
-    }
-
-    pub(crate) fn pages_mut(&mut self) -> &mut Pages {
-        &mut self.pages
-    }
-
-    pub(crate) fn interception(&mut self) -> &mut Interception {
-        &mut self.interception
-    }
-
     /// What interrupts a wait from another thread.
     pub fn waker(&self) -> Waker {
         self.connection.waker()
@@ -160,10 +163,6 @@ impl Browser {
     /// There is none by then.
     pub fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
         self.next(until).map(drop)
-    }
-
-    pub(crate) fn replayed(&mut self) -> &mut Replayed {
-        &mut self.replayed
     }
 
     pub(crate) fn page_mut(&mut self) -> Result<&mut Page, Fault> {

@@ -197,7 +197,7 @@ impl Browser {
     /// The page answers not in time, or not at all.
     pub fn take_console(&mut self, until: Instant) -> Result<Console, Fault> {
         let session = self.page()?.session.clone();
-        *self.replayed() = Replayed::default();
+        self.replayed = Replayed::default();
         for session in Pages::sessions_below(self.pages(), &session) {
             match self.replay(&session, until) {
                 // A frame may go while the others are asked.
@@ -205,7 +205,7 @@ impl Browser {
                 Err(fault) => return Err(fault),
             }
         }
-        let Replayed { mut messages, mut dropped } = std::mem::take(self.replayed());
+        let Replayed { mut messages, mut dropped } = std::mem::take(&mut self.replayed);
         messages.make_contiguous().sort_by(|one, other| one.time.total_cmp(&other.time));
         let many = messages.len().saturating_sub(KEPT);
         messages.drain(..many);

@@ -154,9 +154,9 @@ impl Browser {
     /// The page answers not in time, or not at all.
     pub fn elements(&mut self, scope: Scope, until: Instant) -> Result<Elements, Fault> {
         let loader = self.page()?.document.loader.clone();
-        if self.numbers().loader != loader {
-            let before = self.numbers().last();
-            *self.numbers() = Numbers { loader, before, ..Numbers::default() };
+        if self.numbers.loader != loader {
+            let before = self.numbers.last();
+            self.numbers = Numbers { loader, before, ..Numbers::default() };
         }
         let frames = self.frames(until)?;
         let (mut items, mut total) = (Vec::new(), 0);
@@ -169,7 +169,7 @@ impl Browser {
             };
             total += listed.total;
             for Item { number, role, name, value, bounds, marks, inferred } in listed.items {
-                let index = self.numbers().of(&world, number);
+                let index = self.numbers.of(&world, number);
                 let frame = frame.id.clone();
                 items.push(Element { index, role, name, value, bounds, marks, frame, is_inferred: inferred });
             }
@@ -203,20 +203,12 @@ impl Browser {
         serde_json::from_str(&text).map(Some).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 
-    /// Whether the element with this number is still there.
-    ///
-    /// # Errors
-    /// The page answers not in time, or not at all.
-    pub fn is_there(&mut self, index: u32, until: Instant) -> Result<bool, Fault> {
-        Ok(self.object(index, until)?.is_some())
-    }
-
     /// The element with this number: its world, and its object there; `None` where it is no more.
     ///
     /// # Errors
     /// The page answers not in time, or not at all.
     pub(crate) fn object(&mut self, index: u32, until: Instant) -> Result<Option<(World, String)>, Fault> {
-        let Some((world, number)) = self.numbers().find(index) else { return Ok(None) };
+        let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
         let script = "(number) => { const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
         let found = self.run(&world, script, &json!([{"value": number}]), false, until);
         match found {
@@ -244,11 +236,17 @@ impl Browser {
     /// `known` are objects of the world.
     fn list_world(&mut self, world: &World, scope: Scope, known: &[String], until: Instant) -> Result<Listed, Fault> {
         let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
-        // An argument is one value, so that they are put into a list there.
-        let script = format!("(scope, ...known) => ({SCRIPT})(scope, known)");
         let known = known.iter().map(|id| json!({"objectId": id}));
         let arguments = std::iter::once(json!({"value": scope})).chain(known).collect();
-        let remote = self.run(world, &script, &arguments, true, until)?;
+        // An argument is one value, so that they are put into a list there.
+        let list = "(scope, ...known) => globalThis[Symbol.for(\"pipewright\")]?.list?.(scope, known)";
+        let mut remote = self.run(world, list, &arguments, true, until)?;
+        if remote.value.is_none() {
+            // Compiled once for each document, not for each list.
+            let keep = format!("() => {{ (globalThis[Symbol.for(\"pipewright\")] ??= {{}}).list = {SCRIPT}; }}");
+            self.run(world, &keep, &json!([]), true, until)?;
+            remote = self.run(world, list, &arguments, true, until)?;
+        }
         serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 

@@ -108,7 +108,7 @@ impl Browser {
             None => json!({"behavior": "deny", "eventsEnabled": true}),
         };
         let IgnoredAny = self.call_browser("Browser.setDownloadBehavior", &asked, until)?;
-        self.downloads().folder = folder.map(Path::to_owned);
+        self.downloads.folder = folder.map(Path::to_owned);
         Ok(())
     }
 
@@ -130,9 +130,9 @@ impl Browser {
     pub fn download(&mut self, but: &[String], until: Instant) -> Result<(Download, io::Result<PathBuf>), Fault> {
         loop {
             let done = |download: &Download| download.state != Progress::UnderWay && !but.contains(&download.id);
-            if let Some(place) = self.downloads().all.iter().position(done) {
-                let download = self.downloads().all.remove(place);
-                let folder = self.downloads().folder.clone().unwrap_or_default();
+            if let Some(place) = self.downloads.all.iter().position(done) {
+                let download = self.downloads.all.remove(place);
+                let folder = self.downloads.folder.clone().unwrap_or_default();
                 let path = keep(&folder, &download);
                 return Ok((download, path));
             }

@@ -248,12 +248,12 @@ fn resolves(url: &str) -> String {
 impl Browser {
     /// The addresses that were refused since this was called last, also those of frames and of windows that pages opened; at most 32.
     pub fn take_refused(&mut self) -> Vec<Denied> {
-        std::mem::take(&mut self.interception().refused)
+        std::mem::take(&mut self.interception.refused)
     }
 
     /// Whether the active page may go to an address.
     pub(crate) fn check_address(&mut self, url: &str) -> Result<(), Fault> {
-        match self.interception().judge(url) {
+        match self.interception.judge(url) {
             Judgement::Refused(why) => {
                 let denied = Denied { address: url.chars().take(LONGEST).collect(), why };
                 Err(Fault::Denied(denied.to_string()))

@@ -151,7 +151,7 @@ impl Browser {
     /// The active page is about to go elsewhere; gives what it has shown until then.
     fn depart(&mut self) -> Result<Navigations, Fault> {
         let (id, before) = (self.page()?.id.clone(), self.page()?.navigations);
-        self.pages_mut().depart(&id);
+        self.pages.depart(&id);
         Ok(before)
     }
 

@@ -54,7 +54,7 @@ impl Browser {
     pub fn show_numbers(&mut self, elements: &[Element], scheme: Scheme, until: Instant) -> Result<u64, Fault> {
         let mut badges: BTreeMap<World, Vec<(u32, u32)>> = BTreeMap::new();
         for element in elements {
-            if let Some((world, number)) = self.numbers().find(element.index) {
+            if let Some((world, number)) = self.numbers.find(element.index) {
                 badges.entry(world).or_default().push((number, element.index));
             }
         }
@@ -72,7 +72,7 @@ impl Browser {
     /// # Errors
     /// The page answers not in time, or not at all.
     pub fn hide_numbers(&mut self, until: Instant) -> Result<(), Fault> {
-        let worlds = Vec::from_iter(self.numbers().worlds.values().cloned());
+        let worlds = Vec::from_iter(self.numbers.worlds.values().cloned());
         for world in worlds {
             match self.run(&world, OVERLAY, &json!([{"value": []}]), true, until) {
                 // The frame is no more.

@@ -1,7 +1,7 @@
 //! Where a frame of another process stands in the window: its owner may be moved, scaled, rotated and zoomed by the page around it.
 
 use crate::input::Refusal;
-use crate::worlds::{Frame, World};
+use crate::worlds::World;
 use crate::{Browser, Fault};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -154,10 +154,7 @@ impl Browser {
 
     /// Our world in the outermost frame of a session.
     fn window(&mut self, session: &str, until: Instant) -> Result<World, Fault> {
-        let frame = match self.pages().around(session) {
-            Some((_, id)) => Frame { session: session.to_owned(), id },
-            None => self.main_frame()?,
-        };
+        let frame = self.frames_of(session, until)?.into_iter().next().ok_or(Fault::NoPage)?;
         self.world(&frame, until)
     }
 

@@ -275,9 +275,9 @@ impl Browser {
         let active = self.page().ok().map(|page| page.id.clone());
         let helper = self.open(until)?;
         let session = self.page()?.session.clone();
-        self.interception().answer_for(Some(session));
+        self.interception.answer_for(Some(session));
         let results = self.run_at_origins(&asked, until);
-        self.interception().answer_for(None);
+        self.interception.answer_for(None);
         if let Some(active) = active {
             self.switch(&active, until)?;
         }

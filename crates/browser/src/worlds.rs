@@ -16,6 +16,8 @@ const NAME: &str = "pipewright";
 pub(crate) struct Frame {
     pub(crate) session: String,
     pub(crate) id: String,
+    /// The load of its document: another document has another world, whose number may be that of an older one.
+    loader: String,
 }
 
 /// Our world in a frame; it goes with the frame's document.
@@ -79,8 +81,10 @@ struct Branch {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct FrameId {
     id: String,
+    loader_id: String,
 }
 
 /// What a script has thrown, in its first line.
@@ -91,7 +95,8 @@ fn thrown(details: &Value) -> String {
 
 impl Branch {
     fn collect(self, session: &str, frames: &mut Vec<Frame>) {
-        frames.push(Frame { session: session.to_owned(), id: self.frame.id });
+        let FrameId { id, loader_id: loader } = self.frame;
+        frames.push(Frame { session: session.to_owned(), id, loader });
         self.child_frames.into_iter().for_each(|child| child.collect(session, frames));
     }
 }
@@ -100,7 +105,8 @@ impl Browser {
     /// The frame of the active page that has all others in it.
     pub(crate) fn main_frame(&self) -> Result<Frame, Fault> {
         let page = self.page()?;
-        Ok(Frame { session: page.session.clone(), id: page.document.frame.clone() })
+        let (id, loader) = (page.document.frame.clone(), page.document.loader.clone());
+        Ok(Frame { session: page.session.clone(), id, loader })
     }
 
     /// All frames of the active page: those of its own process first.
@@ -109,9 +115,8 @@ impl Browser {
         let sessions = Pages::sessions_below(self.pages(), &session);
         let mut frames = Vec::new();
         for session in sessions {
-            let tree: Result<Tree, Fault> = self.call(Some(&session), "Page.getFrameTree", &json!({}), until);
-            match tree {
-                Ok(tree) => tree.frame_tree.collect(&session, &mut frames),
+            match self.frames_of(&session, until) {
+                Ok(found) => frames.extend(found),
                 // A frame may go while the others are asked.
                 Err(Fault::Refused(_) | Fault::NoPage) => {}
                 Err(fault) => return Err(fault),
@@ -120,9 +125,17 @@ impl Browser {
         Ok(frames)
     }
 
+    /// The frames of one session, the outermost first.
+    pub(crate) fn frames_of(&mut self, session: &str, until: Instant) -> Result<Vec<Frame>, Fault> {
+        let Tree { frame_tree }: Tree = self.call(Some(session), "Page.getFrameTree", &json!({}), until)?;
+        let mut frames = Vec::new();
+        frame_tree.collect(session, &mut frames);
+        Ok(frames)
+    }
+
     /// Our world in a frame.
     pub(crate) fn world(&mut self, frame: &Frame, until: Instant) -> Result<World, Fault> {
-        if let Some(world) = self.numbers().worlds.get(frame).cloned()
+        if let Some(world) = self.numbers.worlds.get(frame).cloned()
             && self.run(&world, "() => true", &json!([]), true, until).is_ok()
         {
             return Ok(world);
@@ -130,7 +143,7 @@ impl Browser {
         let asked = json!({"frameId": frame.id, "worldName": NAME});
         let made: Made = self.call(Some(&frame.session), "Page.createIsolatedWorld", &asked, until)?;
         let world = World { session: frame.session.clone(), context: made.execution_context_id };
-        self.numbers().worlds.insert(frame.clone(), world.clone());
+        self.numbers.worlds.insert(frame.clone(), world.clone());
         Ok(world)
     }
 

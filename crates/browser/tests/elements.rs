@@ -1,7 +1,7 @@
 //! The elements of a page, as a real Chromium sees them.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Allowed, Browser, Element, Launch, Ready, Scope};
+use pipewright_browser::{Allowed, Browser, Element, Launch, Ready, Refusal, Scope};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
@@ -87,11 +87,11 @@ fn an_element_keeps_its_number_and_a_number_never_means_another_element() {
     let _: serde_json::Value =
         browser.call_page("Runtime.evaluate", &serde_json::json!({"expression": script}), soon()).unwrap();
     assert_eq!(numbers(&list(&mut browser, Scope::Page)), named(&[(3, "c"), (2, "b")]));
-    assert!(!browser.is_there(1, soon()).unwrap(), "it was removed");
-    assert!(browser.is_there(2, soon()).unwrap());
-    assert!(!browser.is_there(9, soon()).unwrap());
+    assert!(matches!(browser.click(1, soon()), Err(Refusal::Stale)), "it was removed");
+    browser.click(2, soon()).unwrap();
+    assert!(matches!(browser.click(9, soon()), Err(Refusal::Stale)));
     browser.navigate("about:blank", Ready::Parsed, soon()).unwrap();
-    assert!(!browser.is_there(2, soon()).unwrap(), "its document is no more");
+    assert!(matches!(browser.click(2, soon()), Err(Refusal::Stale)), "its document is no more");
 }
 
 /// Answers every request on a port with this page; gives the port.

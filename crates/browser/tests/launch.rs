@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
@@ -148,9 +148,16 @@ fn a_browser_ends_when_we_are_killed_and_its_profile_goes_at_the_next_start() {
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("pipewright.lock"), "").unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), place.path().join("pipewright-browser-linked")).unwrap();
+    // Two that a dying browser has written to once more: one long ago, one just now, which may be about to be locked.
+    let [old, new] = ["old", "new"].map(|name| place.path().join(format!("pipewright-browser-{name}")));
+    for folder in [&old, &new] {
+        std::fs::create_dir_all(folder.join("Default")).unwrap();
+    }
+    std::fs::File::open(&old).unwrap().set_modified(SystemTime::now() - Duration::from_secs(120)).unwrap();
     let (mut next, _, own) = other(place.path(), 0);
     assert!(next.wait().unwrap().success());
     assert!(!abandoned.exists() && used.join("Default").exists() && !own.exists());
+    assert!(!old.exists() && new.exists());
     assert!(elsewhere.path().join("pipewright.lock").exists());
     alive.kill().unwrap();
     alive.wait().unwrap();

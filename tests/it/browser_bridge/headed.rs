@@ -111,3 +111,24 @@ fn a_window_is_shown_where_there_is_a_display() {
     without.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     assert!(is_headless(&mut Player::of(&mut without)));
 }
+
+#[test]
+#[ignore = "needs Chromium, Xvfb and xdotool"]
+fn a_window_has_room_for_the_whole_viewport() {
+    let display = Display::start();
+    let page = "<button style='position:fixed;left:0;bottom:0' onclick='document.title=1'>Last</button>";
+    let site =
+        serve_with(move |_| Some(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<!doctype html>{page}")));
+    let mut agent = display.bridge(&["--headed", "--viewport", "800x600", &site]);
+    agent.ok("browser_tabs", json!({}));
+    let mut xdotool = Command::new("xdotool");
+    xdotool.args(["search", "--onlyvisible", "--class", "chromium", "getwindowgeometry", "--shell"]);
+    let printed = xdotool.env("DISPLAY", &display.name).output().unwrap().stdout;
+    let printed = String::from_utf8(printed).unwrap();
+    let number = |name: &str| -> u32 {
+        printed.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap().parse().unwrap()
+    };
+    let [x, y] = [number("X") + 10, number("Y") + number("HEIGHT") - 10].map(|place| place.to_string());
+    display.person(&["mousemove", &x, &y, "click", "1"]);
+    eventually("the page has the click", || agent.ok("browser_tabs", json!({}))["tabs"][0]["title"] == "1");
+}

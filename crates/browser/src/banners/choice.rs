@@ -1,0 +1,118 @@
+//! What is pressed in a dialog that asks for consent.
+
+use super::Strategy;
+use serde::Deserialize;
+
+/// What a press does to a dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    /// It declines, or keeps to what is necessary.
+    Decline,
+    /// It keeps what is ticked.
+    Save,
+    /// It shows what can be chosen.
+    Settings,
+    /// It closes the dialog without an answer.
+    Close,
+    /// `OK`.
+    Acknowledge,
+    Accept,
+    AcceptAll,
+    /// It ticks or unticks a purpose.
+    Toggle,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Action {
+    pub(super) kind: Kind,
+    pub(super) selector: String,
+    /// In its world, until that is looked at again.
+    pub(super) number: u32,
+}
+
+/// A dialog that asks for consent.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Banner {
+    pub(super) actions: Vec<Action>,
+    /// What is ticked and can be unticked.
+    pub(super) on: Vec<Action>,
+    pub(super) has_toggles: bool,
+    /// There is one thing to press, and links perhaps.
+    pub(super) is_alone: bool,
+}
+
+impl Banner {
+    /// What is pressed next: toggles first, then the last one. None where nothing is to be pressed.
+    pub(super) fn choose(&self, strategy: Strategy, is_within_settings: bool, is_last: bool) -> Option<Vec<&Action>> {
+        let first = |kind: Kind| self.actions.iter().find(|action| action.kind == kind);
+        let only = |kind: Kind| first(kind).map(|action| vec![action]);
+        if strategy == Strategy::Accept {
+            let order = [Kind::AcceptAll, Kind::Accept, Kind::Acknowledge, Kind::Save, Kind::Decline, Kind::Close];
+            return order.into_iter().find_map(only);
+        }
+        if let Some(decline) = only(Kind::Decline) {
+            return Some(decline);
+        }
+        // What is ticked is what a save would accept.
+        if let Some(save) = first(Kind::Save).filter(|_| self.has_toggles || is_within_settings) {
+            return Some(self.on.iter().chain([save]).collect());
+        }
+        if is_within_settings {
+            return None;
+        }
+        let is_question =
+            [Kind::Accept, Kind::AcceptAll, Kind::Acknowledge].into_iter().any(|kind| first(kind).is_some());
+        if let Some(settings) = only(Kind::Settings).filter(|_| is_question && !is_last) {
+            return Some(settings);
+        }
+        // Where nothing else is offered, nothing less can be accepted.
+        let alone = || [Kind::Accept, Kind::AcceptAll].into_iter().filter(|_| self.is_alone).find_map(only);
+        let acknowledge = || only(Kind::Acknowledge).filter(|_| first(Kind::AcceptAll).is_none());
+        only(Kind::Close).filter(|_| is_question || self.is_alone).or_else(acknowledge).or_else(alone)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn banner(kinds: &[Kind], on: usize, has_toggles: bool) -> Banner {
+        let action = |kind: &Kind| Action { kind: *kind, selector: String::new(), number: 0 };
+        let on = vec![action(&Kind::Toggle); on];
+        Banner { actions: kinds.iter().map(action).collect(), on, has_toggles, is_alone: kinds.len() == 1 }
+    }
+
+    fn chosen(banner: &Banner, is_within_settings: bool, is_last: bool) -> Option<Vec<Kind>> {
+        let actions = banner.choose(Strategy::Safe, is_within_settings, is_last)?;
+        Some(actions.iter().map(|action| action.kind).collect())
+    }
+
+    #[test]
+    fn safe_accepts_only_where_nothing_else_is_offered() {
+        use Kind::{Accept, AcceptAll, Acknowledge, Close, Decline, Save, Settings, Toggle};
+        for (kinds, expected) in [
+            (&[AcceptAll, Settings, Decline][..], Some(Decline)),
+            (&[AcceptAll, Settings, Close], Some(Settings)),
+            (&[AcceptAll, Close], Some(Close)),
+            (&[AcceptAll, Save], None),
+            (&[AcceptAll, Acknowledge], None),
+            (&[Accept, AcceptAll], None),
+            (&[AcceptAll], Some(AcceptAll)),
+            (&[Accept], Some(Accept)),
+            (&[Acknowledge], Some(Acknowledge)),
+            (&[Settings], None),
+            (&[], None),
+        ] {
+            assert_eq!(chosen(&banner(kinds, 0, false), false, false), expected.map(|kind| vec![kind]), "{kinds:?}");
+        }
+        let ticked = banner(&[AcceptAll, Save], 2, true);
+        assert_eq!(chosen(&ticked, false, false), Some(vec![Toggle, Toggle, Save]));
+        let settings = banner(&[AcceptAll, Settings], 0, false);
+        assert_eq!(chosen(&settings, false, true), None, "there is no pass left for what they show");
+        assert_eq!(chosen(&banner(&[AcceptAll], 0, false), true, false), None, "the settings are still to come");
+        assert_eq!(chosen(&banner(&[AcceptAll, Save], 0, false), true, false), Some(vec![Save]));
+    }
+}

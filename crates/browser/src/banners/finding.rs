@@ -1,0 +1,155 @@
+//! Finding the dialogs that ask for consent, in all frames of a page.
+
+use super::choice::Banner;
+use crate::worlds::{Frame, World};
+use crate::{Browser, Fault};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+const SCRIPT: &str = include_str!("../scripts/banners.js");
+
+/// Phrases by language and category; a category has the phrases of one thing, with `|` between them.
+const WORDS: &str = include_str!("../data/consent.json");
+
+#[derive(Deserialize)]
+struct Looked {
+    banners: Vec<Banner>,
+    frames: u32,
+    opaque: usize,
+}
+
+/// A dialog in its frame.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) banner: Banner,
+    pub(super) world: World,
+    /// The frames around it, from the outermost: the world that each stands in, and its number there.
+    pub(super) around: Vec<(World, u32)>,
+    pub(super) url: String,
+}
+
+#[derive(Deserialize)]
+struct Described {
+    node: Node,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    frame_id: Option<String>,
+}
+
+/// A dialog in a frame of a frame of a frame is looked for no further.
+const DEPTH: usize = 3;
+
+/// The phrases of these languages, or of all, by category.
+pub(super) fn words(languages: &[String]) -> Result<Vec<(String, String)>, Fault> {
+    let all: BTreeMap<String, BTreeMap<String, String>> =
+        serde_json::from_str(WORDS).map_err(|error| Fault::Unreadable(format!("the words of consent: {error}")))?;
+    // "de-AT" is German.
+    let is_wanted = |language: &str| {
+        let of = |wanted: &String| wanted.split(['-', '_']).next().unwrap_or_default().to_lowercase() == language;
+        language.is_empty() || languages.is_empty() || languages.iter().any(of)
+    };
+    Ok(all.into_iter().filter(|(language, _)| is_wanted(language)).flat_map(|(_, categories)| categories).collect())
+}
+
+impl Browser {
+    /// The consent dialogs of the active page.
+    pub(super) fn find_banners(&mut self, words: &Value, until: Instant) -> Result<Vec<Found>, Fault> {
+        let frames = self.frames(until)?;
+        let mut next = vec![(self.main_frame()?, Vec::new())];
+        let mut found = Vec::new();
+        while let Some((frame, around)) = next.pop() {
+            let (world, looked) = match self.banners_of_frame(&frame, !around.is_empty(), words, until) {
+                Ok(looked) => looked,
+                // A frame may go while the others are looked at.
+                Err(Fault::Refused(_) | Fault::NoPage) => continue,
+                Err(fault) => return Err(fault),
+            };
+            if !looked.banners.is_empty() {
+                let url = self.run(&world, "() => location.href", &json!([]), true, until)?;
+                let url = url.value.and_then(|url| url.as_str().map(str::to_owned)).unwrap_or_default();
+                let found_here =
+                    |banner| Found { banner, world: world.clone(), around: around.clone(), url: url.clone() };
+                found.extend(looked.banners.into_iter().map(found_here));
+            }
+            for number in 0..looked.frames {
+                let Some(id) = self.frame_of(&world, number, until)? else { continue };
+                let inner = frames.iter().find(|frame| frame.id == id).cloned();
+                if let Some(inner) = inner.filter(|_| around.len() < DEPTH) {
+                    let mut around = around.clone();
+                    around.push((world.clone(), number));
+                    next.push((inner, around));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn banners_of_frame(
+        &mut self,
+        frame: &Frame,
+        is_inside: bool,
+        words: &Value,
+        until: Instant,
+    ) -> Result<(World, Looked), Fault> {
+        let world = self.world(frame, until)?;
+        let mut looked = self.banners_of_world(&world, is_inside, words, &[], until)?;
+        if looked.banners.is_empty() && looked.opaque > 0 {
+            let roots = self.closed_roots(&world, looked.opaque, until)?;
+            if !roots.is_empty() {
+                looked = self.banners_of_world(&world, is_inside, words, &roots, until)?;
+            }
+        }
+        Ok((world, looked))
+    }
+
+    fn banners_of_world(
+        &mut self,
+        world: &World,
+        is_inside: bool,
+        words: &Value,
+        roots: &[String],
+        until: Instant,
+    ) -> Result<Looked, Fault> {
+        let script = format!("(words, isInside, ...known) => ({SCRIPT})(words, isInside, known)");
+        let known = roots.iter().map(|id| json!({"objectId": id}));
+        let arguments = [json!({"value": words}), json!({"value": is_inside})].into_iter().chain(known).collect();
+        let remote = self.run(world, &script, &arguments, true, until)?;
+        serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
+    }
+
+    /// The id of a frame that was found in a world.
+    fn frame_of(&mut self, world: &World, number: u32, until: Instant) -> Result<Option<String>, Fault> {
+        let owner = "(number) => globalThis[Symbol.for(\"pipewright\")].frames_of[number]";
+        let owner = self.run(world, owner, &json!([{"value": number}]), false, until)?;
+        let Some(owner) = owner.object_id else { return Ok(None) };
+        let described: Result<Described, Fault> =
+            self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": owner}), until);
+        match described {
+            Ok(Described { node }) => Ok(node.frame_id),
+            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_language_are_its_own_and_those_of_all() {
+        let all = words(&[]).unwrap();
+        let german = words(&["de-AT".to_owned()]).unwrap();
+        let has = |words: &[(String, String)], word: &str| {
+            words.iter().any(|(_, phrases)| phrases.split('|').any(|one| one == word))
+        };
+        assert!(has(&all, "ablehnen") && has(&all, "reject") && has(&all, "cookies"));
+        assert!(has(&german, "ablehnen") && !has(&german, "reject") && has(&german, "cookies"));
+    }
+}

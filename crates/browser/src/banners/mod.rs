@@ -1,0 +1,215 @@
+//! Closing the dialogs that ask for consent: recognised by what they say, what can be pressed in them and where they are.
+
+mod choice;
+mod finding;
+
+use crate::input::Refusal;
+use crate::pointer::Aim;
+use crate::worlds::World;
+use crate::{Browser, Fault};
+use choice::{Action, Kind};
+use finding::{Found, words};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How the dialogs are closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// So long, dialogs are looked for and closed; a press that has begun is ended.
+    pub time_budget: Duration,
+    /// So often, something is pressed.
+    pub max_passes: u32,
+    /// What is pressed.
+    pub strategy: Strategy,
+    /// The languages of the dialogs, as in `en`; all that are known where there are none.
+    pub languages: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            time_budget: Duration::from_millis(1200),
+            max_passes: 3,
+            strategy: Strategy::Safe,
+            languages: Vec::new(),
+        }
+    }
+}
+
+/// What is pressed in a dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// What declines, or keeps to what is necessary, also in the settings of the dialog; else what closes it without an answer, an `OK`, or
+    /// the one button that there is. Never what accepts where something else is offered.
+    Safe,
+    /// What accepts.
+    Accept,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closed {
+    /// So many dialogs are gone.
+    pub closed: u32,
+    /// So often, something was pressed.
+    pub passes: u32,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// What was pressed, in this order.
+    pub clicks: Vec<Click>,
+}
+
+/// What was pressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Click {
+    /// A path of CSS that leads to it in its document or shadow root.
+    pub selector: String,
+    /// The address of its frame.
+    pub frame_url: String,
+    /// When.
+    pub time: SystemTime,
+}
+
+/// A dialog may come a moment after its page.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A dialog goes with a movement, which takes so long at most.
+const GOING: Duration = Duration::from_millis(450);
+
+impl Browser {
+    /// Closes the dialogs of the active page that ask for consent to cookies and the like, with real clicks, also in frames of other sites.
+    /// Where there is none, or none comes in half of its time, nothing is pressed.
+    ///
+    /// # Errors
+    /// The page answers not in time, or not at all.
+    pub fn close_banners(&mut self, settings: &Settings, until: Instant) -> Result<Closed, Fault> {
+        let (begun, words) = (Instant::now(), json!(words(&settings.languages)?));
+        let end = until.min(begun + settings.time_budget);
+        let mut closed = Closed { closed: 0, passes: 0, elapsed: Duration::ZERO, clicks: Vec::new() };
+        let mut is_within_settings = false;
+        while closed.passes < settings.max_passes {
+            let is_last = closed.passes + 1 == settings.max_passes;
+            let found = match self.find_banners(&words, until) {
+                Err(Fault::Refused(_)) => Vec::new(),
+                found => found?,
+            };
+            let next = found
+                .iter()
+                .find_map(|found| Some((found, found.banner.choose(settings.strategy, is_within_settings, is_last)?)));
+            let half = begun + (end.saturating_duration_since(begun)) / 2;
+            let Some((found, actions)) = next else {
+                // The settings of a dialog may take a moment to be shown.
+                let enough = if closed.passes > 0 && !is_within_settings {
+                    begun
+                } else if is_within_settings {
+                    end
+                } else {
+                    half
+                };
+                if Instant::now() >= enough {
+                    break;
+                }
+                self.pause(PAUSE)?;
+                continue;
+            };
+            let is_settings = actions.iter().any(|action| action.kind == Kind::Settings);
+            let is_pressed = self.press_all(found, &actions, &mut closed.clicks, until)?;
+            if is_pressed {
+                closed.passes += 1;
+                is_within_settings = is_settings;
+                let going = Instant::now() + GOING;
+                if is_settings {
+                    self.pause(PAUSE)?;
+                } else if self.goes(found, &words, going, until)? {
+                    closed.closed += 1;
+                }
+            } else {
+                // Something is before it, perhaps only for as long as it moves.
+                self.pause(PAUSE)?;
+            }
+            if Instant::now() >= end {
+                break;
+            }
+        }
+        self.release(until)?;
+        closed.elapsed = begun.elapsed();
+        Ok(closed)
+    }
+
+    fn pause(&mut self, pause: Duration) -> Result<(), Fault> {
+        self.wait(Instant::now() + pause, |_| false).map(drop)
+    }
+
+    /// Presses one after the other; false where one could not be pressed.
+    fn press_all(
+        &mut self,
+        found: &Found,
+        actions: &[&Action],
+        clicks: &mut Vec<Click>,
+        until: Instant,
+    ) -> Result<bool, Fault> {
+        for action in actions {
+            let element = "(number) => globalThis[Symbol.for(\"pipewright\")].actions?.[number]?.element";
+            let object = match self.run(&found.world, element, &json!([{"value": action.number}]), false, until) {
+                Ok(remote) => remote.object_id,
+                Err(Fault::Refused(_) | Fault::NoPage) => None,
+                Err(fault) => return Err(fault),
+            };
+            let Some(object) = object else { return Ok(false) };
+            let at = match self.reach_object(&found.world, &object, Aim::Press, until) {
+                Ok(at) => at,
+                Err(Refusal::Fault(Fault::Refused(_) | Fault::NoPage)) => return Ok(false),
+                Err(Refusal::Fault(fault)) => return Err(fault),
+                Err(_) => return Ok(false),
+            };
+            let press = "(number) => { globalThis[Symbol.for(\"pipewright\")].pressed.add(globalThis[Symbol.for(\"pipewright\")].actions[number].element); }";
+            self.run(&found.world, press, &json!([{"value": action.number}]), true, until)?;
+            let (selector, frame_url) = (action.selector.clone(), found.url.clone());
+            clicks.push(Click { selector, frame_url, time: SystemTime::now() });
+            for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
+                self.mouse(kind, at, buttons, until)?;
+            }
+            if action.kind == Kind::Toggle && self.is_on(found, action, until)? {
+                // A save would accept it.
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_on(&mut self, found: &Found, toggle: &Action, until: Instant) -> Result<bool, Fault> {
+        let script = "(number) => { const { element } = globalThis[Symbol.for(\"pipewright\")].actions[number]; return element.checked || element.ariaChecked === \"true\"; }";
+        let on = self.run(&found.world, script, &json!([{"value": toggle.number}]), true, until)?;
+        Ok(on.value == Some(Value::Bool(true)))
+    }
+
+    /// Waits until a dialog has gone, or nothing of it can be pressed any more.
+    fn goes(&mut self, found: &Found, words: &Value, going: Instant, until: Instant) -> Result<bool, Fault> {
+        let number = found.banner.actions.first().map_or(0, |action| action.number);
+        let is_there = "(number) => { const { container } = globalThis[Symbol.for(\"pipewright\")].actions[number];
+            if (!container.isConnected || !container.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+            const box = container.getBoundingClientRect();
+            return box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth; }";
+        let is_frame_there = "(number) => { const frame = globalThis[Symbol.for(\"pipewright\")].frames_of[number], box = frame.getBoundingClientRect();
+            return frame.isConnected && frame.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+                && box.width > 1 && box.height > 1 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth; }";
+        let mut places: Vec<(&World, u32, &str)> = Vec::new();
+        places.extend(found.around.iter().map(|(world, number)| (world, *number, is_frame_there)));
+        places.push((&found.world, number, is_there));
+        loop {
+            for (world, number, script) in &places {
+                match self.run(world, script, &json!([{"value": number}]), true, until) {
+                    Ok(remote) if remote.value == Some(Value::Bool(true)) => {}
+                    // Its document is no more.
+                    Ok(_) | Err(Fault::Refused(_) | Fault::NoPage | Fault::Unreadable(_)) => return Ok(true),
+                    Err(fault) => return Err(fault),
+                }
+            }
+            if Instant::now() >= going {
+                // What held it may stay, empty or for something else.
+                return Ok(self.find_banners(words, until).is_ok_and(|found| found.is_empty()));
+            }
+            self.pause(Duration::from_millis(30))?;
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What is known of the browser's pages: kept from its events, in the order in which they come.
+
+mod page;
+
+use crate::interception::Denied;
+use crate::wire::Event;
+pub use page::{Dialog, Document, Navigations, Page};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// The pages, in the order in which they were opened, and the frames that have processes of their own.
+#[derive(Debug, Default)]
+pub struct Pages {
+    pages: Vec<Page>,
+    /// The sessions of frames with processes of their own; the session that each belongs to, and the frame.
+    frames: HashMap<String, (String, String)>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetInfo {
+    target_id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    url: String,
+    opener_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attached {
+    session_id: String,
+    #[serde(default)]
+    waiting_for_debugger: bool,
+    target_info: TargetInfo,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfTarget {
+    target_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfSession {
+    session_id: String,
+}
+
+#[derive(Deserialize)]
+struct Changed {
+    #[serde(rename = "targetInfo")]
+    info: TargetInfo,
+}
+
+/// A session that has begun, and what has to be said there.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The session.
+    pub session: String,
+    /// It is that of a page or of a frame, which are listened to; of anything else nothing is wanted.
+    pub is_wanted: bool,
+}
+
+impl Pages {
+    /// All of them.
+    pub fn all(&self) -> &[Page] {
+        &self.pages
+    }
+
+    /// The page of a session, also of a session of one of its frames.
+    pub fn of_session(&self, session: &str) -> Option<&Page> {
+        let session = self.root(session);
+        self.pages.iter().find(|page| page.session == session)
+    }
+
+    fn of_session_mut(&mut self, session: &str) -> Option<&mut Page> {
+        let session = self.root(session).to_owned();
+        self.pages.iter_mut().find(|page| page.session == session)
+    }
+
+    pub(crate) fn page_mut(&mut self, id: &str) -> Option<&mut Page> {
+        self.pages.iter_mut().find(|page| page.id == id)
+    }
+
+    /// A session, and those of the frames in its page that have processes of their own.
+    pub(crate) fn sessions_below(&self, session: &str) -> Vec<String> {
+        let mut below: Vec<String> = self.frames.keys().filter(|frame| self.root(frame) == session).cloned().collect();
+        // The order is the same each time.
+        below.sort_unstable();
+        below.insert(0, session.to_owned());
+        below
+    }
+
+    /// The session around that of a frame, and the frame; `None` for a page's own.
+    pub(crate) fn around(&self, session: &str) -> Option<(String, String)> {
+        self.frames.get(session).cloned()
+    }
+
+    /// A session, that around it, and so on to that of the page.
+    fn outwards<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a str> {
+        // No session is put below itself, so there is an end.
+        std::iter::successors(Some(session), |session| Some(self.frames.get(*session)?.0.as_str()))
+    }
+
+    /// The session of the page that a frame's session belongs to.
+    fn root<'a>(&'a self, session: &'a str) -> &'a str {
+        self.outwards(session).last().unwrap_or(session)
+    }
+
+    /// A page loads something else, in a new process if the old one has crashed.
+    pub(crate) fn load(&mut self, id: &str) {
+        if let Some(page) = self.page_mut(id) {
+            page.is_crashed = false;
+        }
+    }
+
+    /// The titles of pages, by their ids.
+    pub(crate) fn set_titles(&mut self, titles: impl IntoIterator<Item = (String, String)>) {
+        for (id, title) in titles {
+            if let Some(page) = self.page_mut(&id) {
+                page.title = title;
+            }
+        }
+    }
+
+    /// A document is not loaded into a frame.
+    pub(crate) fn refuse(&mut self, session: &str, frame: &str, denied: Denied) {
+        if let Some(page) = self.of_session_mut(session).filter(|page| page.document.frame == frame) {
+            page.refused = Some(denied);
+        }
+    }
+
+    /// A page that was there before its events were taken: what it shows, and whether that is loaded.
+    pub(crate) fn adopt(&mut self, id: &str, shown: Document, now: Instant) {
+        if let Some(page) = self.page_mut(id) {
+            page.adopt(shown, now);
+        }
+    }
+
+    /// A page is about to go elsewhere.
+    pub(crate) fn depart(&mut self, id: &str) {
+        if let Some(page) = self.page_mut(id) {
+            page.refused = None;
+        }
+    }
+
+    /// Takes an event. Gives a session that has begun with it.
+    pub fn take(&mut self, event: &Event, now: Instant) -> Option<Begun> {
+        let Event { session, method, params } = event;
+        match method.as_str() {
+            "Target.attachedToTarget" => return self.attach(read(params)?, session.as_deref(), now),
+            "Target.detachedFromTarget" => {
+                let OfSession { session_id } = read(params)?;
+                self.frames.remove(&session_id);
+                self.pages.retain(|page| page.session != session_id);
+            }
+            "Target.targetInfoChanged" => {
+                let Changed { info } = read(params)?;
+                let page = self.pages.iter_mut().find(|page| page.id == info.target_id)?;
+                page.title = info.title;
+            }
+            "Target.targetCrashed" => {
+                let OfTarget { target_id } = read(params)?;
+                self.pages.iter_mut().find(|page| page.id == target_id)?.is_crashed = true;
+            }
+            _ => {
+                let session = session.as_deref()?;
+                let is_root = self.root(session) == session;
+                self.of_session_mut(session)?.take(method, params, is_root, now);
+            }
+        }
+        None
+    }
+
+    fn attach(&mut self, attached: Attached, parent: Option<&str>, now: Instant) -> Option<Begun> {
+        let Attached { session_id: session, target_info: info, waiting_for_debugger: is_new } = attached;
+        let (is_page, is_frame) = (info.kind == "page", info.kind == "iframe");
+        let parent = parent.filter(|parent| self.outwards(parent).all(|outer| outer != session));
+        if let (true, Some(parent)) = (is_frame, parent) {
+            self.frames.insert(session.clone(), (parent.to_owned(), info.target_id));
+        } else if is_page {
+            self.pages.push(Page::new(info, session.clone(), is_new, now));
+        }
+        Some(Begun { session, is_wanted: is_page || is_frame })
+    }
+}
+
+fn read<T: DeserializeOwned>(params: &RawValue) -> Option<T> {
+    serde_json::from_str(params.get()).ok()
+}
