@@ -10,7 +10,9 @@ use crate::wire::{Message, Refused};
 use crate::{Allowed, Connection, Gone, Launch, NotStarted, Process, Waker};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -302,6 +304,31 @@ impl Browser {
         }
     }
 
+    /// Sends commands to one session, and then waits for all of their answers: they take one way there and back. The answers have the order of
+    /// the commands.
+    pub(crate) fn call_together(
+        &mut self,
+        session: &str,
+        commands: &[(&str, Value)],
+        until: Instant,
+    ) -> Result<Vec<Result<Box<RawValue>, Refused>>, Fault> {
+        let mut places = HashMap::new();
+        for (place, (method, params)) in commands.iter().enumerate() {
+            self.check(Some(session), method)?;
+            places.insert(self.send(session, method, params)?, place);
+        }
+        let mut answers: Vec<_> = commands.iter().map(|_| None).collect();
+        while let Some(waiting) = answers.iter().position(Option::is_none) {
+            if let Some((number, outcome)) = self.next(until)?
+                && let Some(place) = places.get(&number)
+            {
+                answers[*place] = Some(outcome);
+            }
+            self.check(Some(session), commands[waiting].0)?;
+        }
+        Ok(answers.into_iter().flatten().collect())
+    }
+
     /// Sends a command, and gives its number, with which [`Browser::next`] gives the answer.
     pub(crate) fn send(&mut self, session: &str, method: &str, params: &Value) -> Result<u64, Fault> {
         self.connection.send(Some(session), method, params).map_err(|error| Fault::Unreadable(error.to_string()))
@@ -318,4 +345,4 @@ impl Browser {
 }
 
 /// The number of a command, and what came of it.
-pub(crate) type Answer = (u64, Result<Box<serde_json::value::RawValue>, Refused>);
+pub(crate) type Answer = (u64, Result<Box<RawValue>, Refused>);

@@ -11,9 +11,12 @@ const SCRIPT: &str =
     concat!("(() => {", include_str!("scripts/naming.js"), "return (", include_str!("scripts/elements.js"), ")})()");
 
 const IDENTITY: &str = concat!(
-    "function () {",
+    "(number) => {",
     include_str!("scripts/naming.js"),
-    "const { role, name } = identify(this); return JSON.stringify([role, name]); }"
+    "const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref();
+    if (!found?.isConnected) return null;
+    const { role, name } = identify(found);
+    return [role, name]; }"
 );
 
 /// Which elements are listed.
@@ -66,6 +69,8 @@ pub(crate) struct Numbers {
     given: HashMap<(World, u32), u32>,
     /// The worlds of the frames.
     pub(crate) worlds: HashMap<Frame, World>,
+    /// The browser's numbers of their documents.
+    documents: HashMap<World, i64>,
 }
 
 impl Numbers {
@@ -174,7 +179,7 @@ impl Browser {
                 items.push(Element { index, role, name, value, bounds, marks, frame, is_inferred: inferred });
             }
         }
-        self.release(until)?;
+        self.release()?;
         Ok(Elements { items, total })
     }
 
@@ -198,9 +203,14 @@ impl Browser {
     /// # Errors
     /// The page answers not in time, or not at all.
     pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<(String, String)>, Fault> {
-        let Some((world, object)) = self.object(index, until)? else { return Ok(None) };
-        let text = self.on_element(&world, &object, IDENTITY, &json!([]), until)?;
-        serde_json::from_str(&text).map(Some).map_err(|error| Fault::Unreadable(error.to_string()))
+        let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
+        match self.run(&world, IDENTITY, &json!([{"value": number}]), true, until) {
+            Ok(remote) => serde_json::from_value(remote.value.unwrap_or_default())
+                .map_err(|error| Fault::Unreadable(error.to_string())),
+            // The document of the world is no more.
+            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// The element with this number: its world, and its object there; `None` where it is no more.
@@ -273,16 +283,24 @@ impl Browser {
         Ok(roots)
     }
 
-    /// The elements of a world that listen to clicks, as objects there; also those in closed shadow roots.
-    fn listeners(&mut self, world: &World, until: Instant) -> Result<Vec<String>, Fault> {
+    /// The number that the browser has for a world's document.
+    fn document_node(&mut self, world: &World, until: Instant) -> Result<Option<i64>, Fault> {
+        if let Some(node) = self.numbers.documents.get(world) {
+            return Ok(Some(*node));
+        }
         let document = self.run(world, "() => document", &json!([]), false, until)?;
-        let Some(document) = document.object_id else { return Ok(Vec::new()) };
-        // The object that the page itself has: asked through that of another world, Chromium 156 crashes now and then.
+        let Some(document) = document.object_id else { return Ok(None) };
         let described: Described =
             self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": document}), until)?;
-        let Some(document) = self.page_object(described.node.backend_node_id, world, until)? else {
-            return Ok(Vec::new());
-        };
+        self.numbers.documents.insert(world.clone(), described.node.backend_node_id);
+        Ok(Some(described.node.backend_node_id))
+    }
+
+    /// The elements of a world that listen to clicks, as objects there; also those in closed shadow roots.
+    fn listeners(&mut self, world: &World, until: Instant) -> Result<Vec<String>, Fault> {
+        let Some(node) = self.document_node(world, until)? else { return Ok(Vec::new()) };
+        // The object that the page itself has: asked through that of another world, Chromium 156 crashes now and then.
+        let Some(document) = self.page_object(node, world, until)? else { return Ok(Vec::new()) };
         let asked = json!({"objectId": document, "depth": -1, "pierce": true});
         let Listeners { listeners } =
             self.call(Some(&world.session), "DOMDebugger.getEventListeners", &asked, until)?;

@@ -122,9 +122,12 @@ impl Browser {
     /// What corners of a node of this world have to be multiplied by: the browser gives them in the pixels of the node's own frame, which a
     /// `zoom` around that frame has made larger or smaller.
     pub(crate) fn zoom_of(&mut self, world: &World, until: Instant) -> Result<f64, Refusal> {
+        let around = self.window(&world.session, until)?;
+        if around == *world {
+            return Ok(1.0);
+        }
         let ratio = "() => [devicePixelRatio, 0]";
         let [own, _] = self.pair(world, ratio, until)?;
-        let around = self.window(&world.session, until)?;
         let [around, _] = self.pair(&around, ratio, until)?;
         Ok(own / around)
     }
@@ -154,7 +157,10 @@ impl Browser {
 
     /// Our world in the outermost frame of a session.
     fn window(&mut self, session: &str, until: Instant) -> Result<World, Fault> {
-        let frame = self.frames_of(session, until)?.into_iter().next().ok_or(Fault::NoPage)?;
+        let frame = match self.pages().around(session) {
+            Some(_) => self.frames_of(session, until)?.into_iter().next().ok_or(Fault::NoPage)?,
+            None => self.main_frame()?,
+        };
         self.world(&frame, until)
     }
 

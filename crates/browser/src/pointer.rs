@@ -4,8 +4,8 @@ use crate::input::Refusal;
 use crate::worlds::World;
 use crate::{Browser, Fault};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::json;
+use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 
 const HIT: &str = concat!(
@@ -227,22 +227,28 @@ impl Browser {
     /// Scrolls an element into view, and gives its first parts.
     fn quads(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
         let of = json!({"objectId": object});
-        let placed = |found: Result<IgnoredAny, Fault>| match found {
-            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
-            found => Ok(found?),
-        };
-        placed(self.call(Some(&world.session), "DOM.scrollIntoViewIfNeeded", &of, until))?;
-        self.parts(world, object, until)
+        let commands = [("DOM.scrollIntoViewIfNeeded", of.clone()), ("DOM.getContentQuads", of)];
+        let mut answers = self.call_together(&world.session, &commands, until)?.into_iter();
+        match (answers.next(), answers.next()) {
+            (Some(Ok(_)), Some(Ok(quads))) => self.first_parts(world, &quads, until),
+            _ => Err(Refusal::Unseen),
+        }
     }
 
     /// The first parts of an element or a text.
     fn parts(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
         let of = json!({"objectId": object});
-        let quads: Result<Quads, Fault> = self.call(Some(&world.session), "DOM.getContentQuads", &of, until);
-        let quads = match quads {
-            Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
-            quads => quads?.quads,
-        };
+        let quads: Result<Box<RawValue>, Fault> = self.call(Some(&world.session), "DOM.getContentQuads", &of, until);
+        match quads {
+            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
+            quads => self.first_parts(world, &quads?, until),
+        }
+    }
+
+    /// Those of an answer to `DOM.getContentQuads`.
+    fn first_parts(&mut self, world: &World, answer: &RawValue, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
+        let Quads { quads } =
+            serde_json::from_str(answer.get()).map_err(|error| Fault::Unreadable(error.to_string()))?;
         let zoom = self.zoom_of(world, until)?;
         let quads = quads.into_iter().map(|quad| quad.map(|at| at * zoom));
         Ok(quads.filter(|quad| area(quad) > 1.0).take(PARTS).collect())

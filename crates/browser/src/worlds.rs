@@ -3,9 +3,7 @@
 use crate::pages::Pages;
 use crate::{Browser, Fault};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use std::collections::HashSet;
 use std::time::Instant;
 
 /// Its name in the browser, and that of the objects that we hold there.
@@ -135,10 +133,8 @@ impl Browser {
 
     /// Our world in a frame.
     pub(crate) fn world(&mut self, frame: &Frame, until: Instant) -> Result<World, Fault> {
-        if let Some(world) = self.numbers.worlds.get(frame).cloned()
-            && self.run(&world, "() => true", &json!([]), true, until).is_ok()
-        {
-            return Ok(world);
+        if let Some(world) = self.numbers.worlds.get(frame) {
+            return Ok(world.clone());
         }
         let asked = json!({"frameId": frame.id, "worldName": NAME});
         let made: Made = self.call(Some(&frame.session), "Page.createIsolatedWorld", &asked, until)?;
@@ -160,8 +156,13 @@ impl Browser {
             "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "returnByValue": by_value,
             "objectGroup": NAME,
         });
-        let evaluated: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
-        evaluated.remote()
+        let evaluated: Result<Evaluated, Fault> =
+            self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until);
+        if let Err(Fault::Refused(_)) = evaluated {
+            // It may have gone, although its document has not: the next script gets another one.
+            self.numbers.worlds.retain(|_, own| own != world);
+        }
+        evaluated?.remote()
     }
 
     /// Runs a function that takes its time, and gives the value that it resolves to.
@@ -187,26 +188,17 @@ impl Browser {
         resolved.ok()?.object.object_id
     }
 
-    /// Nodes, as objects of this world; those that are no more are left out. All are asked for before the first answer is waited for: a page
-    /// may have thousands that listen.
+    /// Nodes, as objects of this world; those that are no more are left out.
     pub(crate) fn resolve_all(&mut self, nodes: &[i64], world: &World, until: Instant) -> Result<Vec<String>, Fault> {
-        let mut asked = HashSet::new();
-        for node in nodes {
+        let asked = |node: &i64| {
             let node = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
-            asked.insert(self.send(&world.session, "DOM.resolveNode", &node)?);
-        }
-        let mut objects = Vec::new();
-        while !asked.is_empty() {
-            self.check(Some(&world.session), "DOM.resolveNode")?;
-            let Some((number, outcome)) = self.next(until)? else { continue };
-            if asked.remove(&number)
-                && let Ok(resolved) = outcome
-                && let Ok(Resolved { object }) = serde_json::from_str(resolved.get())
-            {
-                objects.extend(object.object_id);
-            }
-        }
-        Ok(objects)
+            ("DOM.resolveNode", node)
+        };
+        let commands: Vec<_> = nodes.iter().map(asked).collect();
+        let resolved = self.call_together(&world.session, &commands, until)?.into_iter().flatten();
+        let objects =
+            resolved.filter_map(|answer| serde_json::from_str::<Resolved>(answer.get()).ok()?.object.object_id);
+        Ok(objects.collect())
     }
 
     /// The object that a node is to the page itself.
@@ -217,17 +209,11 @@ impl Browser {
     }
 
     /// Lets go of the objects that listing has made: the page keeps them until then.
-    pub(crate) fn release(&mut self, until: Instant) -> Result<(), Fault> {
+    pub(crate) fn release(&mut self) -> Result<(), Fault> {
         let session = self.page()?.session.clone();
         for session in Pages::sessions_below(self.pages(), &session) {
-            let asked = json!({"objectGroup": NAME});
-            let released: Result<IgnoredAny, Fault> =
-                self.call(Some(&session), "Runtime.releaseObjectGroup", &asked, until);
-            match released {
-                // The objects of a frame that has gone went with it.
-                Ok(_) | Err(Fault::Refused(_) | Fault::NoPage) => {}
-                Err(fault) => return Err(fault),
-            }
+            // Nobody waits for the answer; the objects of a frame that has gone went with it.
+            self.send(&session, "Runtime.releaseObjectGroup", &json!({"objectGroup": NAME}))?;
         }
         Ok(())
     }

@@ -131,7 +131,7 @@ impl Browser {
                 break;
             }
         }
-        self.release(until)?;
+        self.release()?;
         closed.elapsed = begun.elapsed();
         Ok(closed)
     }

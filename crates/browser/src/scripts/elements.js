@@ -70,12 +70,14 @@
   const items = [];
   let total = 0;
   for (const element of found) {
-    const { shown, role, name, isInferred } = identify(element);
+    const shown = shownBy(element);
     if (!shown) continue;
     const box = shown.getBoundingClientRect();
     total += 1;
     const isInView = box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
     if (scope === "viewport" && !isInView) continue;
+    // Names take most of the time.
+    const { role, name, isInferred } = identify(element, shown);
     let number = world.numbers.get(element);
     if (number === undefined) {
       number = world.last += 1;

@@ -63,16 +63,18 @@ const searches = (element) => {
 const plain = (element) => (element.localName === "input" ? element.type : "clickable");
 
 const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
-// What an element is called in lists, and the box that it is seen by: its own, or, of a file input or a box to tick, that of a label that
-// stands for it; none where neither can be seen.
-const identify = (element) => {
+// What an element is seen by: itself, or, of a file input or a box to tick, a label that stands for it; null where neither can be seen.
+const shownBy = (element) => {
   const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
   const hasSize = (one) => one.getBoundingClientRect().width > 0 || one.getBoundingClientRect().height > 0;
   const isSeen = isVisible(element) || standing.some(isVisible);
-  const shown = isSeen ? [element, ...standing].find(hasSize) ?? null : null;
+  return isSeen ? [element, ...standing].find(hasSize) ?? null : null;
+};
+// What an element is called in lists, that is seen by `shown`.
+const identify = (element, shown = shownBy(element)) => {
   const own = roleOf(element);
   const isInferred = (own === "textbox" || own === "combobox") && searches(element);
   const role = isInferred ? "searchbox" : own === "generic" || own === "none" || own === "" ? plain(element) : own;
   const name = (shown && shown !== element ? shown.innerText : nameOf(element)) || element.innerText || element.placeholder || element.title || "";
-  return { shown, role, name: shortened(name), isInferred };
+  return { role, name: shortened(name), isInferred };
 };
