@@ -35,6 +35,8 @@ pub struct Browser {
     pub(crate) origins: Origins,
     /// Commands for every session of a page or a frame.
     emulation: Vec<(&'static str, Value)>,
+    /// So many events of pages and frames there were: their documents may have gone.
+    pub(crate) page_events: u64,
     pub(crate) replayed: Replayed,
 }
 
@@ -130,6 +132,7 @@ impl Browser {
             interception: Interception::new(allowed),
             origins: Origins::default(),
             emulation,
+            page_events: 0,
             replayed: Replayed::default(),
         }
     }
@@ -262,6 +265,7 @@ impl Browser {
                 self.downloads.take(&event);
                 self.origins.take(&event);
                 self.replayed.take(&event);
+                self.page_events += u64::from(event.method.starts_with("Page.") || event.method.starts_with("Target."));
                 if let Some(begun) = self.pages.take(&event, Instant::now()) {
                     self.listen(&begun);
                 }

@@ -67,8 +67,8 @@ pub(crate) struct Numbers {
     before: u32,
     /// Of a frame's world and the number there.
     given: HashMap<(World, u32), u32>,
-    /// The worlds of the frames.
-    pub(crate) worlds: HashMap<Frame, World>,
+    /// The worlds of the frames, and how many events of pages there had been when each was last known to be there.
+    pub(crate) worlds: HashMap<Frame, (World, u64)>,
     /// The browser's numbers of their documents.
     documents: HashMap<World, i64>,
 }

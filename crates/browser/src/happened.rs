@@ -1,6 +1,7 @@
 //! What an action has done to a page, once the page has come to rest.
 
 use crate::pages::{Navigations, Page};
+use crate::worlds::Remote;
 use crate::{Browser, Fault};
 use serde::Deserialize;
 use serde_json::json;
@@ -23,6 +24,9 @@ pub enum Settle {
     /// So long.
     Fixed(Duration),
 }
+
+/// Between two documents it is asked again after so long.
+const LEAVING: Duration = Duration::from_millis(20);
 
 /// A document that has not changed for so long is at rest.
 const DOM_QUIET: Duration = Duration::from_millis(50);
@@ -167,7 +171,11 @@ impl Browser {
             let times = json!([{"value": DOM_QUIET.as_millis() as u64}, {"value": left.as_millis() as u64}]);
             match self.run_to_end(&world, QUIET, &times, enough + DOM_QUIET) {
                 Err(Fault::Late) => return Ok(()),
-                // Its document has gone.
+                // Its document has gone: the next one is on its way.
+                Err(Fault::Refused(_)) if Instant::now() < enough => {
+                    self.wait(Instant::now() + LEAVING, |_| false)?;
+                    continue;
+                }
                 Ok(_) | Err(Fault::Refused(_)) => {}
                 Err(fault) => return Err(fault),
             }
@@ -183,11 +191,23 @@ impl Browser {
         Ok(())
     }
 
-    /// What the active page shows.
-    pub(crate) fn state(&mut self, until: Instant) -> Result<State, Fault> {
+    fn state_now(&mut self, until: Instant) -> Result<Remote, Fault> {
         let frame = self.main_frame()?;
         let world = self.world(&frame, until)?;
-        let remote = self.run(&world, STATE, &json!([]), true, until)?;
+        self.run(&world, STATE, &json!([]), true, until)
+    }
+
+    /// What the active page shows.
+    pub(crate) fn state(&mut self, until: Instant) -> Result<State, Fault> {
+        let asked = self.state_now(until);
+        let remote = match asked {
+            // Its document has gone: the next one is there, or on its way.
+            Err(Fault::Refused(_)) => {
+                self.wait(until.min(Instant::now() + LEAVING), |_| false)?;
+                self.state_now(until)?
+            }
+            asked => asked?,
+        };
         serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 }

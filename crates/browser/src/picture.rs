@@ -72,7 +72,7 @@ impl Browser {
     /// # Errors
     /// The page answers not in time, or not at all.
     pub fn hide_numbers(&mut self, until: Instant) -> Result<(), Fault> {
-        let worlds = Vec::from_iter(self.numbers.worlds.values().cloned());
+        let worlds = Vec::from_iter(self.numbers.worlds.values().map(|(world, _)| world.clone()));
         for world in worlds {
             match self.run(&world, OVERLAY, &json!([{"value": []}]), true, until) {
                 // The frame is no more.

@@ -133,13 +133,17 @@ impl Browser {
 
     /// Our world in a frame.
     pub(crate) fn world(&mut self, frame: &Frame, until: Instant) -> Result<World, Fault> {
-        if let Some(world) = self.numbers.worlds.get(frame) {
-            return Ok(world.clone());
+        // It goes with its document; before that is known, the page has said something.
+        if let Some((world, seen)) = self.numbers.worlds.get(frame).cloned()
+            && (seen == self.page_events || self.run(&world, "() => true", &json!([]), true, until).is_ok())
+        {
+            self.numbers.worlds.insert(frame.clone(), (world.clone(), self.page_events));
+            return Ok(world);
         }
         let asked = json!({"frameId": frame.id, "worldName": NAME});
         let made: Made = self.call(Some(&frame.session), "Page.createIsolatedWorld", &asked, until)?;
         let world = World { session: frame.session.clone(), context: made.execution_context_id };
-        self.numbers.worlds.insert(frame.clone(), world.clone());
+        self.numbers.worlds.insert(frame.clone(), (world.clone(), self.page_events));
         Ok(world)
     }
 
@@ -156,13 +160,16 @@ impl Browser {
             "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "returnByValue": by_value,
             "objectGroup": NAME,
         });
-        let evaluated: Result<Evaluated, Fault> =
-            self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until);
+        self.evaluated_in(world, &asked, until)?.remote()
+    }
+
+    fn evaluated_in(&mut self, world: &World, asked: &Value, until: Instant) -> Result<Evaluated, Fault> {
+        let evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", asked, until);
         if let Err(Fault::Refused(_)) = evaluated {
             // It may have gone, although its document has not: the next script gets another one.
-            self.numbers.worlds.retain(|_, own| own != world);
+            self.numbers.worlds.retain(|_, (own, _)| own != world);
         }
-        evaluated?.remote()
+        evaluated
     }
 
     /// Runs a function that takes its time, and gives the value that it resolves to.
@@ -177,8 +184,7 @@ impl Browser {
             "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "returnByValue": true,
             "awaitPromise": true,
         });
-        let evaluated: Evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", &asked, until)?;
-        Ok(evaluated.remote()?.value)
+        Ok(self.evaluated_in(world, &asked, until)?.remote()?.value)
     }
 
     /// A node, as an object of this world; `None` where it is no more.
