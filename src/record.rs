@@ -25,6 +25,7 @@ mod input;
 mod model;
 mod owned;
 mod result;
+pub(crate) mod text_calls;
 mod tools;
 mod unreadable;
 

@@ -1,7 +1,7 @@
 //! A JSON object that a stream delivers in pieces.
 
 use super::Failure;
-use super::conversation::{arguments_object, arguments_of};
+use super::conversation::arguments_object;
 use crate::json::{Object, one_line, quoted};
 use crate::record::{Arguments, Fields};
 use serde_json::value::RawValue;
@@ -53,7 +53,7 @@ impl Assembly {
             Value::Json(json) if pieces.trim().is_empty() => json.get().to_owned(),
             _ => pieces.to_owned(),
         };
-        let arguments = arguments_of(&begun);
+        let arguments = Arguments::of_text(&begun);
         self.put(key, raw(arguments_object(&arguments).into_owned())?);
         Ok(arguments)
     }

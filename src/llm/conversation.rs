@@ -32,15 +32,6 @@ pub(super) fn arguments_object(arguments: &Arguments) -> Cow<'_, str> {
     }
 }
 
-/// Arguments that came as text: no text is no arguments.
-pub(super) fn arguments_of(text: &str) -> Arguments {
-    let json = if text.trim().is_empty() { "{}" } else { text };
-    match RawValue::from_string(crate::json::one_line(json)) {
-        Ok(object) if object.get().starts_with('{') => Arguments::Object(object),
-        _ => Arguments::Text(text.to_owned()),
-    }
-}
-
 /// The calls of a turn that ended so. Where a limit or a filter cut the turn, its last call is left out if it has no arguments, or ones
 /// that are no whole object: it may only have begun, and no provider says which.
 pub(super) fn whole_calls(stop: Stop, mut calls: Vec<ModelCall>) -> Vec<ModelCall> {
@@ -132,7 +123,7 @@ mod tests {
             let call = |text: &&str| ModelCall {
                 call_id: String::new(),
                 tool_name: "rm".to_owned(),
-                arguments: arguments_of(text),
+                arguments: Arguments::of_text(text),
             };
             whole_calls(stop, written.iter().map(call).collect()).len()
         };
@@ -148,14 +139,14 @@ mod tests {
     #[test]
     fn arguments_are_an_object_or_what_was_written() {
         for text in ["", " ", "{}"] {
-            let Arguments::Object(object) = arguments_of(text) else { unreachable!("{text}") };
+            let Arguments::Object(object) = Arguments::of_text(text) else { unreachable!("{text}") };
             assert_eq!(object.get(), "{}");
         }
-        let lines = arguments_of("{\n \"a\": 1.10 }");
+        let lines = Arguments::of_text("{\n \"a\": 1.10 }");
         assert_eq!(arguments_object(&lines), r#"{  "a": 1.10 }"#);
         for text in [r#"{"a":"#, "[1]", "7"] {
-            assert!(matches!(arguments_of(text), Arguments::Text(written) if written == text), "{text}");
+            assert!(matches!(Arguments::of_text(text), Arguments::Text(written) if written == text), "{text}");
         }
-        assert_eq!(arguments_object(&arguments_of("{\"a")), r#"{"INVALID_JSON":"{\"a"}"#);
+        assert_eq!(arguments_object(&Arguments::of_text("{\"a")), r#"{"INVALID_JSON":"{\"a"}"#);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::growing::unescaped;
 use super::message::{Object, Value};
-use crate::llm::conversation::{CallIds, arguments_of};
+use crate::llm::conversation::CallIds;
 use crate::record::{Arguments, Fields, ModelCall};
 use serde_json::value::RawValue;
 
@@ -67,7 +67,7 @@ impl Call {
 
     fn is_complete(&self) -> bool {
         let text = self.text("arguments");
-        !text.is_empty() && matches!(arguments_of(&text), Arguments::Object(_))
+        !text.is_empty() && matches!(Arguments::of_text(&text), Arguments::Object(_))
     }
 
     fn end(mut self, ids: &mut CallIds) -> (String, ModelCall) {
@@ -78,7 +78,7 @@ impl Call {
             self.fields.put("id", Value::text(&call_id));
         }
         self.fields.put_missing("type", || Value::text("function"));
-        let (tool_name, arguments) = (self.text("name"), arguments_of(&self.text("arguments")));
+        let (tool_name, arguments) = (self.text("name"), Arguments::of_text(&self.text("arguments")));
         self.fields.put("function", Value::Object(self.function));
         (Value::Object(self.fields).json(), ModelCall { call_id, tool_name, arguments })
     }

@@ -8,9 +8,9 @@ use crate::llm::chat::failure;
 use crate::llm::chat::growing::{Growing, unescaped};
 use crate::llm::chat::message::between_quotes;
 use crate::llm::chat::usage::usage;
-use crate::llm::conversation::{CallIds, arguments_of, whole_calls};
+use crate::llm::conversation::{CallIds, whole_calls};
 use crate::llm::{Failure, Token, TurnReader};
-use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
+use crate::record::{Arguments, Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -179,7 +179,7 @@ impl Output {
             Some("function_call") => {
                 let own = fields.text("call_id");
                 let call_id = ids.take(own.clone());
-                let arguments = arguments_of(&string(&fields, "arguments"));
+                let arguments = Arguments::of_text(&string(&fields, "arguments"));
                 self.calls.push(ModelCall { call_id: call_id.clone(), tool_name: string(&fields, "name"), arguments });
                 if own.as_ref() != Some(&call_id) {
                     let mut item = Assembly::of(&fields);

@@ -1,12 +1,11 @@
 //! Calls that a model writes as text: of a server that does not read its model's own form of a call, and of a model that has none.
 
-mod forms;
 #[cfg(test)]
 mod tests;
 
 use super::conversation::CallIds;
 use super::{ModelRequest, ModelTurn};
-use crate::record::{Arguments, Message, ModelCall, OwnTurn, OwnedTool, Part, Stop, ToolChoice};
+use crate::record::{Arguments, Message, ModelCall, OwnTurn, OwnedTool, Part, Stop, ToolChoice, text_calls as forms};
 
 /// The turn with what stands in its text: reasoning in `<think>` at its beginning, and, if the turn has no calls, calls of the
 /// request's tools. What is taken from the text is removed from it; `raw` is unchanged. A text that was cut has no calls: its last

@@ -58,6 +58,12 @@ impl Usage {
         }
     }
 
+    /// Reads `{"input"?,"output"?,"cached"?,"reasoning"?}`; what is no whole number is not reported.
+    pub(crate) fn of(fields: &Fields<'_>) -> Usage {
+        let count = |key: &str| fields.get(key)?.get().parse().ok();
+        Usage { input: count("input"), output: count("output"), cached: count("cached"), reasoning: count("reasoning") }
+    }
+
     /// `{"input"?,"output"?,"cached"?,"reasoning"?}`.
     pub fn json(&self) -> String {
         let object = Object::default().put_some("input", self.input).put_some("output", self.output);
@@ -72,6 +78,17 @@ pub enum Arguments {
     Object(Box<RawValue>),
     /// What the model wrote where an object should be.
     Text(String),
+}
+
+impl Arguments {
+    /// Those that came as text: no text is no arguments.
+    pub(crate) fn of_text(text: &str) -> Arguments {
+        let json = if text.trim().is_empty() { "{}" } else { text };
+        match RawValue::from_string(crate::json::one_line(json)) {
+            Ok(object) if object.get().starts_with('{') => Arguments::Object(object),
+            _ => Arguments::Text(text.to_owned()),
+        }
+    }
 }
 
 /// A call that a turn makes.

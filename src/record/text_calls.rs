@@ -2,7 +2,7 @@
 //!
 //! | form | of |
 //! |---|---|
-//! | `function_call: name=NAME args={...}` | what [`describe`](super::describe) asks for |
+//! | `function_call: name=NAME args={...}` | what `llm::text_calls` asks for where a model takes no tools |
 //! | `<tool_call>{"name","arguments"}</tool_call>` | Hermes, Qwen |
 //! | `<tool_call><function=NAME><parameter=NAME>value</parameter></function></tool_call>` | Qwen3-Coder |
 //! | `[TOOL_CALL]{...}[/TOOL_CALL]` | MiniMax and others |
@@ -12,12 +12,11 @@
 //! | an object that is all of the text, also `{"mode":"act","tool","args"}` | the same; `ask` and `done` call `assistant_ask` and `assistant_done` |
 
 use crate::json::{Object, quoted};
-use crate::llm::conversation::arguments_of;
 use crate::record::{Arguments, Fields, OwnedTool};
 use serde_json::value::RawValue;
 
 /// A tool's name, and what it is called with.
-pub(super) type Call = (String, Arguments);
+pub(crate) type Call = (String, Arguments);
 
 /// What begins a call, and what ends it where something does.
 const MARKS: [(&str, &str); 6] = [
@@ -32,16 +31,16 @@ const LINE: &str = "function_call:";
 const TAG: &str = "<tool_call>";
 
 /// What begins reasoning.
-pub(super) const THINK: &str = "<think>";
+pub(crate) const THINK: &str = "<think>";
 
 /// The reasoning at the beginning of a text, and what follows it.
-pub(super) fn reasoning(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn reasoning(text: &str) -> Option<(&str, &str)> {
     let (reasoning, rest) = text.trim_start().strip_prefix(THINK)?.split_once("</think>")?;
     Some((reasoning.trim(), rest.trim_start()))
 }
 
 /// The calls of these tools in a text, and the text without them.
-pub(super) fn calls(text: &str, tools: &[OwnedTool]) -> (Vec<Call>, String) {
+pub(crate) fn calls(text: &str, tools: &[OwnedTool]) -> (Vec<Call>, String) {
     if let Some((json, rest)) = first_json(text)
         && rest.trim().is_empty()
         && let Some(call) = of_object(json, tools)
@@ -99,10 +98,10 @@ fn of_line<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str
     let (name, rest) = text.split_at(text.find([' ', ',', '\t', '\r', '\n']).unwrap_or(text.len()));
     let tool = offered(name.trim_matches(['"', '\'', '`']), tools)?;
     let Some(arguments) = rest.trim_start_matches([' ', ',', '\t']).strip_prefix("args=") else {
-        return Some((vec![(tool.name.clone(), arguments_of(""))], rest));
+        return Some((vec![(tool.name.clone(), Arguments::of_text(""))], rest));
     };
     if let Some((json, rest)) = first_json(arguments).filter(|(json, _)| json.get().starts_with('{')) {
-        return Some((vec![(tool.name.clone(), arguments_of(json.get()))], rest));
+        return Some((vec![(tool.name.clone(), Arguments::of_text(json.get()))], rest));
     }
     let (line, rest) = arguments.split_at(arguments.find('\n').unwrap_or(arguments.len()));
     Some((vec![(tool.name.clone(), Arguments::Text(line.trim().to_owned()))], rest))
@@ -131,7 +130,7 @@ fn of_object(json: &RawValue, tools: &[OwnedTool]) -> Option<Call> {
         (None, Some("done")) => ("assistant_done".to_owned(), given.map_or_else(|| without_mode(&fields), spelled_out)),
         (name, _) => (name?, given.map_or_else(String::new, spelled_out)),
     };
-    Some((offered(&name, tools)?.name.clone(), arguments_of(&arguments)))
+    Some((offered(&name, tools)?.name.clone(), Arguments::of_text(&arguments)))
 }
 
 fn without_mode(fields: &Fields<'_>) -> String {
@@ -163,7 +162,7 @@ fn of_tags<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str
         rest = after;
     }
     let rest = rest.trim_start().strip_prefix("</function>")?;
-    Some((vec![(tool.name.clone(), arguments_of(&arguments.end()))], &text[own.len() - rest.len()..]))
+    Some((vec![(tool.name.clone(), Arguments::of_text(&arguments.end()))], &text[own.len() - rest.len()..]))
 }
 
 fn offered<'t>(name: &str, tools: &'t [OwnedTool]) -> Option<&'t OwnedTool> {
