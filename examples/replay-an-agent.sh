@@ -4,10 +4,9 @@
 # usage: replay-an-agent.sh [FOLDER [MODEL [OPTIONS OF llm-pipe]]]
 #
 # FOLDER is where the logs and audits are kept; nowhere by default. MODEL is one such as gemini/gemini-3-flash; by default a script stands
-# in for it. A few lines of shell stand in for the world: put your own in the place of `bash -c world`. Needs jq and python3.
+# in for it. A few lines of shell stand in for the world: put your own in the place of `bash -c world`. Needs jq.
 # Ends with 1 if the second run differs from the first.
 set -euo pipefail
-loop=$(cd "$(dirname "$0")" && pwd)/agent_loop.py
 if [ $# -gt 0 ]; then folder=$1; else
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
@@ -20,7 +19,7 @@ ask='bash -c model'
 cat >turns.jsonl <<'END'
 {"stop": "call", "calls": [{"call_id": "c1", "tool_name": "list_invoices", "arguments": {}}]}
 {"stop": "call", "calls": [{"call_id": "c2", "tool_name": "pay_invoice", "arguments": {"number": 7, "amount": 40.50}}]}
-{"stop": "end", "text": "Invoice 7 is paid."}
+{"stop": "call", "calls": [{"call_id": "c3", "tool_name": "assistant_done", "arguments": {"reason": "Invoice 7 is paid."}}]}
 END
 model() {
     local request turn
@@ -51,7 +50,7 @@ decide() {
 }
 
 agent() {
-    python3 "$loop" --goal 'Pay the open invoice.' --model "$1" -- "${@:2}"
+    agent-loop --goal 'Pay the open invoice.' --llm "$1" -- "${@:2}" | jq -r 'select(.type == "final").content'
 }
 
 mkfifo questions answers

@@ -11,12 +11,14 @@
 //! - [`approvals`]: what gates ask people about calls, and what the clients of those people keep of it; pure.
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
+//! - [`agent`]: the loop of an agent as a state machine; pure.
 //! - [`llm`]: what is sent to each model provider, and how its answer becomes a turn; pure.
 //! - [`record`]: the vocabulary of records, and the one recogniser of calls.
 //! - [`rpc`]: JSON-RPC lines of either side.
 //! - `json`, [`glob`]: JSON text written piece by piece; names matched by a pattern.
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
+pub mod agent;
 pub mod approvals;
 pub mod cmd;
 pub mod glob;

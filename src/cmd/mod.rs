@@ -1,5 +1,6 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
+pub mod agent_loop;
 #[cfg(feature = "gates")]
 pub mod audit;
 #[cfg(feature = "browser")]
@@ -61,6 +62,7 @@ pub struct Command {
 
 /// Every command.
 pub const ALL: &[Command] = &[
+    agent_loop::COMMAND,
     #[cfg(feature = "browser")]
     browser_bridge::COMMAND,
     godot_bridge::COMMAND,

@@ -53,8 +53,8 @@ pub struct Surroundings {
     pub clean: bool,
     /// Variables that are set for it.
     pub set: Vec<(OsString, OsString)>,
-    /// A variable of ours that it does not get: it holds a secret.
-    pub secret: Option<&'static str>,
+    /// Variables of ours that it does not get: they hold secrets.
+    pub secrets: Vec<&'static str>,
     /// The folder that it is started in; ours, where there is none.
     pub folder: Option<PathBuf>,
 }
@@ -72,7 +72,7 @@ impl Surroundings {
                 }
             }
         }
-        if let Some(name) = self.secret {
+        for name in &self.secrets {
             command.env_remove(name);
         }
         command.envs(self.set.iter().map(|(name, value)| (name, value)));

@@ -15,19 +15,20 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("spire", &["io"]),
     ("godot", &["record", "io"]),
     ("journal", &["io"]),
+    ("agent", &["record", "glob", "toml_error"]),
     ("llm", &["record"]),
     ("approvals", &["record", "io"]),
     ("mcp", &["rpc", "glob"]),
     ("policy", &["record", "glob", "toml_error", "io"]),
     ("replay", &["rpc", "io"]),
-    ("cmd", &["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "toml_error"]),
+    ("cmd", &["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent", "toml_error"]),
     ("bin", &["cmd"]),
 ];
 
 /// Of `io`, what the rooms of knowledge may use: it touches no stream.
 const PURE_IO: [&str; 2] = ["lines", "tail"];
 
-const ROOMS: [&str; 8] = ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm"];
+const ROOMS: [&str; 9] = ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent"];
 
 /// Files of Rust below a folder.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {

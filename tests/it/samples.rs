@@ -30,8 +30,11 @@ pub fn sample_of(command: &Command) -> Sample {
     let (server, game, world) = (stand_in("stand-in-server"), stand_in("stand-in-game"), stand_in("stand-in-world"));
     let browser = stand_in("stand-in-browser");
     let models = crate::llm_pipe::server();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/agent/done.jsonl");
+    let model = format!("'{}' '{script}'", stand_in("stand-in-model"));
     let agent = "while read -r line; do echo 110; done";
     let (arguments, line): (&[&str], _) = match command.name {
+        "agent-loop" => (&["--llm", &model, "--", &world], r#"{"type":"user_message","content":"hi"}"#),
         "browser-bridge" => (&["--headless", "--browser", &browser], r#"{"tool":"browser_tabs","id":1}"#),
         "godot-bridge" => (&["--", &game, "echo"], r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#),
         "hitl-gate" => (&[], r#"{"tool":"browser_click","args":{"ref":"e12"},"id":1}"#),

@@ -1,33 +1,27 @@
 //! The agent with a model: recorded on every edge, and run again from the logs.
 
-use super::{folder, run, run_with};
+use super::{run, run_with};
 use crate::documents::{has_jq, path_with_our_programs};
 use crate::llm_pipe::server::{Reply, Server};
 use crate::process::{command, text};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Output, Stdio};
 
 const NO_DIFFERENCE: [&str; 2] =
     ["4 turns, 0 different; lines: 3 the same\n", "3 turns, 0 different; lines: 2 the same\n"];
 
-fn has_python() -> bool {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
-    assert!(found || std::env::var_os("CI").is_none(), "CI skips nothing: install python3");
-    found
-}
-
 /// The loop once more, between both recorded sides.
 fn again(place: &Path, world: &str) -> Output {
-    let mut python = Command::new("python3");
-    python.arg(folder().join("agent_loop.py")).args(["--goal", "Pay the open invoice."]);
-    python.args(["--model", "replay --as world --settle 0.02 --timeout 5 llm.log", "--"]);
-    python.args(["replay", "--as", "world", "--settle", "0.02", "--timeout", "5", world]);
-    python.current_dir(place).env("PATH", path_with_our_programs()).output().unwrap()
+    let mut agent = command("agent-loop");
+    agent.args(["--goal", "Pay the open invoice."]);
+    agent.args(["--llm", "replay --as world --settle 0.02 --timeout 5 llm.log", "--"]);
+    agent.args(["replay", "--as", "world", "--settle", "0.02", "--timeout", "5", world]);
+    agent.current_dir(place).env("PATH", path_with_our_programs()).stdin(Stdio::null()).output().unwrap()
 }
 
 #[test]
 fn an_agent_is_replayed_offline_without_a_difference() {
-    if !has_jq() || !has_python() {
+    if !has_jq() {
         return;
     }
     let ran = run("replay-an-agent.sh", &[]);
@@ -40,7 +34,7 @@ fn an_agent_is_replayed_offline_without_a_difference() {
 
 #[test]
 fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
-    if !has_jq() || !has_python() {
+    if !has_jq() {
         return;
     }
     let server = Server::start(|request, before| {
@@ -48,7 +42,7 @@ fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
         match before {
             0 => Reply::gemini_call("list_invoices", "{}", "signature-0"),
             1 => Reply::gemini_call("pay_invoice", r#"{"number":7,"amount":40.50}"#, "signature-1"),
-            _ => Reply::gemini("Paid."),
+            _ => Reply::gemini_call("assistant_done", r#"{"reason":"Paid."}"#, "signature-2"),
         }
     });
     let place = tempfile::tempdir().unwrap();
@@ -63,7 +57,7 @@ fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
 
 #[test]
 fn a_changed_step_of_an_agent_is_one_difference_for_the_model_and_none_for_the_world() {
-    if !has_jq() || !has_python() {
+    if !has_jq() {
         return;
     }
     let place = tempfile::tempdir().unwrap();
@@ -88,10 +82,11 @@ fn a_changed_step_of_an_agent_is_one_difference_for_the_model_and_none_for_the_w
     std::fs::write(place.join("changed.log"), changed).unwrap();
     let output = again(place, "changed.log");
     let told = text(&output.stderr);
-    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), "Invoice 7 is paid.\n"), "{told}");
+    // The loop has done its part: what differs, the recordings say.
+    assert!(text(&output.stdout).contains("\"content\":\"Invoice 7 is paid.\""), "{told}");
     let shown = "replay: llm.log:5: turn 2: another answer than was recorded\n\
-        replay:   - .messages[1].content[0].text \"[{\\\"number\\\": 7, \\\"amount\\\": 40.5}]\"\n\
-        replay:   + .messages[1].content[0].text \"[{\\\"number\\\": 7, \\\"amount\\\": 41.5}]\"\n";
+        replay:   - .messages[1].content[0].text \"<world_data source=\\\"list_invoices\\\">\\n[{\\\"number\\\":7,\\\"amount\\\":40.5}]\\n</world_data>\"\n\
+        replay:   + .messages[1].content[0].text \"<world_data source=\\\"list_invoices\\\">\\n[{\\\"number\\\":7,\\\"amount\\\":41.5}]\\n</world_data>\"\n";
     assert!(told.contains(shown), "{told}");
     assert!(told.contains("4 turns, 1 different, first at turn 2; lines: 2 the same, 1 differ\n"), "{told}");
     assert!(told.contains(NO_DIFFERENCE[1]), "{told}");

@@ -67,6 +67,7 @@ fn each_has_its_record_in_a_real_run() {
     logged(&mut met);
     decided(&mut met);
     modelled(&mut met);
+    planned(&mut met);
     let all: BTreeSet<String> = super::sound::of_records().map(|(file, _)| file).collect();
     assert_eq!(met.files, all);
 }
@@ -116,6 +117,20 @@ fn modelled(met: &mut Met) {
     let mut llm = command("llm-pipe");
     assert_eq!(met.runs(llm.args(["check", "-m", "gemini/g", "--base-url", server]), "").len(), 5);
     met.runs(command("llm-pipe").arg("models"), "");
+}
+
+/// An agent that makes a plan.
+fn planned(met: &mut Met) {
+    let turns = [
+        r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":[{"id":"1","desc":"Look"}]}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_progress","arguments":{"step_id":"1","status":"done"}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"done"}}]}"#,
+    ];
+    let script = met.write("script", &turns.join("\n"));
+    let model = format!("'{}' '{}'", example("stand-in-model").display(), script.display());
+    let message = met.reads("user_message.json", r#"{"type":"user_message","content":"Look"}"#);
+    let mut agent = command("agent-loop");
+    met.runs(agent.args(["--llm", &model, "--"]).arg(example("stand-in-world")), message);
 }
 
 /// A call that is held, and answered for.

@@ -114,5 +114,5 @@ fn what_a_command_says_is_held_and_what_passes_is_not() {
     assert!(panics(&|| _ = hold(bad)));
     assert!(panics(&|| hold_all(format!("{{}}\n{bad}\n").as_bytes(), b"{}\n")));
     hold_all(format!("{bad}\n").as_bytes(), format!("{bad}\n").as_bytes());
-    hold(r#"{"type":"user_message","content":7}"#);
+    hold(r#"{"type":"of_somebody_else","content":7}"#);
 }

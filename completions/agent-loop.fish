@@ -1,0 +1,56 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_agent_loop_global_optspecs
+    string join \n goal= m/model= llm= compact-at= profile= allow= deny= start-timeout= max-steps= turn-steps= deadline= max-tokens= max-result= max-line= max-depth= session= session-id= agent-id= role= chain-id= h/help V/version
+end
+
+function __fish_agent_loop_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_agent_loop_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_agent_loop_using_subcommand
+    set -l cmd (__fish_agent_loop_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l goal -d 'What is to be done' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -s m -l model -d 'Ask this model: short for --llm \'llm-pipe --model MODEL\'' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l llm -d 'The command that answers model_request records; split into words as a shell would, and run without one' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'Begin a new conversation, with a summary of the old one, before a request of more than N tokens. One that the model refuses as too long is begun anew in any case' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l profile -d 'What is done around the model\'s calls: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints one)' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l allow -d 'Offer the model these tools alone; `*` and `?` are wildcards' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deny -d 'Do not offer the model these tools' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l start-timeout -d 'How long the world may take to list its tools' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-steps -d 'The most turns of the model for the goal; without --goal, for a message' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'The most calls that the model chooses for a message; then it sums up, and the person is asked whether to go on (default: 10 without --goal)' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Overall time limit of the goal; without --goal, of a message (exit status 124). The time in which a person is asked does not count' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The most input and output tokens in all' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line of the world or the model side that is read; pictures are in files, and do not count' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session -d 'Keep the session in this file, so that it goes on after an end of any kind; pictures are kept in the folder FILE.images' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session-id -d 'Put these ids on every record' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l agent-id -d 'The agent\'s name in a chain' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l role -d 'What the agent does in the chain' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l chain-id -d 'The chain' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -s V -l version -d 'Print version'
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "profile" -d 'Print a built-in profile, to copy'
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "show" -d 'Print what happened in a session, step by step'
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c agent-loop -n "__fish_agent_loop_using_subcommand profile" -s h -l help -d 'Print help'
+complete -c agent-loop -n "__fish_agent_loop_using_subcommand show" -s h -l help -d 'Print help'
+complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "profile" -d 'Print a built-in profile, to copy'
+complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "show" -d 'Print what happened in a session, step by step'
+complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

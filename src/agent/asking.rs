@@ -1,0 +1,340 @@
+//! Asking the model: when, with what, and what its turns decide.
+
+use super::acting::{For, Planned};
+use super::conversation::{Choice, Part};
+use super::decision::{Decision, Undecided};
+use super::local::{self, Local};
+use super::records::Pending;
+use super::turn::{self, Answer, Turn};
+use super::{Agent, Doing, Effect, FAILED, Outcome, decision, evidence};
+use crate::json::Object;
+use crate::record::{Fields, ModelCall};
+use std::time::Duration;
+
+/// What the model is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The next call.
+    Decision,
+    /// What was done, at the end: why that is.
+    Report(String),
+    /// What was done so far, and how to go on: the person is asked.
+    Summary,
+}
+
+/// So many turns in a row may decide nothing.
+const UNDECIDED: u32 = 3;
+
+/// So many steps are named in a new conversation.
+const KEPT: usize = 60;
+
+/// What a run says at its end.
+const REPORT: &str = "Write a short report for the person, without a call: what was done, what worked and what did not, and what the next step would be.";
+
+impl Agent {
+    /// Makes the next call, or asks the model.
+    pub(super) fn work(&mut self, now: Duration) {
+        if self.make_call(now) {
+            return;
+        }
+        if self.wants_compaction {
+            self.compact();
+        }
+        if self.is_stale {
+            self.shown.clear();
+            self.observe();
+            if !self.queue.is_empty() {
+                return;
+            }
+        }
+        if !self.shown.is_empty() {
+            let shown = std::mem::take(&mut self.shown);
+            self.repetition.show(&shown);
+        }
+        if !self.inbox.is_empty() {
+            if !self.run.is_one_goal {
+                self.budget.begin(now);
+            }
+            self.take_messages();
+        }
+        let limit = self.budget.reached(&self.run.limits, now);
+        let limit = limit.map(|limit| format!("the limit of {limit} is reached"));
+        let circles = self.repetition.is_hopeless().then(|| "it goes in circles".to_owned());
+        if let Some(why) = limit.or(circles) {
+            return self.ask(Purpose::Report(why));
+        }
+        if self.run.limits.turn_steps.is_some_and(|most| self.budget.actions >= most) {
+            return self.ask(Purpose::Summary);
+        }
+        let remaining = self.budget.remaining(&self.run.limits);
+        self.conversation.say(&Part::Text(format!("[left: {remaining}]")));
+        self.ask(Purpose::Decision);
+    }
+
+    fn ask(&mut self, purpose: Purpose) {
+        let choice = match &purpose {
+            Purpose::Decision => Choice::Auto,
+            Purpose::Report(why) => {
+                self.conversation.say(&Part::Text(format!("The run ends now: {why}. {REPORT}")));
+                Choice::None
+            }
+            Purpose::Summary => {
+                let text =
+                    format!("The limit of actions for one message is reached. {REPORT} Then ask whether to go on.");
+                self.conversation.say(&Part::Text(text));
+                Choice::None
+            }
+        };
+        self.requests += 1;
+        let id = format!("m{}", self.requests);
+        let request = self.conversation.request(&id, choice);
+        self.effects.push(Effect::Model(request));
+        self.doing = Doing::Model(id, purpose);
+    }
+
+    /// Takes a line of the model side's.
+    pub(super) fn take_model(&mut self, line: &str, now: Duration) {
+        if line.trim().is_empty() {
+            return;
+        }
+        match turn::read(line) {
+            Ok(Some((id, answer))) => {
+                let asked = match &self.doing {
+                    Doing::Model(own, purpose) if serde_json::from_str::<String>(&id).is_ok_and(|id| id == *own) => {
+                        purpose.clone()
+                    }
+                    // Of a request that was cancelled.
+                    _ => return,
+                };
+                self.doing = Doing::Working;
+                self.take_answer(answer, asked, now);
+            }
+            Ok(None) => self.take_token(line, now),
+            Err(why) => self.effects.push(Effect::Note(format!("a line of the model side is skipped: {why}"))),
+        }
+    }
+
+    /// Part of a turn, while it is written; or what is none of the model side's records.
+    fn take_token(&mut self, line: &str, now: Duration) {
+        match Fields::read(line).ok().and_then(|fields| fields.text("type")).as_deref() {
+            Some("assistant_message") => self.effects.push(Effect::Session(line.to_owned())),
+            Some("model_request") => {
+                self.finish(
+                    Outcome::Failed,
+                    "the model side passes requests on instead of answering them",
+                    FAILED,
+                    now,
+                );
+            }
+            _ => self.effects.push(Effect::Note("a line of the model side is no model_turn: skipped".to_owned())),
+        }
+    }
+
+    fn take_answer(&mut self, answer: Answer, asked: Purpose, now: Duration) {
+        match answer {
+            Answer::Failed(kind, why, usage) => {
+                self.budget.usage = self.budget.usage.plus(usage);
+                match asked {
+                    // What does not fit is said in fewer words, once.
+                    Purpose::Decision if kind == "overflow" && !self.is_compacted => self.compact(),
+                    Purpose::Decision => {
+                        self.finish(Outcome::Failed, &format!("the model failed: {kind}: {why}"), FAILED, now)
+                    }
+                    Purpose::Report(limit) => self.report(&limit, None, now),
+                    Purpose::Summary => self.ask_to_go_on(None),
+                }
+            }
+            Answer::Turn(turn) => {
+                self.budget.usage = self.budget.usage.plus(turn.usage);
+                let is_long = self.settings.compact_at.zip(turn.usage.input).is_some_and(|(most, input)| input >= most);
+                self.conversation.answer(&turn);
+                match asked {
+                    Purpose::Decision => self.take_turn(&turn, now),
+                    Purpose::Report(limit) => self.report(&limit, Some(&turn), now),
+                    Purpose::Summary => {
+                        // A turn that calls all the same gets its results.
+                        self.refuse_calls(&turn.calls);
+                        self.ask_to_go_on(Some(turn.text));
+                    }
+                }
+                self.is_compacted = false;
+                if is_long {
+                    self.wants_compaction = true;
+                }
+            }
+        }
+    }
+
+    fn refuse_calls(&mut self, calls: &[ModelCall]) {
+        let ids: Vec<String> = calls.iter().map(|call| call.call_id.clone()).collect();
+        self.refuse_others(&ids);
+    }
+
+    /// The end at a limit.
+    fn report(&mut self, limit: &str, turn: Option<&Turn>, now: Duration) {
+        let text = turn.map(|turn| turn.text.trim()).filter(|text| !text.is_empty());
+        let why = format!("stopped: {limit}");
+        let content = text.map_or_else(|| self.summary(&why), |text| format!("{why}\n{text}"));
+        self.finish(Outcome::Limit, &content, FAILED, now);
+    }
+
+    /// The person is asked whether to go on.
+    fn ask_to_go_on(&mut self, text: Option<String>) {
+        let text = text.filter(|text| !text.trim().is_empty());
+        let text = text.unwrap_or_else(|| self.summary("The limit of actions for one message is reached. Go on?"));
+        self.say("summary", &text);
+        self.wait(Pending::Question);
+    }
+
+    fn wait(&mut self, pending: Pending) {
+        self.doing = Doing::Waiting(pending);
+        self.report_status("waiting_user", pending, None);
+    }
+
+    fn take_turn(&mut self, turn: &Turn, now: Duration) {
+        self.budget.steps += 1;
+        self.budget.all_steps += 1;
+        let others: Vec<String> = turn.calls.iter().skip(1).map(|call| call.call_id.clone()).collect();
+        if turn.stop == "refusal" && turn.calls.is_empty() {
+            return self.finish(Outcome::Failed, &format!("the model refuses: {}", turn.text.trim()), FAILED, now);
+        }
+        let decision = decision::read(turn, &self.tools).and_then(|decision| {
+            let own = local::read(&decision.tool, &decision.arguments);
+            let call_id = decision.call_id.clone();
+            own.transpose().map(|own| (decision, own)).map_err(|why| Undecided { call_id, why })
+        });
+        match decision {
+            Err(Undecided { call_id, why }) => {
+                match &call_id {
+                    Some(call_id) => self.conversation.result(call_id, &why, true),
+                    None => self.conversation.say(&Part::Text(format!("Error: {why}"))),
+                }
+                self.refuse_others(&others);
+                self.undecided += 1;
+                if self.undecided == UNDECIDED {
+                    self.finish(
+                        Outcome::Failed,
+                        &format!("{UNDECIDED} turns of the model in a row decide nothing: {why}"),
+                        FAILED,
+                        now,
+                    );
+                }
+            }
+            Ok((decision, own)) => {
+                self.undecided = 0;
+                if !decision.progress.is_empty() {
+                    self.say("progress", &decision.progress);
+                }
+                match own {
+                    Some(own) => self.take_own(own, &decision, &others, now),
+                    None => self.act(decision, others),
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, decision: Decision, others: Vec<String>) {
+        self.budget.actions += 1;
+        let Decision { call_id, tool, arguments, .. } = decision;
+        let purpose = For::Action { call_id, others };
+        self.queue.push_back(Planned { tool, arguments: arguments.get().to_owned(), purpose });
+    }
+
+    /// A call of one of the loop's own tools.
+    fn take_own(&mut self, own: Local, decision: &Decision, others: &[String], now: Duration) {
+        let reply = |agent: &mut Agent, text: &str, is_error: bool| {
+            agent.answer_own(decision.call_id.as_deref(), &decision.tool, text, is_error);
+            agent.refuse_others(others);
+        };
+        if !matches!(own, Local::Done { .. }) {
+            self.history.push(own.describe());
+        }
+        match own {
+            Local::Done { reason, evidence } => {
+                let is_missed = self.settings.profile.needs_evidence
+                    && !self.missed_evidence
+                    && !evidence::is_observed(&evidence, &self.observed.join("\n"));
+                if is_missed {
+                    self.missed_evidence = true;
+                    let why = "the evidence does not stand in the last observation: look again, and give a text that stands there word for word, or go on";
+                    return reply(self, why, true);
+                }
+                reply(self, "ok", false);
+                self.say("answer", &reason);
+                self.finish(Outcome::Done, &reason, 0, now);
+            }
+            Local::Ask { .. } => {
+                reply(self, "The person is asked; the answer is in the next message.", false);
+                let question = own.question().unwrap_or_default();
+                let record = Object::default()
+                    .text("type", "assistant_message")
+                    .text("token", own.asked())
+                    .put("is_final", true);
+                let record = record.text("kind", "question").put("question", question);
+                let record = self.settings.ids.put(record, &self.plan).end();
+                self.effects.push(Effect::Session(record));
+                self.wait(Pending::Question);
+            }
+            Local::NeedUser(what) => {
+                reply(self, "The person does it; the next message comes when it is done.", false);
+                self.say("question", &what);
+                self.wait(Pending::Manual);
+            }
+            Local::Goal(goal) => {
+                reply(self, "ok", false);
+                self.goal = Some(goal);
+                self.report_status("running", Pending::None, None);
+            }
+            Local::Plan(steps) => {
+                self.plan.replace(steps);
+                reply(self, "ok", false);
+                self.report_plan();
+            }
+            Local::Progress { step_id, status, result } => match self.plan.progress(&step_id, status) {
+                Ok(()) => {
+                    reply(self, "ok", false);
+                    let (plan_id, _) = self.plan.ids().unwrap_or_default();
+                    let record = Object::default().text("type", "plan_progress").text("plan_id", &plan_id);
+                    let record =
+                        record.text("step_id", &step_id).text("result", &result).text("status", &status.to_string());
+                    let record = self.settings.ids.put_own(record).end();
+                    self.effects.push(Effect::Session(record));
+                    self.report_plan();
+                }
+                Err(why) => reply(self, &why, true),
+            },
+        }
+    }
+
+    fn report_plan(&mut self) {
+        let (plan_id, _) = self.plan.ids().unwrap_or_default();
+        let record = self.plan.put(Object::default().text("type", "plan_update").text("plan_id", &plan_id));
+        let record = self.settings.ids.put_own(record).end();
+        self.effects.push(Effect::Session(record));
+    }
+
+    /// Begins a new conversation, with what is needed of the old one.
+    pub(super) fn compact(&mut self) {
+        self.is_compacted = true;
+        self.wants_compaction = false;
+        let new = self.new_conversation();
+        // What was not sent yet is still to be said.
+        let unsent = std::mem::replace(&mut self.conversation, new).unsent();
+        let goal = self.goal.clone().unwrap_or_default();
+        let mut text = format!("Goal: {goal}\nThis conversation goes on from an earlier one. What was done:\n");
+        let skipped = self.history.len().saturating_sub(KEPT);
+        if skipped > 0 {
+            text.push_str(&format!("- ({skipped} steps before)\n"));
+        }
+        self.history[skipped..].iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+        if self.plan.ids().is_some() {
+            text.push_str(&format!("The plan:\n{}", self.plan.text()));
+        }
+        self.conversation.say(&Part::Text(text));
+        match self.settings.profile.observe.is_empty() {
+            true => self.observed.clone().into_iter().for_each(|text| self.conversation.say(&Part::Text(text))),
+            false => self.is_stale = true,
+        }
+        self.conversation.say_again(unsent);
+    }
+}

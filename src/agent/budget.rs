@@ -1,0 +1,104 @@
+//! How much a run may do and cost. Clocks stop while a call is held for approval, and while the person is asked.
+
+use crate::record::Usage;
+use std::time::Duration;
+
+/// What a run may not pass.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Turns of the model for a goal; in a session, for a message.
+    pub max_steps: u32,
+    /// Calls of the world that the model chooses for a message; then the person is asked. `None` is no limit.
+    pub turn_steps: Option<u32>,
+    /// How long a run may take; in a session, a message.
+    pub deadline: Option<Duration>,
+    /// Input and output tokens of all requests together.
+    pub max_tokens: Option<u64>,
+}
+
+/// What has been used.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Budget {
+    /// Turns of the model since the last message.
+    pub(super) steps: u32,
+    /// Calls that the model chose since the last message.
+    pub(super) actions: u32,
+    /// Turns of the model in all.
+    pub(super) all_steps: u32,
+    pub(super) usage: Usage,
+    begun: Duration,
+    held: Duration,
+    held_since: Option<Duration>,
+}
+
+impl Budget {
+    /// A message has come.
+    pub(super) fn begin(&mut self, now: Duration) {
+        (self.steps, self.actions, self.begun, self.held, self.held_since) = (0, 0, now, Duration::ZERO, None);
+    }
+
+    pub(super) fn hold(&mut self, now: Duration) {
+        self.held_since.get_or_insert(now);
+    }
+
+    pub(super) fn go_on(&mut self, now: Duration) {
+        if let Some(since) = self.held_since.take() {
+            self.held += now.saturating_sub(since);
+        }
+    }
+
+    /// How long the clock has run.
+    pub(super) fn elapsed(&self, now: Duration) -> Duration {
+        let held = self.held + self.held_since.map_or(Duration::ZERO, |since| now.saturating_sub(since));
+        now.saturating_sub(self.begun).saturating_sub(held)
+    }
+
+    fn tokens(&self) -> u64 {
+        self.usage.input.unwrap_or(0).saturating_add(self.usage.output.unwrap_or(0))
+    }
+
+    /// The limit that is reached, in words.
+    pub(super) fn reached(&self, limits: &Limits, now: Duration) -> Option<String> {
+        if self.steps >= limits.max_steps {
+            return Some(format!("{} steps", limits.max_steps));
+        }
+        if let Some(deadline) = limits.deadline.filter(|deadline| self.elapsed(now) >= *deadline) {
+            return Some(format!("{} s", deadline.as_secs_f64()));
+        }
+        limits.max_tokens.filter(|most| self.tokens() >= *most).map(|most| format!("{most} tokens"))
+    }
+
+    /// When the deadline passes; `None` while the clock stands still.
+    pub(super) fn due(&self, limits: &Limits) -> Option<Duration> {
+        let deadline = limits.deadline.filter(|_| self.held_since.is_none())?;
+        Some(self.begun + self.held + deadline)
+    }
+
+    /// What remains, for the model: counts, and no clock time, so that a replay asks the same.
+    pub(super) fn remaining(&self, limits: &Limits) -> String {
+        let steps = limits.max_steps.saturating_sub(self.steps);
+        match limits.turn_steps {
+            Some(turn) => format!("{} actions, {steps} steps", turn.saturating_sub(self.actions)),
+            None => format!("{steps} steps"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_stand_still_while_a_call_is_held() {
+        let second = Duration::from_secs;
+        let limits = Limits { max_steps: 5, deadline: Some(second(10)), ..Limits::default() };
+        let mut budget = Budget::default();
+        budget.begin(second(100));
+        budget.hold(second(104));
+        assert_eq!((budget.elapsed(second(300)), budget.due(&limits)), (second(4), None));
+        budget.go_on(second(500));
+        assert_eq!(budget.due(&limits), Some(second(506)));
+        assert!(budget.reached(&limits, second(505)).is_none());
+        assert!(budget.reached(&limits, second(506)).is_some_and(|limit| limit == "10 s"));
+    }
+}

@@ -1,0 +1,129 @@
+//! The conversation with the model: system text and tools are fixed when it begins, and messages are only appended. Providers bind what
+//! they have signed to everything before it.
+
+use super::turn::Turn;
+use crate::json::{Object, quoted};
+use crate::record::{OwnedTool, Tool};
+
+/// One part of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    Image(Stored),
+}
+
+/// An image in the session's folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Its path, relative to the folder.
+    pub path: String,
+    /// Of its bytes, in hexadecimal digits.
+    pub sha256: String,
+    /// Its media type.
+    pub mime: String,
+}
+
+/// Whether the model may call tools in its next turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    Auto,
+    None,
+}
+
+/// Everything that a request has but its number. The messages are kept as text: a step of a long run costs a copy, not a serialisation.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Conversation {
+    /// JSON text: a string.
+    system: String,
+    /// JSON text: the list.
+    tools: String,
+    /// JSON texts with commas between them.
+    messages: String,
+    /// The parts of the next message of the user, as JSON texts.
+    parts: Vec<String>,
+}
+
+impl Conversation {
+    pub(super) fn begin(system: &str, tools: &[OwnedTool]) -> Conversation {
+        let tools: Vec<String> = tools
+            .iter()
+            .map(|tool| {
+                let OwnedTool { name, description, input_schema, annotations } = tool;
+                Tool { name, description, input_schema, annotations: annotations.as_deref() }.json()
+            })
+            .collect();
+        let tools = format!("[{}]", tools.join(","));
+        Conversation { system: quoted(system), tools, ..Conversation::default() }
+    }
+
+    /// Appends to the user's next message.
+    pub(super) fn say(&mut self, part: &Part) {
+        self.parts.push(match part {
+            Part::Text(text) => Object::default().text("text", text).end(),
+            Part::Image(Stored { path, sha256, mime }) => {
+                Object::default().text("image", path).text("sha256", sha256).text("mime", mime).end()
+            }
+        });
+    }
+
+    /// Appends a turn of the model's. What the user was about to say stands before it.
+    pub(super) fn answer(&mut self, turn: &Turn) {
+        self.flush();
+        self.push(Object::default().text("role", "assistant").put("turn", &turn.kept));
+    }
+
+    /// Appends the result of a call of the last turn's.
+    pub(super) fn result(&mut self, call_id: &str, text: &str, is_error: bool) {
+        let content = Object::default().text("text", text).end();
+        let message =
+            Object::default().text("role", "tool").text("call_id", call_id).put("content", format_args!("[{content}]"));
+        self.push(message.put_some("is_error", is_error.then_some(true)));
+    }
+
+    /// The request for the next turn, JSON text without a line feed.
+    pub(super) fn request(&mut self, id: &str, choice: Choice) -> String {
+        self.flush();
+        let request =
+            Object::default().text("type", "model_request").text("request_id", id).put("system", &self.system);
+        let request = request.put("messages", format_args!("[{}]", self.messages)).put("tools", &self.tools);
+        request.text_some("tool_choice", (choice == Choice::None).then_some("none")).end()
+    }
+
+    /// The parts of a message that was not sent.
+    pub(super) fn unsent(self) -> Vec<String> {
+        self.parts
+    }
+
+    pub(super) fn say_again(&mut self, unsent: Vec<String>) {
+        self.parts.extend(unsent);
+    }
+
+    fn flush(&mut self) {
+        if !self.parts.is_empty() {
+            let parts = std::mem::take(&mut self.parts).join(",");
+            self.push(Object::default().text("role", "user").put("content", format_args!("[{parts}]")));
+        }
+    }
+
+    fn push(&mut self, message: Object) {
+        if !self.messages.is_empty() {
+            self.messages.push(',');
+        }
+        self.messages.push_str(&message.end());
+    }
+}
+
+/// What the world has given, marked as data: a page that says otherwise cannot end the mark.
+pub(super) fn data(source: &str, text: &str) -> String {
+    let text = text.replace("</world_data", "<\\/world_data");
+    format!("<world_data source={}>\n{text}\n</world_data>", quoted(source))
+}
+
+/// The beginning of a text, of at most so many bytes; how much is missing stands behind it.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}\n[cut: {} more bytes]", &text[..end], text.len() - end)
+}

@@ -1,0 +1,71 @@
+//! What a turn of the model's decides: one call, and what of the turn is not carried out. Whatever a model writes is a decision, or an
+//! error that it is told.
+
+use super::turn::Turn;
+use crate::record::{Arguments, OwnedTool, text_calls};
+use serde_json::value::RawValue;
+
+/// One call.
+#[derive(Debug, Clone)]
+pub(super) struct Decision {
+    /// The model's own id of it; `None` where it stands in the text.
+    pub(super) call_id: Option<String>,
+    pub(super) tool: String,
+    /// An object.
+    pub(super) arguments: Box<RawValue>,
+    /// One line for the person: what the model says beside the call.
+    pub(super) progress: String,
+}
+
+/// Why a turn decides nothing, in words for the model; and the call that the words are about, where there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Undecided {
+    pub(super) call_id: Option<String>,
+    pub(super) why: String,
+}
+
+/// The longest line of progress, in characters.
+const LINE: usize = 300;
+
+/// Reads the first call of a turn: a structured one, else one in its text.
+///
+/// # Errors
+/// There is none, or it cannot be carried out.
+pub(super) fn read(turn: &Turn, tools: &[OwnedTool]) -> Result<Decision, Undecided> {
+    let (call_id, tool, arguments, text) = match turn.calls.first() {
+        Some(call) => (Some(call.call_id.clone()), call.tool_name.clone(), call.arguments.clone(), turn.text.clone()),
+        None => {
+            let text = text_calls::reasoning(&turn.text).map_or(&*turn.text, |(_, rest)| rest);
+            let (mut calls, rest) = text_calls::calls(text, tools);
+            if calls.is_empty() {
+                return Err(Undecided { call_id: None, why: no_call(&turn.stop) });
+            }
+            let (tool, arguments) = calls.swap_remove(0);
+            (None, tool, arguments, rest)
+        }
+    };
+    let undecided = |why: String| Err(Undecided { call_id: call_id.clone(), why });
+    if !tools.iter().any(|offered| offered.name == tool) {
+        let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        return undecided(format!("there is no tool {tool:?}. The tools: {}", names.join(", ")));
+    }
+    let arguments = match arguments {
+        Arguments::Object(object) => object,
+        Arguments::Text(text) => {
+            return undecided(format!(
+                "the arguments of {tool} are not a JSON object: {}",
+                super::conversation::cut(&text, LINE)
+            ));
+        }
+    };
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let progress = line.chars().take(LINE).collect();
+    Ok(Decision { call_id, tool, arguments, progress })
+}
+
+fn no_call(stop: &str) -> String {
+    match stop {
+        "length" => "the turn was cut at its limit of tokens, and holds no call: answer more shortly, with one call".to_owned(),
+        _ => "the turn holds no call. Call exactly one tool: assistant_done when the goal is reached, assistant_ask to ask the person".to_owned(),
+    }
+}

@@ -1,0 +1,207 @@
+//! The loop's own tools: how the model ends, asks, plans and hands over. They are offered beside those of the world.
+
+use super::plan::Status;
+use crate::json::Object;
+use crate::record::{Fields, OwnedTool};
+use serde_json::value::RawValue;
+
+/// A call of one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Local {
+    Done {
+        reason: String,
+        evidence: String,
+    },
+    Ask {
+        question: String,
+        options: Vec<String>,
+    },
+    NeedUser(String),
+    Goal(String),
+    /// The id and the description of each step.
+    Plan(Vec<(String, String)>),
+    Progress {
+        step_id: String,
+        status: Status,
+        result: String,
+    },
+}
+
+/// Name, description and JSON Schema of each.
+const TOOLS: [(&str, &str, &str); 6] = [
+    (
+        "assistant_done",
+        "The goal is reached: ends the run. `reason` is the answer for the person, `evidence` a short text that stands word for word in the last observation (an address, a title, a line of text, a file name).",
+        r#"{"type":"object","properties":{"reason":{"type":"string"},"evidence":{"type":"string"}},"required":["reason","evidence"]}"#,
+    ),
+    (
+        "assistant_ask",
+        "Asks the person for something that is needed to go on. Never for a password or a one-time code.",
+        r#"{"type":"object","properties":{"question":{"type":"string"},"options":{"type":"array","items":{"type":"string"}}},"required":["question"]}"#,
+    ),
+    (
+        "assistant_need_user",
+        "Hands over to the person for what only a person may do: log in, solve a captcha, enter a code, pay. The run goes on when the person has answered, with a new observation.",
+        r#"{"type":"object","properties":{"what":{"type":"string"}},"required":["what"]}"#,
+    ),
+    (
+        "assistant_goal",
+        "Replaces the goal, when the person's last message asks for something else. Not for feedback, nor for `go on`.",
+        r#"{"type":"object","properties":{"goal":{"type":"string"}},"required":["goal"]}"#,
+    ),
+    (
+        "assistant_plan",
+        "Shows the person the steps of the plan; replaces an earlier plan.",
+        r#"{"type":"object","properties":{"steps":{"type":"array","minItems":1,"items":{"type":"object","properties":{"id":{"type":"string"},"desc":{"type":"string"}},"required":["id","desc"]}}},"required":["steps"]}"#,
+    ),
+    (
+        "assistant_progress",
+        "Shows the person how far a step of the plan is.",
+        r#"{"type":"object","properties":{"step_id":{"type":"string"},"status":{"enum":["pending","running","blocked","error","done"]},"result":{"type":"string"}},"required":["step_id","status"]}"#,
+    ),
+];
+
+/// The tools, as they are offered.
+pub(super) fn tools() -> impl Iterator<Item = OwnedTool> {
+    TOOLS.iter().map(|(name, description, schema)| OwnedTool {
+        name: (*name).to_owned(),
+        description: (*description).to_owned(),
+        input_schema: (*schema).to_owned(),
+        annotations: None,
+    })
+}
+
+/// Words for secrets that no agent may ask for, in lower case.
+const SECRETS: &[&str] = &[
+    "password",
+    "passwort",
+    "passphrase",
+    "passcode",
+    "one-time",
+    "one time code",
+    "otp",
+    "2fa",
+    "two-factor",
+    "verification code",
+    "security code",
+    "cvv",
+    "cvc",
+    "pin code",
+    "pin-code",
+    "пароль",
+    "одноразов",
+    "код из смс",
+    "код подтверждения",
+    "contraseña",
+    "mot de passe",
+    "code de vérification",
+    "senha",
+    "parola",
+    "hasło",
+    "wachtwoord",
+    "lösenord",
+    "密码",
+    "验证码",
+    "密碼",
+    "驗證碼",
+    "パスワード",
+    "認証コード",
+    "비밀번호",
+    "인증번호",
+];
+
+/// Whether a question asks for a secret.
+fn is_about_secrets(question: &str) -> bool {
+    let question = question.to_lowercase();
+    SECRETS.iter().any(|secret| question.contains(secret))
+}
+
+/// Reads a call; `None` is a tool of the world's.
+///
+/// # Errors
+/// Arguments that do not fit, in words for the model.
+pub(super) fn read(tool: &str, arguments: &RawValue) -> Option<Result<Local, String>> {
+    TOOLS.iter().any(|(name, ..)| *name == tool).then(|| {
+        let fields = Fields::read(arguments.get()).map_err(|error| error.to_string())?;
+        let text = |key: &str| {
+            fields
+                .text(key)
+                .filter(|text| !text.trim().is_empty())
+                .ok_or_else(|| format!("{tool} needs {key:?}, a text"))
+        };
+        Ok(match tool {
+            "assistant_done" => {
+                Local::Done { reason: text("reason")?, evidence: fields.text("evidence").unwrap_or_default() }
+            }
+            "assistant_ask" => {
+                let question = text("question")?;
+                if is_about_secrets(&question) {
+                    return Ok(Local::NeedUser(question));
+                }
+                let options = fields.present("options").and_then(|list| serde_json::from_str(list.get()).ok());
+                Local::Ask { question, options: options.unwrap_or_default() }
+            }
+            "assistant_need_user" => Local::NeedUser(text("what")?),
+            "assistant_goal" => Local::Goal(text("goal")?),
+            "assistant_plan" => Local::Plan(steps(&fields)?),
+            _ => Local::Progress {
+                step_id: text("step_id")?,
+                status: Status::named(&text("status")?)
+                    .ok_or("\"status\" is pending, running, blocked, error or done")?,
+                result: fields.text("result").unwrap_or_default(),
+            },
+        })
+    })
+}
+
+fn steps(fields: &Fields<'_>) -> Result<Vec<(String, String)>, String> {
+    let list = fields.list("steps").map_err(|error| error.to_string())?;
+    let mut steps = Vec::new();
+    for (index, step) in list.into_iter().enumerate() {
+        // A model may also give texts.
+        if let Ok(desc) = serde_json::from_str::<String>(step.get()) {
+            steps.push(((index + 1).to_string(), desc));
+            continue;
+        }
+        let step = Fields::read(step.get()).map_err(|error| error.to_string())?;
+        let id = step.text("id").unwrap_or_else(|| (index + 1).to_string());
+        steps.push((id, step.text("desc").ok_or("a step needs \"desc\"")?));
+    }
+    if steps.is_empty() { Err("a plan needs at least one step".to_owned()) } else { Ok(steps) }
+}
+
+impl Local {
+    /// For the list of what was done.
+    pub(super) fn describe(&self) -> String {
+        let (name, what) = match self {
+            Local::Done { reason, .. } => ("done", reason),
+            Local::Ask { question, .. } => ("asked", question),
+            Local::NeedUser(what) => ("handed over", what),
+            Local::Goal(goal) => ("new goal", goal),
+            Local::Plan(_) => return "made a plan".to_owned(),
+            Local::Progress { step_id, .. } => ("progress of step", step_id),
+        };
+        format!("{name}: {what}")
+    }
+
+    /// What the person is asked.
+    pub(super) fn asked(&self) -> &str {
+        match self {
+            Local::Ask { question, .. } => question,
+            Local::NeedUser(what) => what,
+            _ => "",
+        }
+    }
+
+    /// `{"question","options"?}`, for records.
+    pub(super) fn question(&self) -> Option<String> {
+        match self {
+            Local::Ask { question, options } => {
+                let options = Some(options).filter(|options| !options.is_empty());
+                let options = options.and_then(|options| serde_json::to_string(options).ok());
+                Some(Object::default().text("question", question).put_some("options", options).end())
+            }
+            _ => None,
+        }
+    }
+}

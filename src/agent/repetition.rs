@@ -1,0 +1,99 @@
+//! Whether the model goes in circles.
+
+use std::collections::VecDeque;
+
+/// So many steps are looked at.
+const KEPT: usize = 8;
+
+/// The same action with the same outcome, so often in a row.
+const SAME: usize = 3;
+
+/// So many actions after which the world shows the same.
+const UNCHANGED: u32 = 6;
+
+/// A step: what was done, with what outcome.
+type Step = (String, String);
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Repetition {
+    steps: VecDeque<Step>,
+    /// What the world showed last, and after how many actions it has shown nothing else.
+    shown: String,
+    unchanged: u32,
+    /// So often it was reported.
+    reports: u32,
+}
+
+impl Repetition {
+    /// Takes an action and its outcome. Gives what is repeated, in words for the model.
+    pub(super) fn act(&mut self, action: String, outcome: String) -> Option<&'static str> {
+        self.unchanged += 1;
+        self.steps.push_back((action, outcome));
+        if self.steps.len() > KEPT {
+            self.steps.pop_front();
+        }
+        let last = |back: usize| self.steps.len().checked_sub(back).map(|at| &self.steps[at]);
+        let is_same = (2..=SAME).all(|back| last(back).is_some() && last(back) == last(1));
+        let is_alternating = last(4).is_some() && last(1) == last(3) && last(2) == last(4) && last(1) != last(2);
+        let why = if is_same {
+            "the same action had the same outcome three times"
+        } else if is_alternating {
+            "two actions alternate, each with the same outcome as before"
+        } else if self.unchanged >= UNCHANGED {
+            "nothing has changed for six actions"
+        } else {
+            return None;
+        };
+        self.reports += 1;
+        self.steps.clear();
+        self.unchanged = 0;
+        Some(why)
+    }
+
+    /// Takes what the world shows.
+    pub(super) fn show(&mut self, shown: &str) {
+        if self.shown != shown {
+            shown.clone_into(&mut self.shown);
+            self.unchanged = 0;
+        }
+    }
+
+    /// It was reported once, and goes on.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.reports > 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(steps: &[&str]) -> Vec<Option<&'static str>> {
+        let mut repetition = Repetition::default();
+        steps
+            .iter()
+            .map(|step| {
+                repetition.show(&step.to_uppercase());
+                repetition.act((*step).to_owned(), "ok".to_owned())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn repetitions_are_found() {
+        assert!(take(&["a", "a", "b", "a", "a"]).iter().all(Option::is_none));
+        assert!(take(&["a", "a", "a"])[2].is_some_and(|why| why.contains("three times")));
+        assert!(take(&["x", "a", "b", "a", "b"])[4].is_some_and(|why| why.contains("alternate")));
+    }
+
+    #[test]
+    fn a_world_that_shows_the_same_is_found_once_and_then_again() {
+        let mut repetition = Repetition::default();
+        let found = (0..13).filter(|step| {
+            repetition.show("page");
+            repetition.act(step.to_string(), String::new()).is_some()
+        });
+        assert_eq!(found.collect::<Vec<_>>(), [5, 11]);
+        assert!(repetition.is_hopeless());
+    }
+}

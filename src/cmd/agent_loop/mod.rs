@@ -1,0 +1,221 @@
+//! `agent-loop`: observe, ask a model, act, over any world.
+
+mod images;
+mod model;
+mod screen;
+mod session_file;
+mod show;
+mod stage;
+
+use super::Command;
+use super::options::{LimitOptions, duration, size};
+use crate::agent::profile::{BUILT_IN, Profile};
+use crate::agent::{Ids, Limits, Run, Settings};
+use crate::io::between::{Ends, Program, Way, between};
+use crate::io::child::Surroundings;
+use crate::io::lines;
+use crate::io::private;
+use crate::io::regular;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use images::Images;
+use screen::Screen;
+use session_file::SessionFile;
+use stage::Loop;
+use std::ffi::OsString;
+use std::io::{IsTerminal, stdin, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Work towards a goal: a model decides, a world acts
+///
+/// Starts a world (browser-bridge, godot-bridge, mcp-pipe, any of them behind gates) and a model side (llm-pipe, or any command that answers model_request records), and works
+/// towards the goal: observe, ask the model for one call, make it, see what came of it. Messages of the person come on stdin as user_message records, what happens goes to stdout as
+/// records (see pipewright(7)); where stdout is a terminal, both are plain text.
+///
+/// With --goal the run ends with that goal. Without, each message is worked on until stdin ends; the first one is the goal.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// The world, with its arguments
+    #[arg(last = true, value_name = "WORLD ARGS")]
+    world: Vec<OsString>,
+    /// What is to be done
+    #[arg(long, value_name = "TEXT")]
+    goal: Option<String>,
+    /// Ask this model: short for --llm 'llm-pipe --model MODEL'
+    #[arg(
+        short = 'm',
+        long,
+        value_name = "PROVIDER/NAME",
+        required_unless_present = "llm",
+        conflicts_with = "llm",
+        help_heading = "Model"
+    )]
+    model: Option<String>,
+    /// The command that answers model_request records; split into words as a shell would, and run without one
+    #[arg(long, value_name = "CMD", help_heading = "Model")]
+    llm: Option<String>,
+    /// Begin a new conversation, with a summary of the old one, before a request of more than N tokens. One that the model refuses as too long is
+    /// begun anew in any case
+    #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Model")]
+    compact_at: u64,
+
+    /// What is done around the model's calls: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints one)
+    #[arg(long, value_name = "NAME|FILE", default_value = "mcp", help_heading = "World")]
+    profile: String,
+    /// Offer the model these tools alone; `*` and `?` are wildcards
+    #[arg(long, value_name = "GLOB", help_heading = "World")]
+    allow: Vec<String>,
+    /// Do not offer the model these tools
+    #[arg(long, value_name = "GLOB", help_heading = "World")]
+    deny: Vec<String>,
+    /// How long the world may take to list its tools
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, help_heading = "World")]
+    start_timeout: Duration,
+
+    /// The most turns of the model for the goal; without --goal, for a message
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Limits")]
+    max_steps: u32,
+    /// The most calls that the model chooses for a message; then it sums up, and the person is asked whether to go on (default: 10 without --goal)
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    turn_steps: Option<u32>,
+    /// Overall time limit of the goal; without --goal, of a message (exit status 124). The time in which a person is asked does not count
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Limits")]
+    deadline: Option<Duration>,
+    /// The most input and output tokens in all
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_tokens: Option<u64>,
+    /// Longest line of the world or the model side that is read; pictures are in files, and do not count
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, help_heading = "Limits")]
+    max_result: usize,
+    #[command(flatten)]
+    lines: LimitOptions,
+
+    /// Keep the session in this file, so that it goes on after an end of any kind; pictures are kept in the folder FILE.images
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
+    session: Option<PathBuf>,
+    /// Put these ids on every record
+    #[arg(long, value_name = "ID", help_heading = "Session")]
+    session_id: Option<String>,
+    /// The agent's name in a chain
+    #[arg(long, value_name = "ID", help_heading = "Session")]
+    agent_id: Option<String>,
+    /// What the agent does in the chain
+    #[arg(long, value_name = "TEXT", help_heading = "Session")]
+    role: Option<String>,
+    /// The chain
+    #[arg(long, value_name = "ID", help_heading = "Session")]
+    chain_id: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print a built-in profile, to copy
+    Profile {
+        /// Its name
+        name: String,
+    },
+    /// Print what happened in a session, step by step
+    Show {
+        /// The session's file
+        file: PathBuf,
+    },
+}
+
+const NAME: &str = "agent-loop";
+const AFTER_HELP: &str = "\
+Examples:
+  A goal in a browser; a person is asked before it pays, sends or deletes:
+    agent-loop -m gemini/gemini-3-flash --profile browser --goal 'Put the cheapest kettle into the cart' --
+      policy-check -- hitl-gate -- browser-bridge https://shop.example
+  The same, one message after the other, in a session that can be gone on with:
+    agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
+  A recorded run once more, offline:
+    agent-loop --llm 'replay --as world llm.log' --goal 'Pay the open invoice.' -- replay --as world world.log
+
+Exit status:
+  0 all well; 1 a goal was not reached, or a call was denied or rejected; 2 usage; 3 the world or the model side cannot be started; 4 one of them was lost; \
+  124 --deadline passed; the final record has the same number. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
+
+/// A profile is shorter than that.
+const LONGEST_PROFILE: u64 = 1 << 20;
+
+fn usage(message: impl std::fmt::Display) -> Failure {
+    Failure::new(Status::Usage, message)
+}
+
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
+    match &arguments.action {
+        Some(Action::Profile { name }) => return show::profile(name),
+        Some(Action::Show { file }) => return show::session(file),
+        None => {}
+    }
+    if arguments.world.is_empty() {
+        return Err(usage("name the world behind --, such as: agent-loop ... -- browser-bridge (see --help)"));
+    }
+    // A child of the world's cannot read what we hold of the model's traffic.
+    private::protect_process().map_err(|error| Failure::new(Status::NotStarted, error))?;
+    let report = Arc::new(Report::new(NAME, false));
+    let images = Images::open(arguments.session.as_deref()).map_err(|error| Failure::new(Status::NotStarted, error))?;
+    let (settings, profile) = settings(&arguments)?;
+    let run = limits(&arguments);
+    let model = model::command(arguments.llm.as_deref(), arguments.model.as_deref(), images.folder())?;
+    let (session, agent) = SessionFile::open(arguments.session.as_deref(), settings, &profile, &run, &report)?;
+    let around = Surroundings { secrets: model::key_variables(), ..Surroundings::default() };
+    let far = vec![
+        Way::Child(Program { command: model, around: Surroundings::default() }),
+        Way::Child(Program { command: arguments.world, around }),
+    ];
+    let limits = lines::Limits::from(arguments.lines);
+    let far_limits = Some(lines::Limits { max_line: arguments.max_result, ..limits });
+    let screen = Screen::new(stdout().is_terminal(), stdin().is_terminal());
+    let goal = arguments.goal.filter(|goal| agent.0.goal() != Some(goal));
+    let stage = Loop::new(agent, goal, session, images, screen, arguments.start_timeout, Arc::clone(&report));
+    let ends = Ends { far, limits, far_limits, ..Ends::default() };
+    between(Box::new(stage), ends, signals, &report)
+}
+
+/// What holds for the session, and the text of its profile.
+fn settings(arguments: &Arguments) -> Result<(Settings, String), Failure> {
+    let text = match BUILT_IN.iter().find(|(name, _)| *name == arguments.profile) {
+        Some((_, text)) => (*text).to_owned(),
+        None => {
+            let names = BUILT_IN.map(|(name, _)| name).join(", ");
+            let path = Path::new(&arguments.profile);
+            regular::read_text(path, LONGEST_PROFILE)
+                .map_err(|error| usage(format_args!("--profile: {}: {error} (built in are {names})", path.display())))?
+        }
+    };
+    let profile = Profile::read(&text).map_err(|why| usage(format_args!("--profile: {}: {why}", arguments.profile)))?;
+    if arguments.goal.as_deref().is_some_and(|goal| goal.trim().is_empty()) {
+        return Err(usage("--goal: it is empty"));
+    }
+    let Arguments { session_id, agent_id, role, chain_id, .. } = arguments;
+    let ids = Ids {
+        session_id: session_id.clone(),
+        agent_id: agent_id.clone(),
+        role: role.clone(),
+        chain_id: chain_id.clone(),
+    };
+    let (allow, deny) = (arguments.allow.clone(), arguments.deny.clone());
+    Ok((Settings { profile, ids, allow, deny, compact_at: Some(arguments.compact_at) }, text))
+}
+
+fn limits(arguments: &Arguments) -> Run {
+    let limits = Limits {
+        max_steps: arguments.max_steps,
+        turn_steps: arguments.turn_steps.or(arguments.goal.is_none().then_some(10)),
+        deadline: arguments.deadline,
+        max_tokens: arguments.max_tokens,
+    };
+    Run { limits, is_one_goal: arguments.goal.is_some() }
+}

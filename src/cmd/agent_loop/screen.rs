@@ -1,0 +1,74 @@
+//! What the person sees, and what the person's lines are: records, or plain text at a terminal.
+
+use crate::io::terminal::printable;
+use crate::json::Object;
+use crate::record::Fields;
+
+/// The forms of both sides.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    shows_text: bool,
+    reads_text: bool,
+}
+
+/// The longest text of arguments that is shown, in characters.
+const SHOWN: usize = 200;
+
+impl Screen {
+    /// Records become text where a terminal shows them, and lines become messages where a terminal sends them.
+    pub fn new(shows_text: bool, reads_text: bool) -> Screen {
+        Screen { shows_text, reads_text }
+    }
+
+    /// A line of stdin as a record; `None` is an empty line.
+    pub fn read(self, line: &str) -> Option<String> {
+        if line.trim().is_empty() {
+            return None;
+        }
+        let is_text = self.reads_text && !line.trim_start().starts_with('{');
+        Some(match is_text {
+            true => Object::default().text("type", "user_message").text("content", line.trim()).end(),
+            false => line.to_owned(),
+        })
+    }
+
+    /// What is printed of a record, with its line feed; nothing of what a person needs not see.
+    pub fn show(self, record: &str) -> String {
+        if !self.shows_text {
+            return format!("{record}\n");
+        }
+        let Ok(fields) = Fields::read(record) else { return String::new() };
+        let text = |key: &str| fields.text(key).unwrap_or_default();
+        let line = match text("type").as_str() {
+            "assistant_message" if fields.get("is_final").is_some_and(|value| value.get() == "true") => {
+                let mark = if text("kind") == "progress" { "· " } else { "" };
+                format!("{mark}{}", text("token"))
+            }
+            "tool_call" => {
+                let arguments = fields.get("arguments").map_or("{}", |arguments| arguments.get());
+                format!("  {} {}", text("tool_name"), arguments.chars().take(SHOWN).collect::<String>())
+            }
+            "tool_result" if text("status") == "error" => format!("  failed: {}: {}", text("kind"), text("error")),
+            "status" => match text("pending_kind").as_str() {
+                "confirm" => "  waiting for an approval".to_owned(),
+                "manual" => "Answer when it is done:".to_owned(),
+                "question" => "Your answer:".to_owned(),
+                _ => return String::new(),
+            },
+            "plan_update" => plan(&fields),
+            "error" => format!("error: {}", text("content")),
+            "final" if text("outcome") != "done" => format!("{}: {}", text("outcome"), text("content")),
+            _ => return String::new(),
+        };
+        format!("{}\n", printable(&line))
+    }
+}
+
+fn plan(fields: &Fields<'_>) -> String {
+    let steps = fields.list("steps").unwrap_or_default();
+    let step = |step: &serde_json::value::RawValue| {
+        let fields = Fields::read(step.get()).ok()?;
+        Some(format!("  [{}] {}", fields.text("status")?, fields.text("desc")?))
+    };
+    steps.into_iter().filter_map(step).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,55 @@
+//! What the subcommands print.
+
+use super::screen::Screen;
+use super::{session_file, usage};
+use crate::agent::profile::BUILT_IN;
+use crate::agent::{Effect, Input};
+use crate::io::report::{Failure, Status};
+use crate::io::terminal::printable;
+use crate::record::Fields;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+/// A built-in profile.
+pub fn profile(name: &str) -> Result<Status, Failure> {
+    let Some((_, text)) = BUILT_IN.iter().find(|(own, _)| *own == name) else {
+        let names = BUILT_IN.map(|(name, _)| name).join(", ");
+        return Err(usage(format_args!("there is no profile {name:?}; built in are {names}")));
+    };
+    print(text)
+}
+
+/// What happened in a session, as a person at a terminal would have seen it.
+pub fn session(path: &Path) -> Result<Status, Failure> {
+    let screen = Screen::new(true, false);
+    let mut text = String::new();
+    let read = session_file::replay(path, |input, effects| {
+        if let Input::Person(line) = input
+            && let Some(content) = Fields::read(line).ok().and_then(|fields| fields.text("content"))
+        {
+            text.push_str(&format!("> {}\n", printable(&content)));
+        }
+        if let Input::Resumed(_) = input {
+            text.push_str("(the session goes on in a new process)\n");
+        }
+        for effect in effects {
+            if let Effect::Session(record) = effect {
+                text.push_str(&screen.show(&record));
+            }
+        }
+    });
+    let read = read.map_err(|why| usage(format_args!("{}: {why}", path.display())))?;
+    if read.is_none() {
+        return Err(usage(format_args!("{}: nothing has happened in it yet", path.display())));
+    }
+    print(&text)
+}
+
+fn print(text: &str) -> Result<Status, Failure> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(Status::Fault, format_args!("stdout: {error}")))
+        }
+        _ => Ok(Status::Well),
+    }
+}

@@ -1,0 +1,224 @@
+//! The stage: the person on the near side, the model side and the world as far sides, and the loop between them.
+
+use super::images::Images;
+use super::screen::Screen;
+use super::session_file::SessionFile;
+use crate::agent::{Agent, Effect, Input};
+use crate::cmd::options::{TOO_DEEP, TOO_LONG};
+use crate::io::child::describe;
+use crate::io::lines::{Limits, Line, Piece, deeper_than};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::Object;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The far sides, in their order.
+const MODEL: usize = 0;
+const WORLD: usize = 1;
+
+pub struct Loop {
+    agent: Agent,
+    /// What is to be done as soon as the world has started.
+    first: Vec<Effect>,
+    /// A message for the loop then.
+    goal: Option<String>,
+    session: SessionFile,
+    images: Images,
+    screen: Screen,
+    report: Arc<Report>,
+    /// The line of stdin that was read last.
+    place: String,
+    started: Instant,
+    start_timeout: Duration,
+    /// By when the world must have listed its tools.
+    tools_by: Option<Instant>,
+}
+
+impl Loop {
+    pub fn new(
+        (agent, first): (Agent, Vec<Effect>),
+        goal: Option<String>,
+        session: SessionFile,
+        images: Images,
+        screen: Screen,
+        start_timeout: Duration,
+        report: Arc<Report>,
+    ) -> Loop {
+        Loop {
+            agent,
+            first,
+            goal,
+            session,
+            images,
+            screen,
+            report,
+            place: String::new(),
+            started: Instant::now(),
+            start_timeout,
+            tools_by: None,
+        }
+    }
+
+    /// Since the session began.
+    fn now(&self) -> Duration {
+        self.session.begun + self.started.elapsed()
+    }
+
+    fn take(&mut self, input: Input<'_>, out: &mut Out) {
+        let now = self.now();
+        self.session.keep(input, now);
+        let effects = self.agent.take(input, now);
+        self.carry_out(effects, out);
+        if !self.agent.is_starting() {
+            self.tools_by = None;
+        }
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>, out: &mut Out) {
+        for effect in effects {
+            match effect {
+                Effect::Model(line) => send(MODEL, &line, out),
+                Effect::World(line) => send(WORLD, &line, out),
+                Effect::Session(record) => out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes()),
+                Effect::Refused(why) => self.report.fault(&self.place, why),
+                Effect::Note(note) => self.report.note_again(note),
+                Effect::End(status) => out.stop(match status {
+                    0 => self.report.finish(),
+                    2 => Status::Usage,
+                    3 => Status::NotStarted,
+                    4 => Status::Lost,
+                    124 => Status::Deadline,
+                    _ => Status::Fault,
+                }),
+            }
+        }
+    }
+
+    fn line(&mut self, side: Side, line: &Line<'_>, out: &mut Out) {
+        if line.is_blank() {
+            return;
+        }
+        let (from, place) = match (side, out.far()) {
+            (Side::Near, _) => ("stdin", None),
+            (_, MODEL) => ("the model side", Some(MODEL)),
+            (..) => ("the world", Some(WORLD)),
+        };
+        if place.is_none() {
+            self.place = format!("{from}:{}", line.number());
+        }
+        let text = match std::str::from_utf8(line.body()) {
+            Ok(text) if !deeper_than(line.body(), Limits::default().max_depth) => text,
+            read => {
+                let why = if read.is_ok() { TOO_DEEP } else { "not UTF-8" };
+                return self.unreadable(place, &format!("{from}:{}", line.number()), why, out);
+            }
+        };
+        match place {
+            None => {
+                if let Some(record) = self.screen.read(text) {
+                    self.take(Input::Person(&record), out);
+                }
+            }
+            Some(MODEL) => self.take(Input::Model(text), out),
+            Some(_) => {
+                if let Some(path) = self.agent.image_in(text) {
+                    let stored = self.images.store(&path);
+                    let stored = stored.as_ref().map_err(|why| &**why);
+                    self.take(Input::Image(&path, stored), out);
+                }
+                self.take(Input::World(text), out);
+            }
+        }
+    }
+
+    /// A line that cannot be read. One of the world's is taken as the result that is waited for: nobody knows which call it is about.
+    fn unreadable(&mut self, place: Option<usize>, at: &str, why: &str, out: &mut Out) {
+        match (place, self.agent.call_under_way()) {
+            (None, _) => self.take(Input::Unreadable(why), out),
+            (Some(WORLD), Some(call_id)) => {
+                let result =
+                    Object::default().text("type", "tool_result").text("call_id", call_id).text("status", "error");
+                let result = result
+                    .text("kind", "too_large")
+                    .text("error", &format!("the world's line is {why}"))
+                    .put("maybe_executed", true);
+                self.take(Input::World(&result.end()), out);
+            }
+            _ => self.report.note_again(format_args!("{at}: {why}: skipped")),
+        }
+    }
+}
+
+fn send(far: usize, line: &str, out: &mut Out) {
+    out.choose_far(far);
+    out.to(Side::Far).extend_from_slice(line.as_bytes());
+    out.to(Side::Far).push(b'\n');
+}
+
+impl Stage for Loop {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Started if out.far() == WORLD => {
+                self.tools_by = self.agent.is_starting().then(|| Instant::now() + self.start_timeout);
+                let first = std::mem::take(&mut self.first);
+                self.carry_out(first, out);
+                if let Some(goal) = self.goal.take() {
+                    let message = Object::default().text("type", "user_message").text("content", &goal).end();
+                    self.take(Input::Person(&message), out);
+                }
+            }
+            Event::Piece(side, Piece::Line(line)) => self.line(side, &line, out),
+            Event::Piece(side, Piece::Part { number, last: true, .. }) => {
+                let (from, place) = match (side, out.far()) {
+                    (Side::Near, _) => ("stdin", None),
+                    (_, MODEL) => ("the model side", Some(MODEL)),
+                    (..) => ("the world", Some(WORLD)),
+                };
+                let at = format!("{from}:{number}");
+                if place.is_none() {
+                    self.place.clone_from(&at);
+                }
+                self.unreadable(place, &at, TOO_LONG, out);
+            }
+            Event::Closed(Side::Near) => self.take(Input::Closed, out),
+            Event::Exited(status) => {
+                let how = describe(status);
+                match out.far() {
+                    MODEL => self.take(Input::ModelEnded(&how), out),
+                    _ => self.take(Input::WorldEnded(&how), out),
+                }
+            }
+            Event::Due => {
+                if self.tools_by.is_some_and(|by| by <= Instant::now()) {
+                    let why = format!(
+                        "no answer to list_tools within {} s (--start-timeout)",
+                        self.start_timeout.as_secs_f64()
+                    );
+                    self.take(Input::NoTools(&why), out);
+                }
+                let now = self.now();
+                if self.agent.due().is_some_and(|due| due <= now) {
+                    self.take(Input::Due, out);
+                }
+            }
+            Event::Signal(_) => {
+                // It is not kept: the session goes on where it was.
+                let effects = self.agent.take(Input::Person("{\"type\":\"cancel\"}"), self.now());
+                let shown = effects.into_iter().filter(|effect| matches!(effect, Effect::Session(_)));
+                self.carry_out(shown.collect(), out);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.session.commit()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let due = self.agent.due().map(|due| self.started + due.saturating_sub(self.session.begun));
+        due.into_iter().chain(self.tools_by).min()
+    }
+}

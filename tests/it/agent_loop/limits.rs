@@ -1,0 +1,107 @@
+//! Runs that end without their goal.
+
+use super::{Place, said};
+
+fn echo(n: u32) -> String {
+    format!(r#"{{"calls":[{{"tool_name":"echo","arguments":{{"n":{n}}}}}]}}"#)
+}
+
+#[test]
+fn a_run_ends_at_its_steps_with_a_report() {
+    let script = [echo(1), echo(2), r#"{"text":"I did two of three."}"#.to_owned()];
+    let place = Place::new(&script.each_ref().map(String::as_str));
+    let run = place.run(&["--goal", "g", "--max-steps", "2"], "");
+    let last = run.last();
+    assert_eq!((run.status, &last["outcome"]), (Some(1), &"limit".into()));
+    assert_eq!(last["content"], "stopped: the limit of 2 steps is reached\nI did two of three.");
+    let requests = place.requests();
+    assert_eq!((requests.len(), &requests[2]["tool_choice"]), (3, &"none".into()));
+    assert!(said(requests[1]["messages"].as_array().unwrap().last().unwrap()).contains("[left: 1 steps]"));
+}
+
+#[test]
+fn a_session_sums_up_after_ten_actions_and_asks() {
+    let mut script: Vec<String> = (0..10).map(echo).collect();
+    script.push(r#"{"text":"Ten echoes. Go on?"}"#.to_owned());
+    script.push(r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#.to_owned());
+    let script: Vec<&str> = script.iter().map(String::as_str).collect();
+    let place = Place::new(&script);
+    let mut talk = place.talk(&[]);
+    talk.say(r#"{"type":"user_message","content":"Echo a lot"}"#);
+    let mut records = Vec::new();
+    while records.last().is_none_or(|record: &serde_json::Value| record["pending_kind"] != "question") {
+        records.push(serde_json::from_str(&talk.hear()).unwrap());
+    }
+    assert!(records.iter().any(|record| record["kind"] == "summary" && record["token"] == "Ten echoes. Go on?"));
+    talk.say(r#"{"type":"user_message","content":"go on"}"#);
+    let run = super::Run::of_talk(&talk.end_after_close());
+    assert_eq!((run.status, &run.last()["steps"]), (Some(0), &11.into()));
+}
+
+#[test]
+fn a_model_that_goes_in_circles_is_told_once_and_then_stopped() {
+    let place = Place::new(&[&*echo(1); 7]);
+    let run = place.run(&["--goal", "g"], "");
+    let last = run.last();
+    assert_eq!((run.status, &last["outcome"]), (Some(1), &"limit".into()), "{last}");
+    assert!(last["content"].as_str().unwrap().contains("it goes in circles"), "{last}");
+    assert!(place.requests()[3]["messages"].to_string().contains("You are going in circles"));
+}
+
+#[test]
+fn turns_that_decide_nothing_are_reported_to_the_model_three_times() {
+    let place = Place::new(&[
+        r#"{"text":"Hm."}"#,
+        r#"{"calls":[{"tool_name":"nothing","arguments":{}}]}"#,
+        r#"{"calls":[{"tool_name":"echo","arguments_text":"{\"a\":"}]}"#,
+    ]);
+    let run = place.run(&["--goal", "g"], "");
+    let last = run.last();
+    assert_eq!((run.status, &last["outcome"]), (Some(1), &"failed".into()));
+    assert!(last["content"].as_str().unwrap().contains("3 turns of the model in a row decide nothing"), "{last}");
+    assert_eq!(run.of_type("tool_call").len(), 0);
+    assert!(said(&place.requests()[1]["messages"][2]).contains("the turn holds no call"));
+}
+
+#[test]
+fn a_refusal_of_the_model_and_a_failure_of_its_side_end_the_run() {
+    for (turn, content) in [
+        (r#"{"text":"I may not.","stop":"refusal"}"#, "the model refuses: I may not."),
+        (r#"{"error":"no key","kind":"auth"}"#, "the model failed: auth: no key"),
+    ] {
+        let run = Place::new(&[turn]).run(&["--goal", "g"], "");
+        let last = run.last();
+        assert_eq!((run.status, &last["outcome"], &last["content"]), (Some(1), &"failed".into(), &content.into()));
+    }
+}
+
+#[test]
+fn a_deadline_ends_a_run_that_waits() {
+    let place = Place::new(&[r#"{"calls":[{"tool_name":"wait","arguments":{}}]}"#]);
+    let run = place.run(&["--goal", "g", "--deadline", "0.5"], "");
+    let last = run.last();
+    assert_eq!((run.status, &last["outcome"]), (Some(124), &"limit".into()));
+    assert!(last["content"].as_str().unwrap().contains("the limit of 0.5 s"), "{last}");
+}
+
+#[test]
+fn what_is_denied_is_counted_and_makes_the_status_1() {
+    let place = Place::new(&[
+        r#"{"calls":[{"tool_name":"fail","arguments":{}}]}"#,
+        r#"{"calls":[{"tool_name":"echo","arguments":{}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#,
+    ]);
+    let rules = place.path("rules.toml");
+    std::fs::write(&rules, "[[rule]]\nid = \"no\"\nverdict = \"deny\"\ntool = \"echo\"\n").unwrap();
+    let mut agent = place.agent(&["--goal", "g", "--"]);
+    agent.arg(crate::process::binary("policy-check")).arg("--rules").arg(&rules).arg("--");
+    agent.arg(crate::process::example("stand-in-world"));
+    let run = super::Run::of(crate::process::pipe(&mut agent, b""));
+    let last = run.last();
+    assert_eq!(
+        (run.status, &last["outcome"], &last["denied"]),
+        (Some(1), &"done".into(), &1.into()),
+        "{:?}",
+        run.records
+    );
+}

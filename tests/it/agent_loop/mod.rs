@@ -1,0 +1,100 @@
+//! `agent-loop`: with a model that follows a script, and a world that does as it is asked.
+
+mod faults;
+mod limits;
+mod resumed;
+mod runs;
+
+use crate::process::{Ended, Talk, command, example, pipe};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder with a script of the model's, and what the model was asked.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// Each line is a turn of the model's: see tests/stand_in/model.rs.
+    fn new(script: &[&str]) -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("script"), script.join("\n")).unwrap();
+        Place { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The command, with the model side; `--` and the world are still to come.
+    fn agent(&self, arguments: &[&str]) -> Command {
+        let words = [example("stand-in-model"), self.path("script"), self.path("requests")];
+        let words = words.map(|word| format!("'{}'", word.display()));
+        let mut agent = command("agent-loop");
+        agent.arg("--llm").arg(words.join(" ")).args(arguments);
+        agent
+    }
+
+    /// Runs it over the stand-in world.
+    fn run(&self, arguments: &[&str], input: &str) -> Run {
+        let mut agent = self.agent(arguments);
+        agent.arg("--").arg(example("stand-in-world"));
+        Run::of(pipe(&mut agent, input.as_bytes()))
+    }
+
+    fn talk(&self, arguments: &[&str]) -> Talk {
+        Talk::start(self.agent(arguments).arg("--").arg(example("stand-in-world")))
+    }
+
+    fn requests(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path("requests")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// How a run ended, and its records.
+struct Run {
+    status: Option<i32>,
+    records: Vec<Value>,
+    stderr: String,
+}
+
+impl Run {
+    fn of(output: Output) -> Run {
+        let text = String::from_utf8(output.stdout).unwrap();
+        let records = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        Run { status: output.status.code(), records, stderr: String::from_utf8(output.stderr).unwrap() }
+    }
+
+    fn of_talk(ended: &Ended) -> Run {
+        let records = ended.lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        Run { status: ended.status.code(), records, stderr: ended.stderr.clone() }
+    }
+
+    /// Those of a type.
+    fn of_type(&self, name: &str) -> Vec<&Value> {
+        self.records.iter().filter(|record| record["type"] == name).collect()
+    }
+
+    /// The last one; its exit status is that of the process.
+    #[track_caller]
+    fn last(&self) -> &Value {
+        let last = self
+            .of_type("final")
+            .pop()
+            .unwrap_or_else(|| panic!("no final record: {:?} {}", self.records, self.stderr));
+        assert_eq!(last["exit_status"].as_i64().map(|status| status as i32), self.status, "{last} {}", self.stderr);
+        last
+    }
+}
+
+/// The texts of a message, one after the other.
+fn said(message: &Value) -> String {
+    let parts = message["content"].as_array().cloned().unwrap_or_default();
+    parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}

@@ -1,0 +1,123 @@
+//! Sessions that are ended at any moment, and go on.
+
+use super::{Place, Run, read};
+use crate::process::{binary, command, example, pipe, text};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const SCRIPT: [&str; 4] = [
+    r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}],"sleep_ms":10}"#,
+    r#"{"calls":[{"tool_name":"echo","arguments":{"n":2}}],"sleep_ms":10}"#,
+    r#"{"calls":[{"tool_name":"echo","arguments":{"n":3}}],"sleep_ms":10}"#,
+    r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"three"}}],"sleep_ms":10}"#,
+];
+
+/// The command, over a world that writes down what reaches it.
+fn agent(place: &Place) -> Command {
+    let world = format!("tee -a '{}' | '{}'", place.path("world").display(), example("stand-in-world").display());
+    let session = place.path("session");
+    let mut agent = place.agent(&["--goal", "g", "--session", session.to_str().unwrap(), "--", "sh", "-c", &world]);
+    agent.stdin(Stdio::null());
+    agent
+}
+
+/// Kills runs of one session until it reaches its goal; gives how often.
+fn kill_until_done(round: u64) -> u64 {
+    let place = Place::new(&SCRIPT);
+    for kills in 0..200 {
+        let mut child = agent(&place).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // From before it reads its session until after it has ended.
+        std::thread::sleep(Duration::from_micros((round * 7919 + kills * 104_729) % 120_000));
+        let _ = child.kill();
+        let output = child.wait_with_output().unwrap();
+        if output.status.code().is_some() {
+            check(&place, &Run::of(output));
+            return kills;
+        }
+        // One that has ended its goal starts nothing more.
+        if read_session(&place).contains("\"three\"") && is_done(&place) {
+            return kills;
+        }
+    }
+    panic!("round {round}: no end")
+}
+
+fn read_session(place: &Place) -> String {
+    std::fs::read_to_string(place.path("session")).unwrap_or_default()
+}
+
+fn is_done(place: &Place) -> bool {
+    let shown = command("agent-loop").arg("show").arg(place.path("session")).output().unwrap();
+    text(&shown.stdout).contains("three\n")
+}
+
+/// Nothing was executed twice, and nothing that was decided is missing.
+fn check(place: &Place, run: &Run) {
+    assert_eq!((run.status, &run.last()["content"]), (Some(0), &"three".into()), "{}", run.stderr);
+    let world = read(&place.path("world"));
+    let calls = world.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let made: Vec<i64> = calls.filter_map(|call| call["arguments"]["n"].as_i64()).collect();
+    for n in 1..=3 {
+        assert!(made.iter().filter(|made| **made == n).count() <= 1, "call {n} was made twice: {made:?}");
+    }
+    let last = place.requests().pop().unwrap();
+    let turns = last["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+    assert_eq!(turns.count(), 3, "{last}");
+    for n in 1..=3 {
+        let is_answered = last["messages"].to_string().contains(&format!("call_{}_0", n - 1));
+        assert!(is_answered, "call {n} has no result: {last}");
+    }
+}
+
+#[test]
+fn kills_at_any_moment_repeat_and_lose_nothing() {
+    let kills: u64 = (0..4).map(kill_until_done).sum();
+    assert!(kills >= 4, "it was killed {kills} times only");
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn two_hundred_kills_repeat_and_lose_nothing() {
+    let (mut kills, mut round) = (0, 0);
+    while kills < 200 {
+        kills += kill_until_done(100 + round);
+        round += 1;
+    }
+}
+
+#[test]
+fn a_call_that_was_under_way_is_reported_and_not_made_again() {
+    let place = Place::new(&[
+        r#"{"calls":[{"tool_name":"wait","arguments":{"n":1}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#,
+    ]);
+    let mut child = agent(&place).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    crate::process::eventually("the call is there", || {
+        std::fs::read_to_string(place.path("world")).is_ok_and(|world| world.contains("\"wait\""))
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let run = Run::of(pipe(&mut agent(&place), b""));
+    assert_eq!(run.last()["outcome"], "done", "{}", run.stderr);
+    assert_eq!(read(&place.path("world")).matches("\"wait\"").count(), 1);
+    let request = place.requests().pop().unwrap()["messages"].to_string();
+    assert!(request.contains("may have been executed, or not"), "{request}");
+    let shown = command("agent-loop").arg("show").arg(place.path("session")).output().unwrap();
+    let shown = text(&shown.stdout);
+    assert!(shown.starts_with("> g\n") && shown.contains("  wait {\"n\":1}") && shown.ends_with("ok\n"), "{shown}");
+}
+
+#[test]
+fn a_file_that_is_no_session_is_refused_and_stays() {
+    let place = Place::new(&[]);
+    for (content, why) in
+        [("hello", "no session"), ("hello\n", "line 1"), ("{\"format\":\"other\"}\n", "no session of agent-loop")]
+    {
+        std::fs::write(place.path("session"), content).unwrap();
+        let run = Run::of(pipe(&mut agent(&place), b""));
+        assert_eq!((run.status, run.stderr.contains(why)), (Some(2), true), "{}", run.stderr);
+        assert_eq!(read(&place.path("session")), content);
+    }
+    assert!(binary("agent-loop").exists());
+}
