@@ -4,6 +4,8 @@ mod faults;
 mod limits;
 mod resumed;
 mod runs;
+#[cfg(feature = "browser")]
+mod sites;
 
 use crate::process::{Ended, Talk, command, example, pipe};
 use serde_json::Value;

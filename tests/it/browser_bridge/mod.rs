@@ -99,7 +99,7 @@ pub fn serve(pages: &'static [(&'static str, &'static str)]) -> String {
 const MORE: &str = "Content-Length: 1000000000";
 
 /// A server whose answers to paths are given whole; what has none is a 404, and an empty one is never answered.
-fn serve_with(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> String {
+pub fn serve_with(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let answer = Arc::new(answer);
