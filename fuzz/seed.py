@@ -142,6 +142,12 @@ ENTRIES = [
     '"event":"passed","call_id":7,"tool":"pay","digest":"sha256:2","required_approval":true',
     '"event":"end"',
 ]
+MASKED = [
+    '{"to":"ann\\u0040example.com","a":"{\\"otp\\":\\"123456\\"}","cookies":[{"name":"sid","value":"x"}],"<EMAIL_1>":4111111111111111}',
+    '{"type":"tool_call","arguments":{"text":"hunter2"},"target":{"name":"Password"}}', "4111 1111 1111 1111 GB29 NWBK 6016 1331 9268 19 <CARD_1>",
+    "password='x' Cookie: a=b https://a:b1@c/ Bearer abc123def tel. +44 (0)20 7946 0018 x12", "-----BEGIN PRIVATE KEY-----\\nMIIB\\n-----END PRIVATE KEY-----",
+    "sk-ant-0123456789abcdefghij eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln \u00ad\uff14\uff11 \\u005cu0040",
+]
 PROJECT = 'config_version=5\r\n\n[autoload]\n\nAgentBridge="*res://x.gd"\n\n[display]\nSCRIPT ERROR: Parse Error'
 
 
@@ -166,6 +172,7 @@ def main():
     seed(corpus, "client_lines", ["\n".join(said).encode() for said in CLIENTS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
     seed(corpus, "browser_messages", [bytes([size]) + b"\0".join(message.encode() for message in BROWSER) for size in (1, 255)])
+    seed(corpus, "mask", [line.encode() for line in MASKED + CALLS])
     seed(corpus, "snapshots", list(snapshots(os.path.join(os.path.dirname(fixtures.rstrip("/")), "snapshots"))) + ["\n".join(BRIDGE).encode()])
     seed(corpus, "text_calls", [text.encode() for text in WRITTEN])
     seed(corpus, "turns", list(turns(os.path.join(os.path.dirname(fixtures.rstrip("/")), "models"))))

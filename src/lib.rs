@@ -13,9 +13,10 @@
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
 //! - [`agent`]: the loop of an agent as a state machine; pure.
 //! - [`llm`]: what is sent to each model provider, and how its answer becomes a turn; pure.
+//! - [`mask`]: personal data and secrets in a line, replaced by placeholders; pure.
 //! - [`record`]: the vocabulary of records, and the one recogniser of calls.
 //! - [`rpc`]: JSON-RPC lines of either side.
-//! - `json`, [`glob`]: JSON text written piece by piece; names matched by a pattern.
+//! - `json`, [`glob`], `identifier`: JSON text written piece by piece; names matched by a pattern; the words of a name.
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
 pub mod agent;
@@ -23,10 +24,12 @@ pub mod approvals;
 pub mod cmd;
 pub mod glob;
 pub mod godot;
+mod identifier;
 pub mod io;
 pub mod journal;
 mod json;
 pub mod llm;
+pub mod mask;
 pub mod mcp;
 pub mod policy;
 pub mod record;

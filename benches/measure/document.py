@@ -21,6 +21,8 @@ GROUPS = {
     "replay": ("replay", "A log is filtered, beside the same filter in jaq; then it is played at its times, beside a loop that only sleeps: how late a"
                " line is."),
     "log": ("jsonl-log", "Four columns are cut out of a log as CSV, beside the same with jq and Miller."),
+    "mask": ("jsonl-mask", "Lines with personal data and without, beside jq with patterns for the same kinds, which checks no digits, knows no fields, and"
+             " numbers no values."),
     "godot": ("godot-bridge", "A command goes to a running game and its answer comes back. godot-e2e does the same in the same game, but answers once a"
               " frame."),
     "browser": ("browser-bridge", "A page is opened, clicked, listed and drawn, beside MCP servers that do the same with the same Chromium; then 1,000 calls are"

@@ -24,6 +24,7 @@ def start_up(bench):
         "godot-bridge --version": ["--version"],
         "hitl-gate, empty input": [],
         "jsonl-log check, one line": ["check", log],
+        "jsonl-mask, empty input": [],
         "jsonl-record, empty input": ["/dev/null"],
         "llm-pipe, empty input": ["--model", "ollama/m"],
         "mcp-pipe --version": ["--version"],

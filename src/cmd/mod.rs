@@ -18,6 +18,7 @@ pub mod godot_bridge;
 pub mod hitl_gate;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
+pub mod jsonl_mask;
 #[cfg(feature = "jq")]
 pub mod jsonl_record;
 #[cfg(feature = "http")]
@@ -70,6 +71,7 @@ pub const ALL: &[Command] = &[
     hitl_gate::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_log::COMMAND,
+    jsonl_mask::COMMAND,
     #[cfg(feature = "jq")]
     jsonl_record::COMMAND,
     #[cfg(feature = "http")]

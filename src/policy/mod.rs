@@ -7,7 +7,6 @@ pub mod audit;
 #[cfg(feature = "gates")]
 pub mod builtin;
 pub mod detector;
-mod identifier;
 pub mod marks;
 pub mod rules;
 pub mod snapshot;

@@ -202,7 +202,7 @@ fn the_documents_sessions_print_what_they_show() {
     let pages = pages();
     let sessions: Vec<_> =
         pages.iter().flat_map(|(page, text)| sessions(text).into_iter().map(move |session| (page, session))).collect();
-    for page in ["README.md", "docs/gates.md", "docs/logs.md", "docs/spire.md"] {
+    for page in ["README.md", "docs/gates.md", "docs/logs.md", "docs/masking.md", "docs/spire.md"] {
         assert!(sessions.iter().any(|(of, _)| *of == page), "{page} shows nothing");
     }
     for (page, session) in sessions {

@@ -20,6 +20,7 @@ mod godot_bridge;
 mod hitl_gate;
 mod house;
 mod jsonl_log;
+mod jsonl_mask;
 mod jsonl_record;
 mod llm_pipe;
 mod log;

@@ -39,6 +39,7 @@ pub fn sample_of(command: &Command) -> Sample {
         "godot-bridge" => (&["--", &game, "echo"], r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#),
         "hitl-gate" => (&[], r#"{"tool":"browser_click","args":{"ref":"e12"},"id":1}"#),
         "jsonl-log" => (&["recover"], OBSERVATION),
+        "jsonl-mask" => (&[], OBSERVATION),
         "jsonl-record" => (&["/dev/null"], OBSERVATION),
         "llm-pipe" => (
             &["--model", "gemini/g", "--base-url", models, "--max-line", "4M"],
@@ -59,7 +60,7 @@ pub fn sample_of(command: &Command) -> Sample {
         arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
         line,
         is_filter: matches!(command.name, "jsonl-record" | "valid-actions"),
-        takes_any_line: command.name == "jsonl-record",
+        takes_any_line: matches!(command.name, "jsonl-mask" | "jsonl-record"),
         reopens: command.name == "jsonl-record",
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cmd::filter::{Change, Filter};
 use crate::cmd::options::TOO_DEEP;
+use crate::identifier::unspelled;
 use crate::io::lines::{Line, deeper_than, is_json, replace_values};
 use crate::io::report::Failure;
 use crate::journal::Direction;
@@ -22,18 +23,14 @@ pub(super) struct RedactOptions {
     /// Write what this jq filter makes of each text line, which it sees as a string: a string, or nothing; `.` keeps them all
     #[arg(long, value_name = "JQ")]
     redact_text: Option<String>,
-    /// Replace the values of these keys, wherever they stand in a message, by "[redacted]"; upper and lower case are the same
+    /// Replace the values of these keys, wherever they stand in a message, by "[redacted]", in any spelling: api_key is apiKey and API-Key, too
     #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_parser = key)]
     redact_keys: Vec<String>,
 }
 
 fn key(text: &str) -> Result<String, &'static str> {
     let key = text.trim();
-    if key.is_empty() {
-        Err("names of keys with commas between, such as password,token")
-    } else {
-        Ok(key.to_lowercase())
-    }
+    if key.is_empty() { Err("names of keys with commas between, such as password,token") } else { Ok(unspelled(key)) }
 }
 
 /// The same, compiled.
@@ -122,7 +119,7 @@ impl Redaction {
             out.extend_from_slice(json.as_bytes());
             return false;
         }
-        replace_values(json, &|key| self.keys.contains(&key.to_lowercase()), REDACTED, out)
+        replace_values(json, &|key| self.keys.contains(&unspelled(key)), REDACTED, out)
     }
 
     fn keep_text(&self, line: &Line<'_>, direction: Direction) -> Kept {

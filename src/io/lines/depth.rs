@@ -43,7 +43,7 @@ fn deepest_beyond(body: &[u8], limit: usize) -> bool {
 }
 
 /// The position behind the quote that ends the string whose content starts at `at`.
-pub(super) fn string_end(body: &[u8], mut at: usize) -> usize {
+pub(crate) fn string_end(body: &[u8], mut at: usize) -> usize {
     while let Some(found) = body.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found + 1;
         if body[at - 1] == b'"' {

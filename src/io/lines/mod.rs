@@ -15,10 +15,12 @@ mod values;
 
 pub use change::{Change, change};
 pub use depth::deeper_than;
+pub(crate) use depth::string_end;
 pub(crate) use field::range_in;
 pub use field::{FieldError, FieldPosition, find, set, set_at};
 pub use json::is_json;
 pub use path::{Path, Paths, Step, plain_text};
+pub(crate) use scan::behind_space;
 pub use splitter::Splitter;
 pub use values::replace_values;
 

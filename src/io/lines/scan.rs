@@ -110,7 +110,7 @@ impl<'a> Key<'a> {
     }
 }
 
-pub(super) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
         at += 1;
     }

@@ -4,8 +4,8 @@
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
 use super::{JudgedCall, address, files, flags, found, plain_key, request, run, sql};
+use crate::identifier::words;
 use crate::policy::detector::ActionKind;
-use crate::policy::identifier::words;
 use crate::policy::verdict::{Decision, Verdict};
 use crate::record::Call;
 use serde_json::value::RawValue;

@@ -2,8 +2,8 @@
 
 use super::names::{self, Class};
 use super::{JudgedCall, allow, found};
+use crate::identifier::words;
 use crate::policy::detector::ActionKind;
-use crate::policy::identifier::words;
 use crate::policy::verdict::{Decision, Verdict};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;

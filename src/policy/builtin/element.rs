@@ -1,8 +1,8 @@
 //! The element that a call acts on, and what is said of it.
 
 use super::{JudgedCall, allow, found};
+use crate::identifier::words;
 use crate::policy::detector::{ActionKind, Element, Finding, classify};
-use crate::policy::identifier::words;
 use crate::policy::snapshot::Named;
 use crate::policy::target::Target;
 use crate::policy::verdict::{Decision, Verdict};

@@ -3,8 +3,8 @@
 use super::found;
 use super::lexicon::{Noun, PREPOSITIONS, Sense};
 use super::phrase::{self, Word};
+use crate::identifier::words;
 use crate::policy::detector::ActionKind;
-use crate::policy::identifier::words;
 use crate::policy::verdict::Decision;
 use serde_json::Value;
 

@@ -20,10 +20,10 @@ mod typing;
 
 use super::annotations::Hint;
 use super::detector::{ActionKind, Finding};
-use super::identifier::words;
 use super::snapshot::{Named, Snapshot};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
+use crate::identifier::words;
 use crate::json::Object;
 use crate::record::{Call, Fields};
 use address::judge_address;

@@ -3,8 +3,8 @@
 
 use super::lexicon::{Sense, is_about_access, is_about_payment, look_up};
 use super::phrase::{self, certain_effect, class_of, is_one_noun};
+use crate::identifier::words;
 use crate::policy::detector::ActionKind;
-use crate::policy::identifier::words;
 use std::collections::HashMap;
 
 /// What calling a tool is, as far as its name says.

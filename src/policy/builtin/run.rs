@@ -1,8 +1,8 @@
 //! Tools that run what is written in their arguments, as shell text, as a program's arguments, or as SQL.
 
 use super::{JudgedCall, allow, found, plain_key, shell, sql};
+use crate::identifier::words;
 use crate::policy::detector::ActionKind;
-use crate::policy::identifier::words;
 use crate::policy::verdict::Decision;
 use serde_json::{Map, Value};
 

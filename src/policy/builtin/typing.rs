@@ -3,8 +3,8 @@
 use super::element::find;
 use super::keys::enters;
 use super::{JudgedCall, allow, found};
+use crate::identifier::words;
 use crate::policy::detector::ActionKind;
-use crate::policy::identifier::words;
 use crate::policy::snapshot::Named;
 use crate::policy::target::Target;
 use crate::policy::verdict::Decision;

@@ -2,7 +2,7 @@
 
 use super::listed::{NUMBERS, plain};
 use super::{Named, Snapshot, godot, selector};
-use crate::policy::identifier::words;
+use crate::identifier::words;
 use crate::policy::target::Target;
 use crate::record::Fields;
 use serde_json::Value;

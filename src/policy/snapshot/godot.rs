@@ -4,7 +4,7 @@
 //! stays the best that is known of it, and of one that was never seen its name tells.
 
 use super::tree::{ElementKind, Item};
-use crate::policy::identifier::split;
+use crate::identifier::split;
 use serde_json::{Map, Value};
 
 /// The nodes that a result shows, at whatever place; parents before their children.

@@ -1,6 +1,6 @@
 //! Lists of numbered elements: objects with a number or an id, and a role, a name or a text.
 
-use crate::policy::identifier::words;
+use crate::identifier::words;
 use crate::policy::target::Target;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 //!
 //! They are words of whoever calls, so they are weaker than what a page shows; what they lead to is told without a snapshot's id.
 
-use crate::policy::identifier::split;
+use crate::identifier::split;
 use crate::policy::target::Target;
 
 /// What a selector finds, as far as its words tell; `None` where they tell nothing.

@@ -108,6 +108,15 @@ fn secrets_stay_out_of_a_log_that_still_replays() {
 }
 
 #[test]
+fn a_log_that_is_shared_has_no_personal_data_and_is_still_a_log() {
+    let ran = run("share-a-log.sh", &[]);
+    let told = "{\"tool\":\"browser_type\",\"args\":{\"element\":\"E-mail\",\"text\":\"<EMAIL_1>\"}}\n\
+                {\"tool\":\"browser_type\",\"args\":{\"element\":\"Password\",\"text\":\"<PASSWORD_1>\"}}\n\
+                {\"tool\":\"pay\",\"args\":{\"card\":\"<CARD_1>\",\"amount\":12.50}}\n";
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), told), "{}", ran.stderr);
+}
+
+#[test]
 fn an_agent_in_the_shell_decides_by_results() {
     if !has_jq() {
         return;

@@ -144,13 +144,13 @@ fn redact_text_alone_leaves_json_as_it_came_and_fails_where_it_gives_no_string()
 #[test]
 fn the_values_of_redacted_keys_are_replaced_anywhere_in_a_json_line() {
     let (_folder, file) = new_log();
-    let input = "{\"params\": {\"Password\":\"hunter2\", \"n\":1.10}, \"list\":[{\"TOKEN\":{\"a\":[\"hunter2\"]}}]}\r\n\
+    let input = "{\"params\": {\"Password\":\"hunter2\", \"n\":1.10}, \"list\":[{\"TOKEN\":{\"a\":[\"hunter2\"]}}],\"apiKey\":[\"hunter2\"]}\r\n\
                  {\"pass\\u0077ord\":\"hunter2\"}\n{\"passwords\":1,\"x\":\"token\"}\nlog in as hunter2\n";
-    let output = pipe(record(&file).args(["--redact-keys", "password, Token"]), input.as_bytes());
+    let output = pipe(record(&file).args(["--redact-keys", "password, Token, api_key"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)));
     let told = "jsonl-record: text lines that were kept out of the log: 1 (--redact-text says what to write of them)\n";
     assert_eq!(text(&output.stderr), told);
-    let kept = "{\"params\": {\"Password\":\"[redacted]\", \"n\":1.10}, \"list\":[{\"TOKEN\":\"[redacted]\"}]}\r\n\
+    let kept = "{\"params\": {\"Password\":\"[redacted]\", \"n\":1.10}, \"list\":[{\"TOKEN\":\"[redacted]\"}],\"apiKey\":\"[redacted]\"}\r\n\
                 {\"pass\\u0077ord\":\"[redacted]\"}\n{\"passwords\":1,\"x\":\"token\"}\n";
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), kept);
     assert!(!std::fs::read_to_string(&file).unwrap().contains("hunter2"));

@@ -27,3 +27,10 @@ pub fn split(name: &str) -> Vec<&str> {
 pub fn words(name: &str) -> Vec<String> {
     split(name).into_iter().map(str::to_lowercase).collect()
 }
+
+/// A name as it is compared where its spelling does not count: its words in lower case, without marks between.
+/// `api_key`, `API-Key` and `apiKey` are the same.
+pub fn unspelled(name: &str) -> String {
+    let unspelled = split(name).concat().to_lowercase();
+    if unspelled.is_empty() { name.to_lowercase() } else { unspelled }
+}

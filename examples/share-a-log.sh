@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Makes a copy of a log that can be shown to others: personal data and secrets become placeholders, all else stays, and the copy is still
+# a log. Prints the masked messages.
+#
+# usage: share-a-log.sh [LOG]
+#
+# Needs nothing else. Without LOG, an agent logs in to a world that only repeats its calls (`cat`), which is recorded; in a copy, name a
+# log of your own, and rules for what only you know (`jsonl-mask --rules FILE`).
+# Ends with 1 if a line could not be masked; an error record stands in its place.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+log=${1:-$folder/run.jsonl}
+
+calls() {
+    echo '{"tool":"browser_type","args":{"element":"E-mail","text":"ann@example.com"}}'
+    echo '{"tool":"browser_type","args":{"element":"Password","text":"hunter2"}}'
+    echo '{"tool":"pay","args":{"card":"4111 1111 1111 1111","amount":12.50}}'
+}
+
+if (($# == 0)); then
+    calls | jsonl-record --child world "$log" -- cat >"$folder/passed"
+fi
+jsonl-mask <"$log" >"$folder/shared.jsonl"
+replay --quiet --dir in --speed max "$folder/shared.jsonl"

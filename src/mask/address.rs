@@ -1,0 +1,72 @@
+//! E-mail addresses, and credentials in URLs.
+
+use super::finding::{Finding, Kind};
+use memchr::memchr_iter;
+use memchr::memmem;
+use std::ops::Range;
+
+/// Finds addresses such as `ann@example.com`, also with `%40` for the sign. The domain has a dot and ends in letters; a file such as
+/// `icon@2x.png` is none.
+pub(super) fn find_emails(text: &str, found: &mut Vec<Finding>) {
+    let bytes = text.as_bytes();
+    let encoded = memmem::find_iter(bytes, b"%40").map(|at| (at, 3));
+    for (at, length) in memchr_iter(b'@', bytes).map(|at| (at, 1)).chain(encoded) {
+        let (before, domain) = (&text[..at], &text[at + length..]);
+        if let (Some(local), Some(domain)) = (local_part(before), domain_length(domain)) {
+            found.push(Finding::new(text, at - local..at + length + domain, Kind::EMAIL));
+        }
+    }
+}
+
+/// How long the name is that `before` ends with. Marks may stand in it but not at its beginning.
+fn local_part(before: &str) -> Option<usize> {
+    let belongs = |character: &char| character.is_alphanumeric() || ".!$%*+-^_~'".contains(*character);
+    // 64 characters are the most (RFC 5321, section 4.5.3.1.1); some software takes more.
+    let taken: Vec<char> = before.chars().rev().take(128).take_while(belongs).collect();
+    let marks = taken.iter().rev().take_while(|character| !character.is_alphanumeric() && **character != '_').count();
+    let length = taken[..taken.len() - marks].iter().map(|character| character.len_utf8()).sum();
+    // The user of every server of repositories.
+    let is_git = before[before.len() - length..] == *"git";
+    (length > 0 && !is_git).then_some(length)
+}
+
+/// How long the domain is that `text` begins with.
+fn domain_length(text: &str) -> Option<usize> {
+    let belongs = |character: char| character.is_alphanumeric() || character == '-' || character == '.';
+    let mut domain = &text[..text.find(|character| !belongs(character)).unwrap_or(text.len())];
+    loop {
+        domain = domain.trim_end_matches(['.', '-']);
+        let (_, last) = domain.rsplit_once('.')?;
+        let is_top = last.starts_with("xn--") || last.chars().count() >= 2 && last.chars().all(char::is_alphabetic);
+        if is_top {
+            break;
+        }
+        // What follows a full stop may be the next sentence.
+        domain = &domain[..domain.len() - last.len()];
+    }
+    let labels_are_good = domain.split('.').all(|label| !label.is_empty() && !label.starts_with('-'));
+    let (first, _) = domain.split_once('.')?;
+    let is_scale = first
+        .strip_suffix('x')
+        .is_some_and(|scale| !scale.is_empty() && scale.bytes().all(|byte| byte.is_ascii_digit()));
+    (labels_are_good && !is_scale).then_some(domain.len())
+}
+
+/// Finds the user and the password of `scheme://user:password@host` (RFC 3986, section 3.2.1).
+pub(super) fn find_credentials(text: &str, found: &mut Vec<Finding>) {
+    for scheme in memmem::find_iter(text.as_bytes(), b"://") {
+        let start = scheme + 3;
+        let ends = |character: char| character.is_whitespace() || "/?#\"'<>\\`".contains(character);
+        let rest = &text[start..];
+        let authority = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        if let Some(user) = userinfo(authority) {
+            found.push(Finding::new(text, start..start + user.end, Kind::CREDENTIALS));
+        }
+    }
+}
+
+fn userinfo(authority: &str) -> Option<Range<usize>> {
+    let at = authority.rfind('@')?;
+    let (_, password) = authority[..at].split_once(':')?;
+    (!password.is_empty()).then_some(0..at)
+}

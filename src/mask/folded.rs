@@ -1,0 +1,114 @@
+//! A text as its reader takes it: JSON's escapes resolved, digits and marks of other scripts as those of ASCII, invisible
+//! characters left out. What is found there is mapped back to the bytes that it was written with.
+
+use super::finding::Finding;
+use std::ops::Range;
+
+/// The text as it is read; `None` where that is how it is written.
+///
+/// Text that is no JSON is read in the same way, since logs quote JSON: a backslash that begins no escape of JSON stays.
+pub(super) fn fold(raw: &str) -> Option<String> {
+    if raw.is_ascii() && !raw.contains('\\') {
+        return None;
+    }
+    let folded: String = Characters { raw, at: 0 }.filter_map(|(_, character)| character).collect();
+    (folded != raw).then_some(folded)
+}
+
+/// Maps what was found in `fold(raw)` to where it stands in `raw`. The findings are sorted and do not overlap.
+pub(super) fn map_back(raw: &str, found: &mut [Finding]) {
+    let mut characters = Characters { raw, at: 0 };
+    let mut folded = 0;
+    for finding in found {
+        let Range { start, end } = finding.range.clone();
+        let mut written: Option<Range<usize>> = None;
+        while folded < end
+            && let Some((range, character)) = characters.next()
+        {
+            let Some(character) = character else { continue };
+            if folded >= start {
+                let from = written.map_or(range.start, |written| written.start);
+                written = Some(from..range.end);
+            }
+            folded += character.len_utf8();
+        }
+        finding.range = written.unwrap_or(raw.len()..raw.len());
+    }
+}
+
+/// The characters of a text, each with the bytes that it is written with; `None` for one that is not seen.
+struct Characters<'a> {
+    raw: &'a str,
+    at: usize,
+}
+
+impl Iterator for Characters<'_> {
+    type Item = (Range<usize>, Option<char>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.at;
+        let rest = self.raw.get(start..)?;
+        let first = rest.chars().next()?;
+        let (length, character) = if first == '\\' { unescape(rest) } else { (first.len_utf8(), first) };
+        self.at += length;
+        Some((start..self.at, plain(character)))
+    }
+}
+
+/// The length of the escape that `text` begins with, and what it stands for (RFC 8259, section 7). Half a surrogate pair stands for
+/// U+FFFD.
+fn unescape(text: &str) -> (usize, char) {
+    let bytes = text.as_bytes();
+    match bytes.get(1) {
+        Some(&byte @ (b'"' | b'\\' | b'/')) => (2, char::from(byte)),
+        Some(b'n') => (2, '\n'),
+        Some(b'r') => (2, '\r'),
+        Some(b't') => (2, '\t'),
+        Some(b'b') => (2, '\u{8}'),
+        Some(b'f') => (2, '\u{c}'),
+        Some(b'u') => match (unit(bytes, 2), unit(bytes, 8)) {
+            (Some(high @ 0xd800..0xdc00), Some(low @ 0xdc00..0xe000)) if bytes.get(6..8) == Some(b"\\u") => {
+                let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+                (12, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+            }
+            (Some(code), _) => (6, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)),
+            (None, _) => (1, '\\'),
+        },
+        _ => (1, '\\'),
+    }
+}
+
+/// The four hexadecimal digits at `at`.
+fn unit(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + 4).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// The zeros of the scripts whose digits are written in numbers of cards and phones (Unicode's category Nd).
+const ZEROS: [u32; 19] = [
+    0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040,
+    0x17e0, 0x1810, 0xff10,
+];
+
+/// The character of ASCII that is read for this one; `None` for one that is not seen.
+fn plain(character: char) -> Option<char> {
+    let code = character as u32;
+    match character {
+        '\0'..='\u{7f}' => Some(character),
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => None,
+        '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' => None,
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' => Some('-'),
+        '\u{2024}' | '\u{3002}' | '\u{ff61}' => Some('.'),
+        '\u{fe6b}' => Some('@'),
+        // Not quotes and backslashes: they would end strings that no reader of JSON ends there.
+        '\u{ff02}' | '\u{ff07}' | '\u{ff3c}' => Some(character),
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(code - 0xfee0),
+        // Mathematical digits, in five styles.
+        '\u{1d7ce}'..='\u{1d7ff}' => char::from_digit((code - 0x1d7ce) % 10, 10),
+        _ if character.is_whitespace() => Some(' '),
+        _ => {
+            let digit = ZEROS.iter().find_map(|zero| code.checked_sub(*zero).filter(|digit| *digit < 10));
+            Some(digit.and_then(|digit| char::from_digit(digit, 10)).unwrap_or(character))
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The walk over a line of JSON: each string is looked into by its decoded value, and by the field that it stands in.
+
+use super::finding::{Finding, Kind, settle};
+use super::names::{Field, described, field};
+use super::search::Search;
+use super::secrets::scheme_length;
+use crate::io::lines::{behind_space, string_end};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Finds what is to be masked in `json`, which is one JSON value.
+pub(super) fn find(search: Search<'_>, json: &str) -> Vec<Finding> {
+    let mut walk =
+        Walk { search, json, frames: Vec::new(), typed: Vec::new(), described: Vec::new(), found: Vec::new() };
+    walk.all();
+    settle(json, walk.found)
+}
+
+struct Walk<'a> {
+    search: Search<'a>,
+    json: &'a str,
+    /// The arrays and objects that are open.
+    frames: Vec<Frame>,
+    /// Values that are secrets if the field is one for secrets that they are typed into; those of a frame are the last.
+    typed: Vec<Range<usize>>,
+    /// Texts that say what that field is.
+    described: Vec<Range<usize>>,
+    found: Vec<Finding>,
+}
+
+/// An array or an object that is open.
+struct Frame {
+    /// What it is to the object around it.
+    field: Field,
+    /// What the field is that comes next; in an array, what each element is.
+    next: Field,
+    /// Where its texts begin in [`Walk::typed`] and [`Walk::described`].
+    typed_from: usize,
+    described_from: usize,
+    /// What is typed there is a secret.
+    typed_kind: Option<Kind>,
+    /// It is a record whose token is a piece of text.
+    is_message: bool,
+}
+
+impl Walk<'_> {
+    fn all(&mut self) {
+        let bytes = self.json.as_bytes();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => at = self.string(at),
+                b'{' | b'[' => {
+                    self.open(*byte == b'[');
+                    at += 1;
+                }
+                b'}' | b']' => {
+                    self.close();
+                    at += 1;
+                }
+                _ => at += 1,
+            }
+        }
+    }
+
+    fn next(&self) -> Field {
+        self.frames.last().map_or(Field::Other, |frame| frame.next)
+    }
+
+    fn open(&mut self, is_array: bool) {
+        let field = self.next();
+        let secret = if let Field::Secret(kind) | Field::Secrets(kind) = field { Some(kind) } else { None };
+        self.frames.push(Frame {
+            field,
+            next: match field {
+                Field::Secrets(kind) if is_array => Field::Secret(kind),
+                field if is_array => field,
+                _ => Field::Other,
+            },
+            typed_from: self.typed.len(),
+            described_from: self.described.len(),
+            // A list of cookies has the value of each in a field.
+            typed_kind: secret,
+            is_message: false,
+        });
+    }
+
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        let has_typed = self.typed.len() > frame.typed_from;
+        let kind = match frame.typed_kind {
+            None if has_typed || frame.field == Field::Target => self.described_kind(frame.described_from),
+            kind => kind,
+        };
+        self.described.truncate(frame.described_from);
+        match kind {
+            Some(kind) => {
+                for range in self.typed.drain(frame.typed_from..).collect::<Vec<_>>() {
+                    self.take(range, kind);
+                }
+            }
+            // The target may follow.
+            None if frame.field == Field::Arguments => {}
+            None => self.typed.truncate(frame.typed_from),
+        }
+        if let Some(outer) = self.frames.last_mut()
+            && matches!(frame.field, Field::Target | Field::Arguments)
+        {
+            outer.typed_kind = outer.typed_kind.or(kind);
+        }
+    }
+
+    /// What the texts say, from this one on.
+    fn described_kind(&self, from: usize) -> Option<Kind> {
+        self.described[from..].iter().find_map(|range| described(&decoded(&self.json[range.clone()])))
+    }
+
+    /// Takes the string at `start`, and gives the position behind it.
+    fn string(&mut self, start: usize) -> usize {
+        let bytes = self.json.as_bytes();
+        let end = string_end(bytes, start + 1);
+        let content = start + 1..end - 1;
+        // In JSON, a string before a colon is a key.
+        let colon = behind_space(bytes, end);
+        if bytes.get(colon) == Some(&b':') {
+            self.key(content);
+            return colon + 1;
+        }
+        self.value(content);
+        end
+    }
+
+    /// Keys are masked, too: tables are kept by address or number.
+    fn key(&mut self, content: Range<usize>) {
+        let name = decoded(&self.json[content.clone()]);
+        let next = self.search.rules().field(&name).map_or_else(|| field(&name), Field::Secret);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.next = match frame.field {
+                Field::Secrets(kind) if !is_of_schema(&name) => Field::Secret(kind),
+                _ => next,
+            };
+        }
+        self.look_into(content, false);
+    }
+
+    fn value(&mut self, content: Range<usize>) {
+        match self.next() {
+            Field::Secret(Kind::TOKEN) if self.frames.last().is_some_and(|frame| frame.is_message) => {
+                self.look_into(content, false)
+            }
+            Field::Secret(kind) | Field::Secrets(kind) => self.take(content, kind),
+            Field::Phone => self.look_into(content, true),
+            other => {
+                match other {
+                    Field::Typed => self.typed.push(content.clone()),
+                    Field::Described | Field::Target => self.described.push(content.clone()),
+                    Field::Type => {
+                        let is_message = &self.json[content.clone()] == "assistant_message";
+                        if let Some(frame) = self.frames.last_mut() {
+                            frame.is_message |= is_message;
+                        }
+                        self.described.push(content.clone());
+                    }
+                    _ => {}
+                }
+                self.look_into(content, false);
+            }
+        }
+    }
+
+    /// Takes a whole string as a value of this kind, but for the name of an authentication scheme.
+    fn take(&mut self, content: Range<usize>, kind: Kind) {
+        let start = content.start + scheme_length(&self.json[content.clone()]);
+        let range = start..content.end;
+        let text = &self.json[range.clone()];
+        if self.search.is_lookalike(text) {
+            self.look_into(range, false);
+        } else if !text.is_empty() {
+            self.found.push(Finding { value: decoded(text).into_owned(), range, kind });
+        }
+    }
+
+    fn look_into(&mut self, content: Range<usize>, is_phone: bool) {
+        let found = self.search.in_string(&self.json[content.clone()], is_phone);
+        let shifted = found.into_iter().map(|finding| Finding {
+            range: finding.range.start + content.start..finding.range.end + content.start,
+            ..finding
+        });
+        self.found.extend(shifted);
+    }
+}
+
+/// Whether a schema says something by this name about a field, whose value it does not have.
+fn is_of_schema(name: &str) -> bool {
+    matches!(
+        name,
+        "type"
+            | "title"
+            | "description"
+            | "format"
+            | "pattern"
+            | "enum"
+            | "required"
+            | "$ref"
+            | "name"
+            | "domain"
+            | "path"
+    )
+}
+
+/// A string's content without its escapes.
+fn decoded(content: &str) -> Cow<'_, str> {
+    if !content.contains('\\') {
+        return Cow::Borrowed(content);
+    }
+    // Half a surrogate pair is no text.
+    serde_json::from_str(&format!("\"{content}\"")).map_or(Cow::Borrowed(content), Cow::Owned)
+}

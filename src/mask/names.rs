@@ -1,0 +1,241 @@
+//! Names of fields: which hold secrets, what is typed, or what it is typed into.
+
+use super::finding::Kind;
+use crate::identifier::split;
+use std::borrow::Cow;
+
+/// What the value of a field is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Secret(Kind),
+    /// Several, each under a name of its own where they are an object.
+    Secrets(Kind),
+    /// A phone number, in whatever form.
+    Phone,
+    /// What is typed, or set: a secret where the field that it is typed into is one for secrets.
+    Typed,
+    /// Says what the field is that something is typed into.
+    Described,
+    /// The element that a call acts on.
+    Target,
+    /// A call's arguments, or where JSON-RPC has the target.
+    Arguments,
+    /// The type of a record, or of a field of a form.
+    Type,
+    Other,
+}
+
+/// What the value of the field with this name is, in whatever spelling.
+pub(super) fn field(name: &str) -> Field {
+    match name {
+        "text" | "value" | "keys" => Field::Typed,
+        "name" | "element" | "label" | "role" | "id" | "key" | "field" | "selector" | "placeholder" | "context" => {
+            Field::Described
+        }
+        "target" => Field::Target,
+        "arguments" | "args" | "edited_arguments" | "params" | "input" | "_meta" => Field::Arguments,
+        "type" => Field::Type,
+        _ => match secret(name) {
+            Some(kind) if name.ends_with(['s', 'S']) && !name.ends_with("ss") => Field::Secrets(kind),
+            Some(kind) => Field::Secret(kind),
+            None if is_phone(name) => Field::Phone,
+            None => Field::Other,
+        },
+    }
+}
+
+/// Words for passwords, as they stand in names of fields and on forms. Where one is part of a word, that is one, too.
+const PASSWORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "passwort",
+    "kennwort",
+    "contraseña",
+    "contrasena",
+    "mot de passe",
+    "motdepasse",
+    "senha",
+    "wachtwoord",
+    "hasło",
+    "lösenord",
+    "adgangskode",
+    "salasana",
+    "heslo",
+    "jelszó",
+    "parola",
+    "şifre",
+    "пароль",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "كلمة المرور",
+    "סיסמה",
+    "पासवर्ड",
+    "mật khẩu",
+    "kata sandi",
+];
+
+/// What a text on a form, or a name, says of the field beside it: that secrets are typed there.
+pub(super) fn described(text: &str) -> Option<Kind> {
+    // More is no name.
+    const LONGEST: usize = 200;
+    if text.len() > LONGEST {
+        return None;
+    }
+    secret(text).or_else(|| is_password(&without_placeholders(text)).then_some(Kind::PASSWORD))
+}
+
+fn is_password(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    PASSWORDS.iter().any(|password| lower.contains(password))
+}
+
+/// The kind of secret that a field with this name holds: its words end with one for a secret, but for such as "new" and "value".
+pub(super) fn secret(name: &str) -> Option<Kind> {
+    const LONGEST: usize = 100;
+    // What stands in angle brackets, such as a placeholder, says nothing of the field.
+    if name.len() < 3 || name.len() > LONGEST || name.contains('<') {
+        return None;
+    }
+    let mut found = None;
+    let mut before = String::new();
+    for word in split(name) {
+        let word = word.to_lowercase();
+        match secret_word(&before, &word) {
+            Some(kind) => found = Some(kind),
+            None if says_nothing(&word) => {}
+            None => found = None,
+        }
+        before = word;
+    }
+    found
+}
+
+/// A label without what stands in angle brackets, such as a placeholder.
+fn without_placeholders(name: &str) -> Cow<'_, str> {
+    if !name.contains('<') {
+        return Cow::Borrowed(name);
+    }
+    let is_inner = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let outside =
+        |part: &str| part.trim_start_matches(is_inner).strip_prefix('>').map_or(part.to_owned(), str::to_owned);
+    Cow::Owned(
+        name.split('<')
+            .enumerate()
+            .map(|(index, part)| if index > 0 { outside(part) } else { part.to_owned() })
+            .collect(),
+    )
+}
+
+fn secret_word(before: &str, word: &str) -> Option<Kind> {
+    let kind = match word {
+        "pwd" | "passwords" => Kind::PASSWORD,
+        "pass"
+            if matches!(
+                before,
+                "" | "db" | "user" | "login" | "admin" | "root" | "smtp" | "ftp" | "wifi" | "proxy" | "http"
+            ) =>
+        {
+            Kind::PASSWORD
+        }
+        "otp" | "totp" | "pin" | "tan" | "cvv" | "cvc" | "passkey" => Kind::CODE,
+        "code"
+            if matches!(
+                before,
+                "time" | "verification" | "security" | "auth" | "login" | "sms" | "mfa" | "2fa" | "backup"
+            ) =>
+        {
+            Kind::CODE
+        }
+        // The others say where a list or a job goes on.
+        "token"
+            if !matches!(
+                before,
+                "page" | "next" | "continuation" | "cursor" | "sync" | "progress" | "stop" | "eos" | "bos" | "pad"
+            ) =>
+        {
+            Kind::TOKEN
+        }
+        "jwt" | "authorization" | "authtoken" | "accesstoken" | "refreshtoken" | "idtoken" | "bearer" => Kind::TOKEN,
+        "cookie" | "cookies" | "setcookie" => Kind::COOKIE,
+        "secret" | "secrets" | "clientsecret" => Kind::SECRET,
+        "key" | "keys"
+            if matches!(
+                before,
+                "api"
+                    | "private"
+                    | "secret"
+                    | "access"
+                    | "auth"
+                    | "encryption"
+                    | "signing"
+                    | "master"
+                    | "account"
+                    | "consumer"
+                    | "license"
+            ) =>
+        {
+            Kind::KEY
+        }
+        "apikey" | "apikeys" | "privatekey" | "secretkey" | "accesskey" => Kind::KEY,
+        _ if is_password(word) => Kind::PASSWORD,
+        _ => return None,
+    };
+    Some(kind)
+}
+
+/// Whether a field is as secret with this word behind its name as without.
+fn says_nothing(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(
+            word,
+            "value"
+                | "confirm"
+                | "confirmation"
+                | "again"
+                | "repeat"
+                | "new"
+                | "old"
+                | "current"
+                | "hash"
+                | "text"
+                | "plain"
+                | "raw"
+                | "header"
+                | "input"
+                | "code"
+                | "number"
+                | "base64"
+                | "b64"
+                | "encrypted"
+        )
+}
+
+/// Whether it names a phone number.
+pub(super) fn is_phone(name: &str) -> bool {
+    split(name).iter().any(|word| {
+        matches!(
+            &*word.to_lowercase(),
+            "phone"
+                | "phones"
+                | "telephone"
+                | "tel"
+                | "mobile"
+                | "cell"
+                | "cellphone"
+                | "fax"
+                | "whatsapp"
+                | "msisdn"
+                | "telefon"
+                | "telefono"
+                | "téléphone"
+                | "teléfono"
+                | "telefone"
+                | "handy"
+                | "phonenumber"
+        )
+    })
+}

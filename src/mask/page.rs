@@ -1,0 +1,38 @@
+//! What Playwright's tools say of a field for secrets: the code that typed into it, and its value in a snapshot of the page.
+
+use super::finding::{Finding, Kind};
+use super::names::described;
+use super::pattern::Pattern;
+use memchr::memmem;
+
+/// `getByRole('textbox', { name: 'Password' }).fill('hunter2')`
+static TYPED: Pattern = Pattern::new(
+    r#"([^;\n]*)\.(?:fill|type|pressSequentially)\((?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
+);
+
+/// `- textbox "Password" [active] [ref=e7]: hunter2`
+static SHOWN: Pattern = Pattern::new(r#"(?m)^\s*- '?textbox "((?:[^"\\\n]|\\.)*)"[^:\n]*: *(\S.*)$"#);
+
+/// Finds both.
+pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
+    let bytes = text.as_bytes();
+    let has_typed =
+        [".fill(", ".type(", ".pressSequentially("].iter().any(|call| memmem::find(bytes, call.as_bytes()).is_some());
+    if has_typed {
+        find_behind(&TYPED, text, found);
+    }
+    if memmem::find(bytes, b"textbox \"").is_some() {
+        find_behind(&SHOWN, text, found);
+    }
+}
+
+/// Finds the values that a pattern has behind the words for a field.
+fn find_behind(pattern: &Pattern, text: &str, found: &mut Vec<Finding>) {
+    for groups in pattern.captures_iter(text) {
+        let kind: Option<Kind> = groups.get(1).and_then(|field| described(field.as_str()));
+        let value = (2..groups.len()).find_map(|number| groups.get(number)).filter(|value| !value.is_empty());
+        if let (Some(kind), Some(value)) = (kind, value) {
+            found.push(Finding::new(text, value.range(), kind));
+        }
+    }
+}

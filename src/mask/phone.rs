@@ -1,0 +1,210 @@
+//! Phone numbers. Digits have no check, so a number counts that is written as only phone numbers are, and any other only where the
+//! words beside it speak of phones.
+
+use super::finding::{Finding, Kind};
+use super::numbers::{Group, begins_number, ends_number};
+use super::pattern::Pattern;
+use std::ops::{Range, RangeInclusive};
+
+/// So many digits a phone number has at most (ITU-T E.164), and a local one at least.
+const DIGITS: RangeInclusive<usize> = 6..=15;
+
+/// Words that speak of phones.
+static WORDS: Pattern = Pattern::new(
+    r"(?i)(?-u:\b)(?:(?:tele|mobile|cell)?phones?|tel|mobile|cell|call(?:s|ed|ing)?|fax|contact|reach|dial|sms|messages?|whatsapp|answering|desk|office|telefon\p{L}*|t[eé]l[eé]phone|tel[eé]fono|handy|m[oó]vil|celular|tlf)(?-u:\b)|телефон|电话|手机|電話|携帯|전화",
+);
+
+/// Of an office's number: `x123`, ` ext. 12`.
+static EXTENSION: Pattern = Pattern::new(r"(?i)^ ?(?:x|ext\.?|extension|#) ?[0-9]{1,6}(?-u:\b)");
+
+/// Finds them. `is_phone` says that the field of this text is for phone numbers.
+pub(super) fn find(text: &str, groups: &[Group], is_phone: bool, found: &mut Vec<Finding>) {
+    let words: Vec<Range<usize>> = WORDS.find_iter(text).map(|word| word.range()).collect();
+    let mut at = 0;
+    while at < groups.len() {
+        match longest_from(text, groups, at, is_phone, &words) {
+            Some((range, count)) => {
+                found.push(Finding::new(text, range, Kind::PHONE));
+                at += count;
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// The longest number that begins with the group at `first`, and of how many groups it is.
+fn longest_from(
+    text: &str,
+    groups: &[Group],
+    first: usize,
+    is_phone: bool,
+    words: &[Range<usize>],
+) -> Option<(Range<usize>, usize)> {
+    let bytes = text.as_bytes();
+    let start = beginning(bytes, groups[first].start)?;
+    let mut longest = None;
+    let (mut digits, mut single) = (0, 0);
+    for last in first..groups.len() {
+        let joins = last == first || gap(bytes, groups, last).is_some();
+        digits += groups[last].length();
+        single += usize::from(groups[last].length() == 1);
+        if !joins || digits > *DIGITS.end() || single > 2 {
+            break;
+        }
+        let number = Number { text, groups: &groups[first..=last], start, digits };
+        let is_phone = is_phone || number.is_labelled(words);
+        let is_number = || number.is_plain() || number.may_be(is_phone) && (is_phone || number.is_told(words));
+        if digits >= *DIGITS.start() && number.ends() && is_number() {
+            let extension = extension_length(&text[groups[last].end..]);
+            longest = Some((start..groups[last].end + extension, last - first + 1));
+        }
+    }
+    longest
+}
+
+/// Where a number begins whose first digit stands at `at`: with a plus or a parenthesis before it. `None` where none can.
+fn beginning(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut start = at;
+    while start > 0 && b"+(".contains(&bytes[start - 1]) && at - start < 2 {
+        start -= 1;
+    }
+    let before = |offset: usize| start.checked_sub(offset).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    let is_part = match before(1) {
+        b'-' => before(2).is_ascii_alphanumeric(),
+        b'.' | b':' => before(2).is_ascii_digit(),
+        // "http://01770000001/"
+        b'/' => before(2).is_ascii_digit() || before(2) == b'/',
+        _ => false,
+    };
+    (begins_number(bytes, start) && !is_part).then_some(start)
+}
+
+/// What stands between a group and the one before it, where that may stand in a phone number.
+fn gap<'a>(bytes: &'a [u8], groups: &[Group], at: usize) -> Option<&'a [u8]> {
+    let gap = &bytes[groups[at - 1].end..groups[at].start];
+    matches!(gap, b" " | b"-" | b"." | b"/" | b") " | b")" | b" (" | b"(" | b")-" | b"-(" | b") (" | b" - " | b"  ")
+        .then_some(gap)
+}
+
+/// A number that may be one of a phone.
+struct Number<'a> {
+    text: &'a str,
+    groups: &'a [Group],
+    /// Where it begins, with a plus or a parenthesis.
+    start: usize,
+    digits: usize,
+}
+
+impl Number<'_> {
+    fn lengths(&self) -> Vec<usize> {
+        self.groups.iter().map(Group::length).collect()
+    }
+
+    fn end(&self) -> usize {
+        self.groups.last().map_or(self.start, |group| group.end)
+    }
+
+    fn gaps(&self) -> Vec<&[u8]> {
+        (1..self.groups.len()).filter_map(|at| gap(self.text.as_bytes(), self.groups, at)).collect()
+    }
+
+    /// Whether the number may end here, and does not go on with what is no phone number.
+    fn ends(&self) -> bool {
+        let rest = &self.text[self.end()..];
+        if extension_length(rest) > 0 {
+            return true;
+        }
+        let mut behind = rest.chars();
+        let goes_on = match behind.next() {
+            Some('-' | '.' | '/' | ':') => {
+                behind.take_while(|character| character.is_alphanumeric()).any(|character| character.is_ascii_digit())
+            }
+            mark => mark == Some('%'),
+        };
+        ends_number(self.text.as_bytes(), self.end()) && !goes_on
+    }
+
+    /// Whether only phone numbers are written like this.
+    fn is_plain(&self) -> bool {
+        let bytes = self.text.as_bytes();
+        let lengths = self.lengths();
+        let gaps = self.gaps();
+        let begin = &bytes[self.start..];
+        let digits = &bytes[self.groups[0].start..];
+        if begin.starts_with(b"+") || begin.starts_with(b"(+") {
+            return self.digits >= 8 && digits[0] != b'0';
+        }
+        if begin.starts_with(b"(") {
+            let closes = gaps.first().is_some_and(|gap| gap.starts_with(b")"));
+            return closes && (2..=5).contains(&lengths[0]) && (8..=12).contains(&self.digits);
+        }
+        if digits.starts_with(b"00") {
+            return digits[2..].first().is_some_and(|digit| (b'1'..=b'9').contains(digit)) && self.digits >= 11;
+        }
+        // Not the digits as such.
+        if digits[0] == b'0' && !digits.starts_with(b"0123456789") {
+            let is_even = gaps.iter().all(|gap| *gap == gaps[0]) || gaps.iter().all(|gap| b" -/".contains(&gap[0]));
+            let are_long = lengths.iter().all(|length| *length >= 2) && (lengths.len() > 1 || self.digits >= 10);
+            return is_even && are_long && digits[1] != b'0' && (9..=12).contains(&self.digits) && !self.is_date();
+        }
+        let is_even = gaps.iter().all(|gap| *gap == gaps[0]);
+        match &lengths[..] {
+            [3, 3, 4] => is_even,
+            [1, 3, 3, 4] => is_even && digits[0] == b'1',
+            [3, 7] => gaps[0] == b"-",
+            _ => false,
+        }
+    }
+
+    /// Whether it can be one, if the words beside it say so: it is no date, no address of a computer and no decimal number.
+    fn may_be(&self, is_phone: bool) -> bool {
+        let lengths = self.lengths();
+        let gaps = self.gaps();
+        let dotted = gaps.iter().all(|gap| *gap == b".");
+        let is_address = lengths.len() == 4 && dotted && lengths.iter().all(|length| *length <= 3);
+        let is_decimal = lengths.len() == 2 && dotted;
+        // "128123 tokens in 100000 calls"
+        let is_short = lengths.len() == 1 && self.digits < 9 && !is_phone;
+        self.digits <= 13
+            && !is_short
+            && !self.is_date()
+            && !is_address
+            && !is_decimal
+            && lengths.iter().filter(|length| **length == 1).count() <= 1
+    }
+
+    /// `2026-11-22`, `22.11.2026` and their like.
+    fn is_date(&self) -> bool {
+        let is_year = |group: &Group| {
+            let year: u32 = self.text[group.start..group.end].parse().unwrap_or(0);
+            group.length() == 4 && (1900..2100).contains(&year)
+        };
+        match self.groups {
+            [year, month, day, ..] if is_year(year) => month.length() <= 2 && day.length() <= 2,
+            [day, month, year, ..] if is_year(year) => month.length() <= 2 && day.length() <= 2,
+            _ => false,
+        }
+    }
+
+    /// Whether it stands behind a label: "Tel.: 12345678".
+    fn is_labelled(&self, words: &[Range<usize>]) -> bool {
+        let next = words.partition_point(|word| word.end <= self.start);
+        let between =
+            next.checked_sub(1).and_then(|last| self.text.get(words[last].end..self.start)).unwrap_or_default();
+        between.contains(':') && between.chars().all(|character| " .:\"'".contains(character))
+    }
+
+    /// Whether one of the words before it, or right behind it, speaks of phones.
+    fn is_told(&self, words: &[Range<usize>]) -> bool {
+        const BEFORE: usize = 60;
+        const BEHIND: usize = 12;
+        let next = words.partition_point(|word| word.end <= self.start);
+        let is_before = next > 0 && words[next - 1].end + BEFORE >= self.start;
+        is_before || words.get(next).is_some_and(|word| word.start <= self.end() + BEHIND)
+    }
+}
+
+/// How long an extension is that `rest` begins with: `x123`, ` ext. 12`.
+fn extension_length(rest: &str) -> usize {
+    EXTENSION.find(rest).map_or(0, |found| found.end())
+}

@@ -1,0 +1,58 @@
+//! The table of values that have a placeholder.
+
+use super::finding::Kind;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+/// Gives each value its placeholder, the same for as long as the table lives.
+///
+/// The table has a hash of each value under a key of its own, not the values. Two of its values share a placeholder by chance with a
+/// probability of 2 in 10^9 when it is full.
+#[derive(Debug)]
+pub(super) struct Placeholders {
+    given: HashMap<u64, (Kind, u32)>,
+    hasher: RandomState,
+    /// By kind.
+    counts: Vec<u32>,
+    is_full: bool,
+}
+
+impl Placeholders {
+    /// So many values are told apart; a table of them takes about 10 MB.
+    pub(super) const MOST: usize = 1 << 18;
+
+    pub(super) fn new(kinds: usize) -> Placeholders {
+        Placeholders { given: HashMap::new(), hasher: RandomState::new(), counts: vec![0; kinds], is_full: false }
+    }
+
+    /// The kind and the number of a value's placeholder. The number 0 is that of all values which the table has no place for.
+    pub(super) fn of(&mut self, kind: Kind, value: &str) -> (Kind, u32) {
+        let hash = self.hasher.hash_one(&*normal(kind, value));
+        if let Some(given) = self.given.get(&hash) {
+            return *given;
+        }
+        if self.given.len() == Self::MOST {
+            self.is_full = true;
+            return (kind, 0);
+        }
+        let Some(count) = self.counts.get_mut(usize::from(kind.0)) else { return (kind, 0) };
+        *count += 1;
+        *self.given.entry(hash).or_insert((kind, *count))
+    }
+
+    /// Whether there was a value without a place.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+/// A value in the form in which it is compared: the marks between the digits of a number do not count, nor does the case of an address.
+fn normal(kind: Kind, value: &str) -> String {
+    match kind {
+        Kind::CARD | Kind::IBAN | Kind::PHONE => {
+            value.chars().filter(|character| character.is_ascii_alphanumeric()).collect::<String>().to_uppercase()
+        }
+        Kind::EMAIL => value.to_lowercase(),
+        _ => value.to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Keys and tokens that providers give a fixed form, JSON Web Tokens, private keys in PEM, and the Authorization header.
+
+use super::finding::{Finding, Kind};
+use super::pattern::Pattern;
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use memchr::memmem;
+
+/// The shortest that any of them is.
+const SHORTEST: usize = 14;
+
+/// By what a key begins with, and how it goes on. A part of these is in gitleaks' rules (MIT), too.
+static KEYS: Pattern = Pattern::new(concat!(
+    r"(?-u:\b)(?:",
+    r"sk-[A-Za-z0-9_-]{20,}", // OpenAI, Anthropic (sk-ant-), OpenRouter (sk-or-)
+    r"|(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,}", // GitHub
+    r"|(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}", // AWS
+    r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}", // Google
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}", // Slack
+    r"|gl(?:pat|dt|rt|cbt|ptt|ft|agent|oas|soat)-[A-Za-z0-9_-]{20,}", // GitLab
+    r"|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,}|rubygems_[a-f0-9]{48}", // registries
+    r"|(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/]{20,}", // Stripe
+    r"|SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}|key-[a-f0-9]{32}", // SendGrid, Mailgun
+    r"|do[opr]_v1_[a-f0-9]{64}|dapi[a-f0-9]{32}|dckr_pat_[A-Za-z0-9_-]{20,}", // DigitalOcean, Databricks, Docker
+    r"|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|pplx-[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{40,}", // models
+    r"|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{32}|sq0(?:atp|csp)-[A-Za-z0-9_-]{20,}", // Shopify, Square
+    r"|hvs\.[A-Za-z0-9_-]{24,}|AGE-SECRET-KEY-1[A-Z0-9]{58}|lin_api_[A-Za-z0-9]{40}|PMAK-[A-Za-z0-9-]{40,}", // Vault, age, Linear, Postman
+    r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",                                                                     // Telegram
+    r"|eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){2,4}", // JSON Web Tokens (RFC 7515, RFC 7516)
+    r")"
+));
+
+/// `Bearer` and `Basic` with what follows (RFC 6750, RFC 7617).
+static SCHEMES: Pattern = Pattern::new(r"(?i)(?-u:\b)(?:(bearer)|basic) +([A-Za-z0-9._~+/-]{8,}=*)");
+
+/// Finds all of these.
+pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
+    if text.len() < SHORTEST {
+        return;
+    }
+    find_private_keys(text, found);
+    for matched in KEYS.find_iter(text) {
+        let kind = if matched.as_str().starts_with("eyJ") { Kind::JWT } else { Kind::KEY };
+        // Names in CSS and the like have neither.
+        let is_random = matched.as_str().bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        if is_random {
+            found.push(Finding::new(text, matched.range(), kind));
+        }
+    }
+    for matched in SCHEMES.captures_iter(text) {
+        let Some(value) = matched.get(2) else { continue };
+        let is_token = match matched.get(1) {
+            // "Bearer authentication" is none.
+            Some(_) => value.as_str().bytes().any(|byte| byte.is_ascii_digit()) || value.len() >= 20,
+            None => is_basic(value.as_str()),
+        };
+        if is_token {
+            found.push(Finding::new(text, value.range(), Kind::TOKEN));
+        }
+    }
+}
+
+/// Whether it is the base64 of `user:password`.
+fn is_basic(value: &str) -> bool {
+    const LENIENT: GeneralPurpose = GeneralPurpose::new(
+        &STANDARD,
+        GeneralPurposeConfig::new()
+            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+            .with_decode_allow_trailing_bits(true),
+    );
+    LENIENT.decode(value).is_ok_and(|bytes| bytes.contains(&b':'))
+}
+
+/// How long the name of an authentication scheme is that `value` begins with, with the blanks behind it.
+pub(super) fn scheme_length(value: &str) -> usize {
+    const LONGEST: usize = 6;
+    let length = value.bytes().take(LONGEST + 1).position(|byte| byte == b' ').unwrap_or(0);
+    let is_scheme = ["bearer", "basic", "token", "digest", "apikey"].contains(&&*value[..length].to_lowercase());
+    if is_scheme { value.len() - value[length..].trim_start_matches(' ').len() } else { 0 }
+}
+
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+
+/// Finds private keys (RFC 7468) from their first line to their last, or to the end where that is missing.
+fn find_private_keys(text: &str, found: &mut Vec<Finding>) {
+    let mut end = 0;
+    for start in memmem::find_iter(text.as_bytes(), BEGIN) {
+        if start < end || !begins_private_key(&text[start..]) {
+            continue;
+        }
+        end = text[start..].find(END).map_or(text.len(), |at| end_of_line(text, start + at + END.len()));
+        found.push(Finding::new(text, start..end, Kind::PRIVATE_KEY));
+    }
+}
+
+/// Behind the five dashes that end an `END` line whose name begins at `at`.
+fn end_of_line(text: &str, at: usize) -> usize {
+    text[at..].find("-----").map_or(text.len(), |dashes| at + dashes + 5)
+}
+
+fn begins_private_key(text: &str) -> bool {
+    let name = text[BEGIN.len()..].split("-----").next().unwrap_or_default();
+    name.len() < 60 && name.contains("PRIVATE KEY")
+}
+
+/// Whether a private key begins in `text` and does not end there.
+pub(super) fn leaves_private_key_open(text: &str) -> bool {
+    text.rfind(BEGIN).is_some_and(|at| begins_private_key(&text[at..]) && !text[at..].contains(END))
+}
+
+/// Whether `text` may be a line within a private key. The second value is whether that is its last line.
+pub(super) fn continues_private_key(text: &str) -> (bool, bool) {
+    let text = text.trim();
+    let is_end = text.contains(END);
+    let is_header = text.starts_with("Proc-Type:") || text.starts_with("DEK-Info:");
+    let is_base64 = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+    (is_end || is_header || is_base64, is_end)
+}

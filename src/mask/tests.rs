@@ -1,0 +1,400 @@
+use super::*;
+use proptest::prelude::*;
+use std::fmt::Write as _;
+
+fn masked(line: &str) -> String {
+    String::from_utf8(Masker::new(Rules::default(), 512).line(line.as_bytes()).into_owned()).unwrap()
+}
+
+/// Each text with what becomes of it.
+fn check(cases: &[(&str, &str)]) {
+    for (line, expected) in cases {
+        assert_eq!(masked(line), *expected, "{line}");
+    }
+}
+
+#[test]
+fn each_kind_is_found_in_text() {
+    check(&[
+        ("card 4111 1111 1111 1111, 4111.1111.1111.1111 4111-1111-1111-1111.", "card <CARD_1>, <CARD_1> <CARD_1>."),
+        ("amex 378282246310005 maestro 501800000009", "amex <CARD_1> maestro <CARD_2>"),
+        ("to GB29 NWBK 6016 1331 9268 19 or gb29nwbk60161331926819", "to <IBAN_1> or <IBAN_1>"),
+        ("<Ann.Smith+x@mail.example.co.uk>, 'o'neil@example.com'", "<<EMAIL_1>>, '<EMAIL_2>'"),
+        ("?to=ann%40example.com&x=1", "?to=<EMAIL_1>&x=1"),
+        ("+44 (0)20 7946 0018 and (555) 123-4567 x12, 030/1234567", "<PHONE_1> and <PHONE_2>, <PHONE_3>"),
+        ("call me on 445 6271 tomorrow. Tel.: 1234567", "call me on <PHONE_1> tomorrow. Tel.: <PHONE_2>"),
+        ("key sk-ant-api03-AbCdEfGhIjKlMnOpQrSt, AKIAIOSFODNN7EXAMPLE", "key <KEY_1>, <KEY_2>"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl!", "<JWT_1>!"),
+        ("curl -H 'Authorization: Bearer abc123def' x", "curl -H 'Authorization: Bearer <TOKEN_1>' x"),
+        ("authorization: basic YW5uOmh1bnRlcjI=", "authorization: basic <TOKEN_1>"),
+        ("postgres://ann:hunter2@db:5432/x?y", "postgres://<CREDENTIALS_1>@db:5432/x?y"),
+        (
+            "password=hunter2&x=1 API_KEY: \"abcdef\" pin: 1234",
+            "password=<PASSWORD_1>&x=1 API_KEY: \"<KEY_1>\" pin: <CODE_1>",
+        ),
+        ("Cookie: sid=1; theme=dark", "Cookie: <COOKIE_1>"),
+        ("x -----BEGIN PRIVATE KEY-----\\nMIIB\\n-----END PRIVATE KEY----- y", "x <PRIVATE_KEY_1> y"),
+    ]);
+}
+
+#[test]
+fn what_only_looks_alike_stays() {
+    for line in [
+        "4111 1111 1111 1112, 41111111111111110000, 0.4111111111111111, x4111111111111111",
+        "01 00 0 0000 and 0123456789",
+        "00000000-0000-4000-8000-000000000001 84946267-cc4e-4852-a518-49692b749330",
+        "2026-11-22T01:00:00.123456Z 22.11.2026 call 2026-11-22 at 192.168.100.200",
+        "retina icon@2x.png, @playwright/mcp@0.0.30, @app.route, a@b",
+        "call 100000 times, message 1234567 of 12345678",
+        "https://example.com:8080/a@b ssh://git@example.com/x",
+        "GB29 NWBK 6016 1331 9268 18 and XX29NWBK60161331926819",
+        "Bearer authentication and Basic understanding, Authorization: Bearer ${TOKEN}",
+        "token: unexpected end of input; let token = token(); TOKEN: usize = 8; Token::Word, password: string",
+        "sk-folding-cube-animation-container, task-0123456789abcdefghijkl",
+        "{\"seed\":4111111111111111,\"password\":12345,\"ok\":true,\"cookie\":null,\"token\":\"\"}",
+        "{\"type\":\"assistant_message\",\"token\":\"Hello\",\"next_page_token\":\"abc\",\"password_hint\":\"a dog\",\"max_tokens\":\"7\"}",
+        "{\"properties\":{\"password\":{\"type\":\"string\",\"description\":\"Yours\"}}}",
+        "{\"arguments\":{\"element\":\"Search\",\"text\":\"hunter2\"}}",
+    ] {
+        assert_eq!(masked(line), line);
+    }
+}
+
+#[test]
+fn strings_are_looked_into_by_their_decoded_value() {
+    check(&[
+        (
+            r#"{"a":"ann\u0040example.com","b":"https:\/\/a:b1@c\/"}"#,
+            r#"{"a":"<EMAIL_1>","b":"https:\/\/<CREDENTIALS_1>@c\/"}"#,
+        ),
+        (r#"{"a":"{\"password\":\"x\\u0061\",\"n\":1.10}"}"#, r#"{"a":"{\"password\":\"<PASSWORD_1>\",\"n\":1.10}"}"#),
+        (r#"{"a":"\"{\\\"otp\\\":\\\"123456\\\"}\""}"#, r#"{"a":"\"{\\\"otp\\\":\\\"<CODE_1>\\\"}\""}"#),
+        (r#"{"a":"x\nann@example.com\ty \ud83d\ude00"}"#, r#"{"a":"x\n<EMAIL_1>\ty \ud83d\ude00"}"#),
+        (r#"{"p\u0061ssword":"a\"b"}"#, r#"{"p\u0061ssword":"<PASSWORD_1>"}"#),
+        (r#"{"ann@example.com":{"é":"ünï"}}"#, r#"{"<EMAIL_1>":{"é":"ünï"}}"#),
+        (
+            r#"log: {"password":"hunter2","to":"ann\u0040example.com""#,
+            r#"log: {"password":"<PASSWORD_1>","to":"<EMAIL_1>""#,
+        ),
+        (r#"log: "{\"password\":\"hunter2\"}" torn"#, r#"log: "{\"password\":\"<PASSWORD_1>\"}" torn"#),
+        ("\"ann@example.com\"", "\"<EMAIL_1>\""),
+    ]);
+}
+
+#[test]
+fn digits_of_other_scripts_and_invisible_characters_hide_nothing() {
+    check(&[
+        ("４１１１１１１１１１１１１１１１", "<CARD_1>"),
+        ("٤١١١١١١١١١١١١١١١", "<CARD_1>"),
+        ("4111\u{200b}1111\u{ad}11111111\u{200b}.", "<CARD_1>\u{200b}."),
+        ("4111\u{a0}1111\u{2011}1111\u{2009}1111", "<CARD_1>"),
+        ("ann＠example．com", "<EMAIL_1>"),
+        (r#"{"a":"411\u200b1111111111111"}"#, r#"{"a":"<CARD_1>"}"#),
+    ]);
+}
+
+#[test]
+fn fields_are_known_by_their_names_in_any_spelling() {
+    for (kind, names) in [
+        (
+            "PASSWORD",
+            "password Password PASSWORD userPassword user-password new_password passwordConfirmation password2 passwd pwd db_pass contraseña",
+        ),
+        ("CODE", "otp OTP pin cardPin otp-code verification_code cvv"),
+        ("TOKEN", "token accessToken ACCESS_TOKEN refresh-token csrf_token Authorization proxy-authorization jwt"),
+        ("COOKIE", "cookie Cookie cookies set-cookie SetCookie"),
+        ("SECRET", "secret client_secret clientSecret"),
+        ("KEY", "api_key apiKey API-KEY x-api-key private_key apikey secretAccessKey"),
+    ] {
+        for name in names.split(' ') {
+            assert_eq!(masked(&format!(r#"{{"{name}":"abc"}}"#)), format!(r#"{{"{name}":"<{kind}_1>"}}"#));
+        }
+    }
+    check(&[
+        (
+            r#"{"cookie":["a=b","c=d"],"authorization":"Bearer abc"}"#,
+            r#"{"cookie":["<COOKIE_1>","<COOKIE_2>"],"authorization":"Bearer <TOKEN_1>"}"#,
+        ),
+        (
+            r#"{"cookies":[{"name":"sid","value":"abc","sameSite":"Lax"}]}"#,
+            r#"{"cookies":[{"name":"sid","value":"<COOKIE_1>","sameSite":"Lax"}]}"#,
+        ),
+        (
+            r#"[{"name":"X-Api-Key","value":"abc"},{"name":"Accept","value":"abc"}]"#,
+            r#"[{"name":"X-Api-Key","value":"<KEY_1>"},{"name":"Accept","value":"abc"}]"#,
+        ),
+        (
+            r#"{"cookies":{"sid":"abc","a":1},"secrets":{"db":"x"},"properties":{"cookies":{"type":"array","items":{"type":"string"}}}}"#,
+            r#"{"cookies":{"sid":"<COOKIE_1>","a":1},"secrets":{"db":"<SECRET_1>"},"properties":{"cookies":{"type":"array","items":{"type":"string"}}}}"#,
+        ),
+        (r#"{"phone":"445 6271","homePhone":"1234567"}"#, r#"{"phone":"<PHONE_1>","homePhone":"<PHONE_2>"}"#),
+    ]);
+}
+
+#[test]
+fn what_is_typed_into_a_field_for_passwords_is_masked() {
+    check(&[
+        (
+            r#"{"type":"tool_call","arguments":{"text":"hunter2"},"target":{"role":"textbox","name":"Passwort"}}"#,
+            r#"{"type":"tool_call","arguments":{"text":"<PASSWORD_1>"},"target":{"role":"textbox","name":"Passwort"}}"#,
+        ),
+        (
+            r#"{"target":{"name":"Your password","value":"hunter2"},"tool":"type","args":{"text":"hunter2","submit":true}}"#,
+            r#"{"target":{"name":"Your password","value":"<PASSWORD_1>"},"tool":"type","args":{"text":"<PASSWORD_1>","submit":true}}"#,
+        ),
+        (
+            r#"{"method":"tools/call","params":{"name":"browser_type","arguments":{"text":"hunter2"},"_meta":{"target":{"name":"PIN"}}}}"#,
+            r#"{"method":"tools/call","params":{"name":"browser_type","arguments":{"text":"<CODE_1>"},"_meta":{"target":{"name":"PIN"}}}}"#,
+        ),
+        (
+            r#"{"tool":"browser_type","args":{"element":"密码","text":"hunter2"}}"#,
+            r#"{"tool":"browser_type","args":{"element":"密码","text":"<PASSWORD_1>"}}"#,
+        ),
+        (
+            r##"{"tool":"fill","args":{"fields":[{"name":"User","value":"ann"},{"type":"password","value":"hunter2"},{"selector":"#password","value":"x"}]}}"##,
+            r##"{"tool":"fill","args":{"fields":[{"name":"User","value":"ann"},{"type":"password","value":"<PASSWORD_1>"},{"selector":"#password","value":"<PASSWORD_2>"}]}}"##,
+        ),
+    ]);
+}
+
+#[test]
+fn what_playwright_says_of_a_field_for_passwords_is_masked() {
+    check(&[
+        (
+            "await page.getByRole('textbox', { name: 'Password' }).fill('hunt\\'er2');\nawait page.getByLabel('User').fill('ann');",
+            "await page.getByRole('textbox', { name: 'Password' }).fill('<PASSWORD_1>');\nawait page.getByLabel('User').fill('ann');",
+        ),
+        (
+            r##"{"text":"await page.locator('#password').pressSequentially('hunter2');\n- textbox \"User\" [ref=e6]: ann\n  - textbox \"Passwort\" [active] [ref=e7]: hunter2\n"}"##,
+            r##"{"text":"await page.locator('#password').pressSequentially('<PASSWORD_1>');\n- textbox \"User\" [ref=e6]: ann\n  - textbox \"Passwort\" [active] [ref=e7]: <PASSWORD_1>\n"}"##,
+        ),
+    ]);
+}
+
+#[test]
+fn the_same_value_has_the_same_placeholder_in_all_lines() {
+    let mut masker = Masker::new(Rules::default(), 512);
+    for (line, expected) in [
+        (
+            r#"{"a":"ann@example.com","token":"ghp_0123456789abcdefghij0123456789abcdef"}"#,
+            r#"{"a":"<EMAIL_1>","token":"<TOKEN_1>"}"#,
+        ),
+        ("bob@example.com ANN@EXAMPLE.COM", "<EMAIL_2> <EMAIL_1>"),
+        ("ghp_0123456789abcdefghij0123456789abcdef", "<TOKEN_1>"),
+        ("tel. +49 30 901820, +4930901820", "tel. <PHONE_1>, <PHONE_1>"),
+    ] {
+        assert_eq!(*masker.line(line.as_bytes()), *expected.as_bytes());
+    }
+}
+
+#[test]
+fn a_text_that_looks_like_a_placeholder_is_escaped() {
+    check(&[
+        ("<EMAIL_1> <_EMAIL_1> <NAME_1> <EMAIL> ann@example.com", "<_EMAIL_1> <_EMAIL_1> <NAME_1> <EMAIL> <EMAIL_1>"),
+        (
+            r#"{"password":"<PASSWORD_1>","a":"\u003cCARD_7\u003e"}"#,
+            r#"{"password":"<_PASSWORD_1>","a":"<_CARD_7\u003e"}"#,
+        ),
+        (r#"{"password":"<_PASSWORD_1>"}"#, r#"{"password":"<_PASSWORD_1>"}"#),
+        ("password=\"<PASSWORD_1>\"", "password=\"<_PASSWORD_1>\""),
+    ]);
+}
+
+#[test]
+fn a_private_key_is_found_over_several_lines_of_text() {
+    let mut masker = Masker::new(Rules::default(), 512);
+    let mut line = |line: &str| String::from_utf8(masker.line(line.as_bytes()).into_owned()).unwrap();
+    assert_eq!(line("cat -----BEGIN RSA PRIVATE KEY-----"), "cat <PRIVATE_KEY_1>");
+    assert_eq!(line("Proc-Type: 4,ENCRYPTED"), "<PRIVATE_KEY_2>");
+    assert_eq!(line(""), "");
+    assert_eq!(line("MIIEpAIBAAKCAQEA+/="), "<PRIVATE_KEY_3>");
+    assert_eq!(line("{\"json\":\"between\"}"), "{\"json\":\"between\"}");
+    assert_eq!(line("-----END RSA PRIVATE KEY-----"), "<PRIVATE_KEY_4>");
+    assert_eq!(line("MIIEpAIBAAKCAQEA"), "MIIEpAIBAAKCAQEA");
+    assert_eq!(line("-----BEGIN CERTIFICATE-----"), "-----BEGIN CERTIFICATE-----");
+}
+
+#[test]
+fn bytes_that_are_no_text_stay_and_hide_nothing() {
+    let mut masker = Masker::new(Rules::default(), 512);
+    assert_eq!(
+        *masker.line(b"{\"a\":\"\xb4\xf2\",\"password\":\"\xff\"}"),
+        *b"{\"a\":\"\xb4\xf2\",\"password\":\"<PASSWORD_1>\"}"
+    );
+    assert_eq!(*masker.line(b"\xff ann@example.com \xfe"), *b"\xff <EMAIL_1> \xfe");
+}
+
+#[test]
+fn rules_add_patterns_and_fields() {
+    let rules = "[[rule]]\nname = 'CUSTOMER'\nregex = 'C-\\d{4}'\nfields = ['customer_id', 'Name']\n[[rule]]\nname = 'PHONE'\nregex = '#\\d{3}'\n";
+    let mut masker = Masker::new(Rules::read(rules).unwrap(), 512);
+    let line = br#"{"customerId":"ann","a":"C-1234 <CUSTOMER_9> #555","NAME":"bob","n":7}"#;
+    let expected =
+        br#"{"customerId":"<CUSTOMER_1>","a":"<CUSTOMER_2> <_CUSTOMER_9> <PHONE_1>","NAME":"<CUSTOMER_3>","n":7}"#;
+    assert_eq!(*masker.line(line), *expected);
+    for (rules, why) in [
+        ("[[rule]]\nname = 'A'\n\n[[rule]]\nname = 'B'", "1:1: rule \"A\": it masks nothing"),
+        ("[[rule]]\nname = 'A'\nregex = '('", "1:1: rule \"A\": regex: "),
+        ("[[rule]]\nname = 'A'\nregex = 'a*'", "it matches the empty text"),
+        ("[[rule]]\nname = 'a b'\nregex = 'a'", "a name is of up to 40 characters"),
+        ("[[rule]]\nname = 'A'\nregx = 'a'", "3:1: unknown field `regx`"),
+        ("rules = 1", "1:1: unknown field `rules`"),
+    ] {
+        let told = Rules::read(rules).unwrap_err();
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+#[test]
+fn the_table_has_a_limit_and_what_comes_after_it_is_masked_all_the_same() {
+    let mut table = Placeholders::new(Kind::NAMES.len());
+    for number in 1..=Placeholders::MOST {
+        assert_eq!(table.of(Kind::EMAIL, &number.to_string()), (Kind::EMAIL, number as u32));
+    }
+    assert!(!table.is_full());
+    assert_eq!(table.of(Kind::CARD, "x"), (Kind::CARD, 0));
+    assert!(table.is_full());
+    assert_eq!(table.of(Kind::CARD, "7"), (Kind::EMAIL, 7), "what was there stays");
+}
+
+#[test]
+fn nothing_takes_the_square_of_its_length() {
+    let long = |part: &str| part.repeat(400_000 / part.len());
+    for part in [
+        "a@",
+        "1 ",
+        "12 34 ",
+        "http://a:",
+        "password=",
+        "password=x ",
+        "password=(",
+        "cookie:",
+        "authorization: ",
+        ".fill('",
+        "phone 123456 ",
+        "\\\\",
+        "\\u005cu005c",
+        "<EMAIL_",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "eyJa.",
+        "4111 ",
+    ] {
+        let started = std::time::Instant::now();
+        masked(&long(part));
+        masked(&format!("{{\"a\":\"{}\"}}", long(part)));
+        assert!(started.elapsed().as_secs() < 10, "{part} took {:?}", started.elapsed());
+    }
+    masked(&format!("[{}]", long("[],")));
+}
+
+const VALUES: [&str; 12] = [
+    "ann@example.com",
+    "4111 1111 1111 1111",
+    "GB29 NWBK 6016 1331 9268 19",
+    "+44 7700 900123",
+    "ghp_0123456789abcdefghij0123456789abcdef",
+    "Bearer abc123def456",
+    "https://a:b1@example.com/",
+    "<EMAIL_1>",
+    "<_CARD_2>",
+    "{\"pin\":\"1234\"}",
+    "\"ann@example.com\"",
+    "４１１１１１１１１１１１１１１１",
+];
+
+/// Texts with and without values.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        3 => prop::sample::select(&VALUES[..]).prop_map(str::to_owned),
+        2 => "[a-zé\"\\\\/\n ]{0,8}",
+        1 => "[ -~]{0,12}",
+    ];
+    prop::collection::vec(word, 0..4).prop_map(|words| words.join(" , "))
+}
+
+fn json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf =
+        prop_oneof![Just(serde_json::Value::Null), any::<i64>().prop_map(Into::into), text().prop_map(Into::into)];
+    let key = prop_oneof![
+        prop::sample::select(&["password", "text", "target", "name", "arguments", "token", "cookies", "a"][..])
+            .prop_map(str::to_owned),
+        text()
+    ];
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        let nested = inner.clone().prop_map(|value| value.to_string().into());
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+            prop::collection::btree_map(key.clone(), inner, 0..4).prop_map(|map| map.into_iter().collect()),
+            nested,
+        ]
+    })
+}
+
+/// Each placeholder written as a text that only looks like one.
+fn escaped(line: &str) -> String {
+    let mut out = String::new();
+    for (index, part) in line.split('<').enumerate() {
+        let name = part.split('>').next().unwrap_or_default();
+        let is_placeholder = index > 0
+            && part.contains('>')
+            && name.rsplit_once('_').is_some_and(|(kind, number)| {
+                Kind::NAMES.contains(&kind) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            });
+        let _ = write!(out, "{}{}{part}", if index > 0 { "<" } else { "" }, if is_placeholder { "_" } else { "" });
+    }
+    out
+}
+
+proptest! {
+    #[test]
+    fn a_line_is_json_afterwards_where_it_was_before(value in json(), torn: prop::sample::Index) {
+        let line = value.to_string();
+        let masked = masked(&line);
+        prop_assert!(serde_json::from_str::<serde_json::Value>(&masked).is_ok(), "{masked}");
+        for value in &VALUES[..7] {
+            // What is in no secret's field is found as well.
+            prop_assert!(!masked.contains(value) || *value == "Bearer abc123def456", "{line}: {masked}");
+        }
+        let half: String = line.chars().take(torn.index(line.len())).collect();
+        let was = serde_json::from_str::<serde::de::IgnoredAny>(&half).is_ok();
+        let is = serde_json::from_str::<serde::de::IgnoredAny>(&super::tests::masked(&half)).is_ok();
+        prop_assert_eq!(was, is, "{}", half);
+    }
+
+    #[test]
+    fn the_second_time_nothing_is_found(value in json()) {
+        let once = masked(&value.to_string());
+        let twice = masked(&once);
+        prop_assert_eq!(&twice, &escaped(&once));
+        prop_assert_eq!(masked(&twice), twice);
+    }
+
+    #[test]
+    fn what_is_not_found_stays_byte_for_byte(value in json()) {
+        let line = value.to_string();
+        let found = Search::new(&Rules::default(), 512).in_value(&line, false);
+        let masked = masked(&line);
+        let (mut rest, mut at) = (&*masked, 0);
+        for finding in &found {
+            rest = rest.strip_prefix(&line[at..finding.range.start]).unwrap();
+            let end = if finding.kind == Kind::LOOKALIKE { 2 } else { rest.find('>').unwrap() + 1 };
+            rest = &rest[end..];
+            at = finding.range.end;
+        }
+        prop_assert_eq!(rest, &line[at..]);
+    }
+
+    #[test]
+    fn any_bytes_are_masked_without_panic(line: Vec<u8>, text in "\\PC*") {
+        let mut masker = Masker::new(Rules::default(), 512);
+        masker.line(&line);
+        masker.line(text.as_bytes());
+        masker.text(&text);
+    }
+
+    #[test]
+    fn harmless_lines_are_not_changed(words in prop::collection::vec("[a-z]{1,8}|[1-9][0-9]?|[0-9]\\.[0-9]{1,9}", 0..20)) {
+        let line = words.join(" ");
+        prop_assert_eq!(masked(&line), line);
+    }
+}
