@@ -8,7 +8,7 @@ pub(crate) fn why_none(error: &serde_json::Error) -> String {
 }
 
 /// An object's text, field by field.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Object(String);
 
 impl Object {

@@ -110,9 +110,11 @@ impl Agent {
                 Err(ToolError { message, kind: "protocol".to_owned(), code: None, data: None, maybe_executed: true })
             }
         };
+        self.note(&call.planned, &result);
         match &call.planned.purpose {
             For::Action { .. } => {
-                self.effects.push(Effect::Session(line.to_owned()));
+                let record = self.settings.ids.add(line, fields);
+                self.effects.push(Effect::Session(record));
                 self.take_action(&call, result, now);
             }
             For::Observation { image, is_silent, fields } => {
@@ -120,6 +122,22 @@ impl Agent {
             }
             For::Settling => {}
             For::After(number) => self.take_after(*number, result, now),
+        }
+    }
+
+    /// Puts a result into the event of the step.
+    fn note(&mut self, planned: &Planned, result: &Result<&RawValue, ToolError<'_>>) {
+        let Planned { tool, arguments, purpose } = planned;
+        let error = result.as_ref().err();
+        let given: Value = serde_json::from_str(arguments).unwrap_or_default();
+        if let For::Action { .. } = purpose {
+            self.step.call(tool, arguments, error.map(|error| (&*error.kind, &*error.message)));
+        }
+        if matches!(purpose, For::Settling) || tool.ends_with("_wait") {
+            self.step.wait(&given, error.is_none(), error.is_some_and(|error| error.kind == "timeout"));
+        }
+        if let Some(result) = result.as_ref().ok().and_then(|result| serde_json::from_str(result.get()).ok()) {
+            self.step.result(tool, &given, &result);
         }
     }
 
@@ -232,7 +250,9 @@ impl Agent {
         let value = result.ok().and_then(|result| serde_json::from_str::<Value>(result.get()).ok());
         let said = after.spent.as_ref().and_then(|field| value.as_ref()?.get(field)?.as_u64());
         let measured = u64::try_from(now.saturating_sub(self.called).as_millis()).unwrap_or(u64::MAX);
-        self.spent[number] = self.spent[number].saturating_add(said.unwrap_or(measured));
+        let spent = said.unwrap_or(measured);
+        self.step.banners(value.as_ref().and_then(|value| value.get("closed")), spent);
+        self.spent[number] = self.spent[number].saturating_add(spent);
     }
 
     fn take_observation(

@@ -61,17 +61,17 @@ impl Agent {
         let limit = limit.map(|limit| format!("the limit of {limit} is reached"));
         let circles = self.repetition.is_hopeless().then(|| "it goes in circles".to_owned());
         if let Some(why) = limit.or(circles) {
-            return self.ask(Purpose::Report(why));
+            return self.ask(Purpose::Report(why), now);
         }
         if self.run.limits.turn_steps.is_some_and(|most| self.budget.actions >= most) {
-            return self.ask(Purpose::Summary);
+            return self.ask(Purpose::Summary, now);
         }
         let remaining = self.budget.remaining(&self.run.limits);
         self.conversation.say(&Part::Text(format!("[left: {remaining}]")));
-        self.ask(Purpose::Decision);
+        self.ask(Purpose::Decision, now);
     }
 
-    fn ask(&mut self, purpose: Purpose) {
+    fn ask(&mut self, purpose: Purpose, now: Duration) {
         let choice = match &purpose {
             Purpose::Decision => Choice::Auto,
             Purpose::Report(why) => {
@@ -85,6 +85,9 @@ impl Agent {
                 Choice::None
             }
         };
+        if purpose == Purpose::Decision {
+            self.end_step(now);
+        }
         self.requests += 1;
         let id = format!("m{}", self.requests);
         let request = self.conversation.request(&id, choice);
@@ -148,6 +151,9 @@ impl Agent {
                 self.budget.usage = self.budget.usage.plus(turn.usage);
                 let is_long = self.settings.compact_at.zip(turn.usage.input).is_some_and(|(most, input)| input >= most);
                 self.conversation.answer(&turn);
+                if !turn.reasoning.is_empty() {
+                    self.effects.push(Effect::Reasoning(turn.reasoning.clone()));
+                }
                 match asked {
                     Purpose::Decision => self.take_turn(&turn, now),
                     Purpose::Report(limit) => self.report(&limit, Some(&turn), now),
@@ -248,6 +254,10 @@ impl Agent {
         };
         if !matches!(own, Local::Done { .. }) {
             self.history.push(own.describe());
+        }
+        self.step.call(&decision.tool, decision.arguments.get(), None);
+        if !own.asked().is_empty() {
+            self.step.ask("question", own.asked());
         }
         match own {
             Local::Done { reason, evidence } => {

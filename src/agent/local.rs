@@ -111,7 +111,7 @@ const SECRETS: &[&str] = &[
 ];
 
 /// Whether a question asks for a secret.
-fn is_about_secrets(question: &str) -> bool {
+pub(super) fn is_about_secrets(question: &str) -> bool {
     let question = question.to_lowercase();
     SECRETS.iter().any(|secret| question.contains(secret))
 }

@@ -13,6 +13,7 @@ mod plan;
 pub mod profile;
 mod records;
 mod repetition;
+mod step;
 mod turn;
 
 pub use budget::Limits;
@@ -31,6 +32,7 @@ use records::Pending;
 use repetition::Repetition;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
+use step::Step;
 
 /// What holds for a whole session.
 #[derive(Debug, Clone)]
@@ -92,6 +94,10 @@ pub enum Effect {
     World(String),
     /// A record for the person or client.
     Session(String),
+    /// A step has ended: its event, JSON text.
+    Step(String),
+    /// What the model shows of its reasoning: for the log.
+    Reasoning(String),
     /// The last line of the person's was not taken: why.
     Refused(String),
     /// A message for the log.
@@ -163,6 +169,8 @@ pub struct Agent {
     plan: Plan,
     budget: Budget,
     repetition: Repetition,
+    /// The step that is under way.
+    step: Step,
     /// What was done, line by line.
     history: Vec<String>,
     /// Calls that were denied or rejected, for this goal.
@@ -210,6 +218,7 @@ impl Agent {
             plan: Plan::default(),
             budget: Budget::default(),
             repetition: Repetition::default(),
+            step: Step::default(),
             history: Vec::new(),
             denied: 0,
             undecided: 0,
@@ -336,6 +345,9 @@ impl Agent {
     /// Gives the model what the person has said meanwhile. The first message is the goal.
     fn take_messages(&mut self) {
         while let Some(message) = self.inbox.pop_front() {
+            if self.goal.is_some() {
+                self.step.ask("user_reply", &message);
+            }
             let text = match self.goal {
                 None => format!("Goal: {message}"),
                 Some(_) => format!("The person says: {message}"),
@@ -440,15 +452,15 @@ impl Agent {
                     self.budget.hold(now);
                     self.report_pending_call();
                 } else {
-                    self.effects.push(Effect::Session(line.to_owned()));
+                    self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
                 }
             }
             Some("observation") => {
                 self.conversation.say(&Part::Text(data("observation", &cut(line, self.settings.profile.max_result))));
-                self.effects.push(Effect::Session(line.to_owned()));
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
             }
             // The result of a call of the person's, or a record of a gate.
-            _ => self.effects.push(Effect::Session(line.to_owned())),
+            _ => self.effects.push(Effect::Session(self.settings.ids.add(line, &fields))),
         }
     }
 
@@ -508,6 +520,7 @@ impl Agent {
     /// The goal is at its end.
     fn finish(&mut self, outcome: Outcome, content: &str, status: u8, now: Duration) {
         self.budget.go_on(now);
+        self.end_step(now);
         let is_flawed = self.denied > 0 || self.has_bad_input;
         let status = if outcome == Outcome::Done && is_flawed { FAILED } else { status };
         self.status = self.status.max(status);
@@ -522,6 +535,14 @@ impl Agent {
         self.report_status("idle", Pending::None, None);
         if self.run.is_one_goal {
             self.end(status);
+        }
+    }
+
+    /// Reports the step that is under way, and begins the next.
+    fn end_step(&mut self, now: Duration) {
+        let step = std::mem::replace(&mut self.step, Step::begin(self.budget.all_steps + 1, now));
+        if let Some(event) = step.end(now) {
+            self.effects.push(Effect::Step(event));
         }
     }
 
@@ -575,3 +596,6 @@ fn ask_for_tools() -> Effect {
     let id = serde_json::value::RawValue::from_string(TOOLS.to_owned()).ok();
     Effect::World(ListTools { request_id: id.as_deref() }.record())
 }
+
+#[cfg(test)]
+mod tests;

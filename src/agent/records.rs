@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use crate::json::Object;
+use crate::record::Fields;
 
 /// The ids that every record has.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +18,24 @@ pub struct Ids {
 }
 
 impl Ids {
+    /// A record of the world's, JSON text, with those of the agent that it does not have.
+    pub(super) fn add(&self, record: &str, fields: &Fields<'_>) -> String {
+        let own = [
+            ("session_id", &self.session_id),
+            ("agent_id", &self.agent_id),
+            ("role", &self.role),
+            ("chain_id", &self.chain_id),
+        ];
+        let missing = own.iter().filter(|(key, _)| fields.get(key).is_none());
+        let added = missing.fold(Object::default(), |object, (key, id)| object.text_some(key, id.as_deref())).end();
+        let is_ours = fields.get("type").is_some();
+        match record.trim_end().strip_suffix('}').filter(|_| is_ours) {
+            // A record has a type, so that a comma has to stand between.
+            Some(open) if added != "{}" => format!("{open},{}", &added[1..]),
+            _ => record.to_owned(),
+        }
+    }
+
     /// The record with the ids behind it, and those of the plan.
     pub(super) fn put(&self, record: Object, plan: &Plan) -> Object {
         let record = record.text_some("session_id", self.session_id.as_deref());

@@ -10,6 +10,8 @@ const LEFT_OUT: [&str; 4] = ["usage", "latency_ms", "retries", "from_cache"];
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     pub(super) text: String,
+    /// What is shown of the model's reasoning.
+    pub(super) reasoning: String,
     pub(super) calls: Vec<ModelCall>,
     pub(super) usage: Usage,
     /// Why it ended: `call`, `end`, `length` or `refusal`.
@@ -42,8 +44,9 @@ pub(super) fn read(line: &str) -> Result<Option<(String, Answer)>, Unreadable> {
             let kept = fields.iter().filter(|(key, _)| !LEFT_OUT.contains(key));
             let kept = kept.fold(Object::default(), |object, (key, json)| object.put_any(key, json)).end();
             let calls = calls(&kept)?;
+            let reasoning = fields.text("reasoning").unwrap_or_default();
             let (text, stop) = (fields.text("text").unwrap_or_default(), fields.text("stop").unwrap_or_default());
-            Answer::Turn(Turn { text, calls, usage, stop, kept })
+            Answer::Turn(Turn { text, reasoning, calls, usage, stop, kept })
         }
         Some("error") => {
             let kind = fields.text("kind").unwrap_or_else(|| "protocol".to_owned());

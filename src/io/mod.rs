@@ -26,6 +26,7 @@ pub mod private;
 pub mod progress;
 pub mod regular;
 pub mod report;
+pub mod rotation;
 pub mod session;
 pub mod signal;
 mod sink;

@@ -1,6 +1,7 @@
 //! `agent-loop`: observe, ask a model, act, over any world.
 
 mod images;
+mod logs;
 mod model;
 mod screen;
 mod session_file;
@@ -20,9 +21,10 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use images::Images;
+use logs::Logs;
 use screen::Screen;
 use session_file::SessionFile;
-use stage::Loop;
+use stage::{Files, Loop};
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -99,6 +101,13 @@ pub struct Arguments {
     /// Keep the session in this file, so that it goes on after an end of any kind; pictures are kept in the folder FILE.images
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     session: Option<PathBuf>,
+    /// Append an event for each step to this file: the call, its outcome, and where the world is; masked, without the content of pages.
+    /// At 10 MiB it is renamed, and four older ones are kept
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
+    steps: Option<PathBuf>,
+    /// Append what the model shows of its reasoning to this file, masked; `-` is stderr
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
+    log: Option<PathBuf>,
     /// Put these ids on every record
     #[arg(long, value_name = "ID", help_heading = "Session")]
     session_id: Option<String>,
@@ -177,9 +186,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ];
     let limits = lines::Limits::from(arguments.lines);
     let far_limits = Some(lines::Limits { max_line: arguments.max_result, ..limits });
+    let logs = Logs::open(arguments.steps.as_deref(), arguments.log.as_deref(), &report)?;
     let screen = Screen::new(stdout().is_terminal(), stdin().is_terminal());
     let goal = arguments.goal.filter(|goal| agent.0.goal() != Some(goal));
-    let stage = Loop::new(agent, goal, session, images, screen, arguments.start_timeout, Arc::clone(&report));
+    let stage =
+        Loop::new(agent, goal, Files { session, images, logs }, screen, arguments.start_timeout, Arc::clone(&report));
     let ends = Ends { far, limits, far_limits, ..Ends::default() };
     between(Box::new(stage), ends, signals, &report)
 }

@@ -1,6 +1,7 @@
 //! The stage: the person on the near side, the model side and the world as far sides, and the loop between them.
 
 use super::images::Images;
+use super::logs::Logs;
 use super::screen::Screen;
 use super::session_file::SessionFile;
 use crate::agent::{Agent, Effect, Input};
@@ -17,14 +18,20 @@ use std::time::{Duration, Instant};
 const MODEL: usize = 0;
 const WORLD: usize = 1;
 
+/// What a run keeps on the disk.
+pub struct Files {
+    pub session: SessionFile,
+    pub images: Images,
+    pub logs: Logs,
+}
+
 pub struct Loop {
     agent: Agent,
     /// What is to be done as soon as the world has started.
     first: Vec<Effect>,
     /// A message for the loop then.
     goal: Option<String>,
-    session: SessionFile,
-    images: Images,
+    files: Files,
     screen: Screen,
     report: Arc<Report>,
     /// The line of stdin that was read last.
@@ -39,8 +46,7 @@ impl Loop {
     pub fn new(
         (agent, first): (Agent, Vec<Effect>),
         goal: Option<String>,
-        session: SessionFile,
-        images: Images,
+        files: Files,
         screen: Screen,
         start_timeout: Duration,
         report: Arc<Report>,
@@ -49,8 +55,7 @@ impl Loop {
             agent,
             first,
             goal,
-            session,
-            images,
+            files,
             screen,
             report,
             place: String::new(),
@@ -62,12 +67,12 @@ impl Loop {
 
     /// Since the session began.
     fn now(&self) -> Duration {
-        self.session.begun + self.started.elapsed()
+        self.files.session.begun + self.started.elapsed()
     }
 
     fn take(&mut self, input: Input<'_>, out: &mut Out) {
         let now = self.now();
-        self.session.keep(input, now);
+        self.files.session.keep(input, now);
         let effects = self.agent.take(input, now);
         self.carry_out(effects, out);
         if !self.agent.is_starting() {
@@ -81,6 +86,8 @@ impl Loop {
                 Effect::Model(line) => send(MODEL, &line, out),
                 Effect::World(line) => send(WORLD, &line, out),
                 Effect::Session(record) => out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes()),
+                Effect::Step(event) => self.files.logs.step(&event),
+                Effect::Reasoning(text) => self.files.logs.reasoning(&text),
                 Effect::Refused(why) => self.report.fault(&self.place, why),
                 Effect::Note(note) => self.report.note_again(note),
                 Effect::End(status) => out.stop(match status {
@@ -123,7 +130,7 @@ impl Loop {
             Some(MODEL) => self.take(Input::Model(text), out),
             Some(_) => {
                 if let Some(path) = self.agent.image_in(text) {
-                    let stored = self.images.store(&path);
+                    let stored = self.files.images.store(&path);
                     let stored = stored.as_ref().map_err(|why| &**why);
                     self.take(Input::Image(&path, stored), out);
                 }
@@ -214,11 +221,11 @@ impl Stage for Loop {
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        self.session.commit()
+        self.files.session.commit()
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let due = self.agent.due().map(|due| self.started + due.saturating_sub(self.session.begun));
+        let due = self.agent.due().map(|due| self.started + due.saturating_sub(self.files.session.begun));
         due.into_iter().chain(self.tools_by).min()
     }
 }

@@ -1,10 +1,10 @@
 //! The file that is recorded to: numbered lines, written in one go before what they record is passed on.
 
 use super::resume::{first_seq, open_file};
-use super::rotation::Rotation;
 use crate::io::append::Appender;
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::rotation::Rotation;
 use crate::journal::write::{self, Header, Stamp};
 use crate::journal::{Direction, Part};
 use jiff::Timestamp;

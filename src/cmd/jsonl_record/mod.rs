@@ -3,7 +3,6 @@
 mod log;
 mod redact;
 mod resume;
-mod rotation;
 
 use super::filter::Filter;
 use super::options::{LimitOptions, duration, size};
@@ -13,13 +12,13 @@ use crate::io::between::{Ends, Way, between};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
+use crate::io::rotation::Rotation;
 use crate::io::signal::Signals;
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::{Direction, Part};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use log::{Log, Settings, Sync};
 use redact::{Kept, RedactOptions, Redaction};
-use rotation::Rotation;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;

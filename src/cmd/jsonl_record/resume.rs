@@ -1,8 +1,8 @@
 //! Going on with a log that is there: what it must be, and where its numbers go on.
 
-use super::rotation::rotated;
 use crate::io::append::{Appender, OpenError, find_last};
 use crate::io::report::Report;
+use crate::io::rotation::rotated;
 use crate::journal::VERSION;
 use crate::journal::read::numbered;
 use std::fs::File;

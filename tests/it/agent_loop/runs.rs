@@ -167,3 +167,26 @@ fn a_tool_that_is_not_allowed_is_not_offered() {
     let error = said(&requests[1]["messages"][2]);
     assert!(error.contains("there is no tool \"die\"") && error.contains("echo"), "{error}");
 }
+
+#[test]
+fn steps_are_logged_with_masks_and_without_content() {
+    let place = Place::new(&[
+        r#"{"text":"t","reasoning":"The customer ann@example.com waits.","calls":[{"tool_name":"echo","arguments":{"to":"ann@example.com","url":"https://a.example/","title":"Inbox"}}]}"#,
+        r#"{"calls":[{"tool_name":"fail","arguments":{}}]}"#,
+        DONE,
+    ]);
+    let (steps, log) = (place.path("steps"), place.path("log"));
+    let run = place.run(&["--goal", "g", "--steps", steps.to_str().unwrap(), "--log", log.to_str().unwrap()], "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let steps: Vec<serde_json::Value> =
+        super::read(&steps).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(steps.len(), 3, "{steps:?}");
+    assert_eq!(
+        (&steps[0]["step"], &steps[0]["call"]["tool"], &steps[0]["call"]["args"]["to"]),
+        (&1.into(), &"echo".into(), &"<EMAIL_1>".into())
+    );
+    assert_eq!((&steps[0]["page"]["title"], &steps[0]["level"]), (&"Inbox".into(), &"info".into()));
+    assert!(steps[0]["time"].is_string() && steps[0]["duration_ms"].is_u64(), "{}", steps[0]);
+    assert_eq!((&steps[1]["level"], &steps[1]["call"]["kind"]), (&"error".into(), &"not_found".into()));
+    assert!(super::read(&log).contains("The customer <EMAIL_1> waits."), "the same value has the same placeholder");
+}

@@ -33,6 +33,21 @@ fn an_agent_is_replayed_offline_without_a_difference() {
 }
 
 #[test]
+fn a_chain_of_agents_ends_with_all_of_them_done() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("chain.sh", &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let records: Vec<serde_json::Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = records.iter().rfind(|record| record["type"] == "agent_chain_update").unwrap();
+    assert!(last["agents"].as_array().unwrap().iter().all(|agent| agent["status"] == "done"), "{last}");
+    let is_named = |record: &&serde_json::Value| record["agent_id"].is_string() && record["chain_id"] == "chain-1";
+    let others: Vec<_> = records.iter().filter(|record| record["type"] != "agent_chain_update").collect();
+    assert!(others.len() > 15 && others.iter().all(is_named), "{others:?}");
+}
+
+#[test]
 fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
     if !has_jq() {
         return;

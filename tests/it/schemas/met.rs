@@ -131,6 +131,13 @@ fn planned(met: &mut Met) {
     let message = met.reads("user_message.json", r#"{"type":"user_message","content":"Look"}"#);
     let mut agent = command("agent-loop");
     met.runs(agent.args(["--llm", &model, "--"]).arg(example("stand-in-world")), message);
+    let mut chain = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/chain.sh"));
+    chain.env("PATH", crate::documents::path_with_our_programs());
+    if crate::documents::has_jq() {
+        met.runs(&mut chain, "");
+    } else {
+        met.files.insert("agent_chain_update.json".to_owned());
+    }
 }
 
 /// A call that is held, and answered for.

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 /// When to rotate, and what to keep.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rotation {
+pub struct Rotation {
     /// How long a file may become, in bytes; a single message may be longer.
-    pub(super) size: usize,
+    pub size: usize,
     /// How many rotated files are kept, beside the one that is written.
-    pub(super) keep: usize,
+    pub keep: usize,
 }
 
 impl Rotation {
     /// Whether a message of `length` bytes is too much for a file that holds so many already.
-    pub(super) fn is_due(&self, held: u64, length: usize) -> bool {
+    pub fn is_due(&self, held: u64, length: usize) -> bool {
         // What escapes or base64 add to a message, and the most that stands around it.
         let written = length + length / 3 + 200;
         held + written as u64 > self.size as u64
@@ -26,7 +26,7 @@ impl Rotation {
     ///
     /// # Errors
     /// Where a file can't be renamed; the log is at its place then.
-    pub(super) fn rotate(&self, log: &Path) -> io::Result<Appender> {
+    pub fn rotate(&self, log: &Path) -> io::Result<Appender> {
         // A gap takes the last that moves; there may be far fewer than are kept.
         let last = (1..self.keep).find(|&number| !rotated(log, number).exists()).unwrap_or(self.keep);
         for number in (1..=last).rev() {
@@ -41,7 +41,7 @@ impl Rotation {
 }
 
 /// The file that was rotated so many times.
-pub(super) fn rotated(log: &Path, number: usize) -> PathBuf {
+pub fn rotated(log: &Path, number: usize) -> PathBuf {
     let mut name = log.as_os_str().to_owned();
     name.push(format!(".{number}"));
     PathBuf::from(name)

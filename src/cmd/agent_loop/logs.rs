@@ -1,0 +1,108 @@
+//! The log of steps, and that of the model's reasoning: masked, and bounded in size.
+
+use crate::io::append::{Appender, OpenError};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::rotation::Rotation;
+use crate::json::Object;
+use crate::mask::{Masker, Rules};
+use jiff::Timestamp;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A log of steps becomes so long; so many older ones are kept beside it.
+const ROTATION: Rotation = Rotation { size: 10 << 20, keep: 4 };
+
+/// JSON in arguments nests no deeper.
+const DEPTH: usize = 512;
+
+/// Where a log goes.
+#[derive(Debug)]
+enum Target {
+    None,
+    Stderr,
+    File(Appender),
+}
+
+/// Both logs.
+#[derive(Debug)]
+pub struct Logs {
+    steps: Target,
+    reasoning: Target,
+    masker: Masker,
+    report: Arc<Report>,
+}
+
+impl Logs {
+    /// `reasoning` may be `-`, which is stderr.
+    ///
+    /// # Errors
+    /// [`Status::Usage`]: a file cannot be opened.
+    pub fn open(steps: Option<&Path>, reasoning: Option<&Path>, report: &Arc<Report>) -> Result<Logs, Failure> {
+        let reasoning = match reasoning {
+            Some(path) if path.as_os_str() == "-" => Target::Stderr,
+            path => open("--log", path, report)?,
+        };
+        let steps = open("--steps", steps, report)?;
+        Ok(Logs { steps, reasoning, masker: Masker::new(Rules::default(), DEPTH), report: Arc::clone(report) })
+    }
+
+    /// The event of a step, JSON text.
+    pub fn step(&mut self, event: &str) {
+        if matches!(self.steps, Target::None) {
+            return;
+        }
+        let masked = self.masker.line(event.as_bytes());
+        // The event is an object: the time stands before its first field.
+        let line = format!("{{\"time\":\"{}\",{}\n", Timestamp::now(), String::from_utf8_lossy(&masked[1..]));
+        append(&mut self.steps, "--steps", &line, &self.report);
+    }
+
+    /// What the model shows of its reasoning.
+    pub fn reasoning(&mut self, text: &str) {
+        if matches!(self.reasoning, Target::None) {
+            return;
+        }
+        let text = self.masker.text(text);
+        let line = Object::default().text("time", &Timestamp::now().to_string()).text("reasoning", &text).line();
+        append(&mut self.reasoning, "--log", &line, &self.report);
+    }
+}
+
+fn open(option: &str, path: Option<&Path>, report: &Report) -> Result<Target, Failure> {
+    let Some(path) = path else { return Ok(Target::None) };
+    let failed = |why: String| Failure::new(Status::Usage, format_args!("{option}: {}: {why}", path.display()));
+    let (file, torn) = Appender::open(path, || Ok(())).map_err(|error| match error {
+        OpenError::Busy => failed("another process writes to it".to_owned()),
+        OpenError::Refused(why) => failed(why),
+        OpenError::Io(error) => failed(error.to_string()),
+    })?;
+    if let Some(torn) = torn {
+        report.note(format_args!(
+            "{}: {} bytes of a torn line are in {}",
+            path.display(),
+            torn.bytes,
+            torn.moved_to.display()
+        ));
+    }
+    Ok(Target::File(file))
+}
+
+/// A log that cannot be written is reported once, and the run goes on.
+fn append(target: &mut Target, option: &str, line: &str, report: &Report) {
+    let written = match target {
+        Target::None => return,
+        Target::Stderr => return report.say(line.trim_end()),
+        Target::File(file) => write(file, line),
+    };
+    if let Err(error) = written {
+        report.fault(option, format_args!("{error}: nothing more is written"));
+        *target = Target::None;
+    }
+}
+
+fn write(file: &mut Appender, line: &str) -> std::io::Result<()> {
+    if file.is_regular() && !file.is_empty() && ROTATION.is_due(file.len(), line.len()) {
+        *file = ROTATION.rotate(file.path())?;
+    }
+    file.append(line.as_bytes())
+}
