@@ -295,6 +295,11 @@ impl Agent {
         self.goal.as_deref().filter(|_| !matches!(self.doing, Doing::Idle | Doing::Ended))
     }
 
+    /// Whether the next message is waited for.
+    pub fn is_asking(&self) -> bool {
+        matches!(self.doing, Doing::Idle | Doing::Waiting(_))
+    }
+
     /// Whether the world still has to list its tools.
     pub fn is_starting(&self) -> bool {
         matches!(self.doing, Doing::Starting)

@@ -20,6 +20,11 @@ impl Screen {
         Screen { shows_text, reads_text }
     }
 
+    /// Whether lines come from a terminal, where gates may ask as well.
+    pub fn reads_text(self) -> bool {
+        self.reads_text
+    }
+
     /// A line of stdin as a record; `None` is an empty line.
     pub fn read(self, line: &str) -> Option<String> {
         if line.trim().is_empty() {
@@ -50,7 +55,8 @@ impl Screen {
             }
             "tool_result" if text("status") == "error" => format!("  failed: {}: {}", text("kind"), text("error")),
             "status" => match text("pending_kind").as_str() {
-                "confirm" => "  waiting for an approval".to_owned(),
+                // At the same terminal, the gate itself asks.
+                "confirm" if !self.reads_text => "  waiting for an approval".to_owned(),
                 "manual" => "Answer when it is done:".to_owned(),
                 "question" => "Your answer:".to_owned(),
                 _ => return String::new(),

@@ -217,6 +217,9 @@ impl Stage for Loop {
             }
             _ => {}
         }
+        // Two that read a terminal at once take each other's lines: while a call is under way, a gate may ask there.
+        out.choose_near(0);
+        out.hold_near(self.screen.reads_text() && !self.agent.is_asking());
         Ok(())
     }
 

@@ -52,6 +52,20 @@ impl Hub {
             let limits = if side == Side::Far { hub.manners.far_limits } else { hub.manners.limits };
             let mut splitter = Splitter::new(limits);
             loop {
+                let mut core = lock(&hub.core);
+                while side == Side::Near && core.is_held(number) {
+                    core = hub.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
+                }
+                if core.end.is_some() {
+                    return;
+                }
+                if side == Side::Near && core.out.closes_near(number) {
+                    match is_client {
+                        true => break,
+                        false => return close_stdin(),
+                    }
+                }
+                drop(core);
                 hub.set_listening(peer, true);
                 if hub.manners.prompt && splitter.holds() && !wait_readable(&from, UNFINISHED) {
                     splitter.release();
@@ -73,19 +87,6 @@ impl Hub {
                             hub.report.fault("stdin", error);
                         }
                         break;
-                    }
-                }
-                let mut core = lock(&hub.core);
-                while side == Side::Near && core.is_held(number) {
-                    core = hub.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
-                }
-                if core.end.is_some() {
-                    return;
-                }
-                if side == Side::Near && core.out.closes_near(number) {
-                    match is_client {
-                        true => break,
-                        false => return close_stdin(),
                     }
                 }
             }

@@ -6,6 +6,7 @@ mod resumed;
 mod runs;
 #[cfg(feature = "browser")]
 mod sites;
+mod terminal;
 
 use crate::process::{Ended, Talk, command, example, pipe};
 use serde_json::Value;

@@ -1,0 +1,31 @@
+//! A person at a terminal, who is asked by the loop and by a gate there.
+
+use super::Place;
+use crate::process::{binary, example};
+use rexpect::session::spawn_command;
+
+#[test]
+fn a_gate_and_the_loop_ask_at_one_terminal() {
+    let place = Place::new(&[
+        r#"{"text":"I echo.","calls":[{"tool_name":"echo","arguments":{}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red or blue?"}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"Red it is."}}]}"#,
+    ]);
+    let rules = place.path("rules.toml");
+    std::fs::write(&rules, "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"echo\"\n").unwrap();
+    let mut agent = place.agent(&["--goal", "g", "--"]);
+    agent.arg(binary("policy-check")).args(["--confirm", "mark", "--rules"]).arg(&rules).arg("--");
+    agent.arg(binary("hitl-gate")).arg("--").arg(example("stand-in-world")).env("TERM", "dumb");
+    let mut person = spawn_command(agent, Some(20_000)).unwrap();
+    person.exp_string("I echo.").unwrap();
+    person.exp_string("may this call pass?").unwrap();
+    person.exp_string("> ").unwrap();
+    person.send_line("y").unwrap();
+    person.exp_string("approved").unwrap();
+    person.exp_string("Red or blue?").unwrap();
+    person.exp_string("Your answer:").unwrap();
+    person.send_line("red").unwrap();
+    person.exp_string("Red it is.").unwrap();
+    person.exp_eof().unwrap();
+    assert!(super::read(&place.path("requests")).contains("The person says: red"));
+}
