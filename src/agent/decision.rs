@@ -1,5 +1,4 @@
-//! What a turn of the model's decides: one call, and what of the turn is not carried out. Whatever a model writes is a decision, or an
-//! error that it is told.
+//! What a turn of the model's decides: one call. Every turn is a decision, or an error that is reported to the model.
 
 use super::turn::Turn;
 use crate::record::{Arguments, OwnedTool, text_calls};

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use super::profile::Profile;
 use super::*;
 use proptest::prelude::*;
 

@@ -1,0 +1,77 @@
+//! What the loop is begun with, what it takes, and what it gives.
+
+use super::conversation::Stored;
+use super::profile::Profile;
+use super::{Ids, Limits};
+
+/// What holds for a whole session.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// What is done around the model's calls.
+    pub profile: Profile,
+    /// The ids of its records.
+    pub ids: Ids,
+    /// The world's tools that are offered, as globs; all where there are none.
+    pub allow: Vec<String>,
+    /// Those that are not offered, even if they are allowed.
+    pub deny: Vec<String>,
+    /// A new conversation is begun before a request that has more tokens.
+    pub compact_at: Option<u64>,
+}
+
+/// What may be another one each time that a session goes on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Run {
+    /// What it may not pass.
+    pub limits: Limits,
+    /// It ends with the first goal. Otherwise messages are taken until there are no more.
+    pub is_one_goal: bool,
+}
+
+/// What has happened.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// A line of the world's.
+    World(&'a str),
+    /// A line of the model side's.
+    Model(&'a str),
+    /// A line of the person's or client's.
+    Person(&'a str),
+    /// The image at a path that a result names was stored, or could not be; it comes before the result.
+    Image(&'a str, Result<&'a Stored, &'a str>),
+    /// The world does not list its tools: why.
+    NoTools(&'a str),
+    /// A line of the person's that cannot be read: why.
+    Unreadable(&'a str),
+    /// The person will send nothing more.
+    Closed,
+    /// The world has ended: how.
+    WorldEnded(&'a str),
+    /// The model side has ended: how.
+    ModelEnded(&'a str),
+    /// [`Agent::due`] has passed.
+    Due,
+    /// The process has ended since the last input; world and model side were started anew.
+    Resumed(&'a Run),
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// A line for the model side.
+    Model(String),
+    /// A line for the world.
+    World(String),
+    /// A record for the person or client.
+    Session(String),
+    /// A step has ended: its event, JSON text.
+    Step(String),
+    /// What the model shows of its reasoning: for the log.
+    Reasoning(String),
+    /// The last line of the person's was not taken: why.
+    Refused(String),
+    /// A message for the log.
+    Note(String),
+    /// The run ends with this exit status.
+    End(u8),
+}
