@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_agent_loop_global_optspecs
-    string join \n goal= m/model= llm= compact-at= profile= allow= deny= start-timeout= max-steps= turn-steps= deadline= max-tokens= max-result= max-line= max-depth= session= steps= log= session-id= agent-id= role= chain-id= h/help V/version
+    string join \n goal= m/model= llm= compact-at= profile= allow= deny= start-timeout= max-steps= turn-steps= deadline= max-tokens= max-cost= max-result= max-line= max-depth= session= steps= log= session-id= agent-id= role= chain-id= h/help V/version
 end
 
 function __fish_agent_loop_needs_command
@@ -36,6 +36,7 @@ complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-steps -d 'The
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'The most calls that the model chooses for a message; then it sums up, and the person is asked whether to go on (default: 10 without --goal)' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Overall time limit of the goal; without --goal, of a message (exit status 124). The time in which a person is asked does not count' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The most input and output tokens in all' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-cost -d 'The most US dollars in all; llm-pipe takes prices from models.toml (see llm-pipe(1))' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line of the world or the model side that is read; pictures are in files, and do not count' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r

@@ -12,6 +12,8 @@ from losses import losses
 GROUPS = {
     "actions": ("valid-actions", "A game's messages are given their legal actions. jq only reads and prints them; serde_json's `IgnoredAny` only checks"
                 " that they are JSON, and is the floor: nothing that reads its input can be quicker."),
+    "agent": ("agent-loop", "A model side and a world that answer at once, so that what the loop adds to a step is what is measured: in a conversation that"
+              " grows to 8 MB."),
     "proxy": ("sts-proxy", "A state goes to an agent, and its command comes back: with the proxy between the two, and without. What is added is what"
               " a bot waits longer for each decision."),
     "start": ("Starting", "Each command is started and ends at once, 200 times in turn with `/bin/true`, which does nothing; the medians. A loop in a"

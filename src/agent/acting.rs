@@ -155,7 +155,7 @@ impl Agent {
         }
         self.observed.push(text.clone());
         self.answer_call(call, &text, result.is_err());
-        self.history.push(format!("{tool} {}: {outcome}", cut(&call.planned.arguments, SHORT)));
+        self.history.add(format!("{tool} {}: {outcome}", cut(&call.planned.arguments, SHORT)));
         if matches!(outcome.as_str(), "denied" | "rejected") {
             self.denied += 1;
         }

@@ -25,8 +25,8 @@ pub(super) enum Purpose {
 /// So many turns in a row may decide nothing.
 const UNDECIDED: u32 = 3;
 
-/// So many steps are named in a new conversation.
-const KEPT: usize = 60;
+/// A limit of cost that nothing would ever reach.
+const NO_COST: &str = "the cost is limited, and the model side does not report what a turn costs: llm-pipe takes the model's price from models.toml";
 
 /// What a run says at its end.
 const REPORT: &str = "Write a short report for the person, without a call: what was done, what worked and what did not, and what the next step would be.";
@@ -67,6 +67,7 @@ impl Agent {
             return self.ask(Purpose::Summary, now);
         }
         let remaining = self.budget.remaining(&self.run.limits);
+        self.tell_reports();
         self.conversation.say(&Part::Text(format!("[left: {remaining}]")));
         self.ask(Purpose::Decision, now);
     }
@@ -149,6 +150,9 @@ impl Agent {
             }
             Answer::Turn(turn) => {
                 self.budget.usage = self.budget.usage.plus(turn.usage);
+                if self.run.limits.max_cost.is_some() && turn.usage.cost.is_none() && !turn.is_cached {
+                    return self.finish(Outcome::Failed, NO_COST, FAILED, now);
+                }
                 let is_long = self.settings.compact_at.zip(turn.usage.input).is_some_and(|(most, input)| input >= most);
                 self.conversation.answer(&turn);
                 if !turn.reasoning.is_empty() {
@@ -253,7 +257,7 @@ impl Agent {
             agent.refuse_others(others);
         };
         if !matches!(own, Local::Done { .. }) {
-            self.history.push(own.describe());
+            self.history.add(own.describe());
         }
         self.step.call(&decision.tool, decision.arguments.get(), None);
         if !own.asked().is_empty() {
@@ -287,6 +291,7 @@ impl Agent {
             }
             Local::NeedUser(what) => {
                 reply(self, "The person does it; the next message comes when it is done.", false);
+                self.asks_for_secret = local::is_about_secrets(&what);
                 self.say("question", &what);
                 self.wait(Pending::Manual);
             }
@@ -332,11 +337,7 @@ impl Agent {
         let unsent = std::mem::replace(&mut self.conversation, new).unsent();
         let goal = self.goal.clone().unwrap_or_default();
         let mut text = format!("Goal: {goal}\nThis conversation goes on from an earlier one. What was done:\n");
-        let skipped = self.history.len().saturating_sub(KEPT);
-        if skipped > 0 {
-            text.push_str(&format!("- ({skipped} steps before)\n"));
-        }
-        self.history[skipped..].iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+        text.push_str(&self.history.text());
         if self.plan.ids().is_some() {
             text.push_str(&format!("The plan:\n{}", self.plan.text()));
         }

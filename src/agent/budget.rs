@@ -4,7 +4,7 @@ use crate::record::Usage;
 use std::time::Duration;
 
 /// What a run may not pass.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Limits {
     /// Turns of the model for a goal; in a session, for a message.
     pub max_steps: u32,
@@ -14,6 +14,8 @@ pub struct Limits {
     pub deadline: Option<Duration>,
     /// Input and output tokens of all requests together.
     pub max_tokens: Option<u64>,
+    /// US dollars of all requests together.
+    pub max_cost: Option<f64>,
 }
 
 /// What has been used.
@@ -65,7 +67,10 @@ impl Budget {
         if let Some(deadline) = limits.deadline.filter(|deadline| self.elapsed(now) >= *deadline) {
             return Some(format!("{} s", deadline.as_secs_f64()));
         }
-        limits.max_tokens.filter(|most| self.tokens() >= *most).map(|most| format!("{most} tokens"))
+        if let Some(most) = limits.max_tokens.filter(|most| self.tokens() >= *most) {
+            return Some(format!("{most} tokens"));
+        }
+        limits.max_cost.filter(|most| self.usage.cost.unwrap_or(0.0) >= *most).map(|most| format!("${most}"))
     }
 
     /// When the deadline passes; `None` while the clock stands still.

@@ -70,10 +70,6 @@ impl Agent {
 
     /// What was done, where the model cannot say it.
     pub(super) fn summary(&self, why: &str) -> String {
-        let mut text = format!("{why}\n");
-        for line in &self.history {
-            text.push_str(&format!("- {line}\n"));
-        }
-        text
+        format!("{why}\n{}", self.history.of_message())
     }
 }

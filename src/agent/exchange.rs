@@ -20,7 +20,7 @@ pub struct Settings {
 }
 
 /// What may be another one each time that a session goes on.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     /// What it may not pass.
     pub limits: Limits,

@@ -10,6 +10,7 @@ mod decision;
 mod ending;
 mod evidence;
 mod exchange;
+mod history;
 mod local;
 mod plan;
 pub mod profile;
@@ -30,12 +31,13 @@ use acting::{Call, Planned};
 use asking::Purpose;
 use budget::Budget;
 use conversation::{Conversation, Part};
+use history::History;
 use plan::Plan;
 use records::Pending;
 use repetition::Repetition;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
-use step::Step;
+use step::{HIDDEN, Step};
 
 #[derive(Debug)]
 enum Doing {
@@ -74,6 +76,9 @@ Rules:
 - Never ask for passwords or one-time codes, and never type them: call assistant_need_user.
 - Call assistant_done only when you have seen that the goal is reached.";
 
+/// So many messages of the person may wait.
+const MESSAGES: usize = 64;
+
 /// The longest text of a note or an outcome, in bytes.
 const SHORT: usize = 300;
 
@@ -89,6 +94,10 @@ pub struct Agent {
     goal: Option<String>,
     /// What the person has said and the model has not been given yet.
     inbox: VecDeque<String>,
+    /// What the world has reported unasked since the model was asked: the newest.
+    reported: VecDeque<String>,
+    /// Those before them.
+    unreported: usize,
     /// Calls to be made before the model is asked.
     queue: VecDeque<Planned>,
     /// Something has changed since the last observation.
@@ -102,8 +111,7 @@ pub struct Agent {
     repetition: Repetition,
     /// The step that is under way.
     step: Step,
-    /// What was done, line by line.
-    history: Vec<String>,
+    history: History,
     /// Calls that were denied or rejected, for this goal.
     denied: u32,
     /// Turns in a row that decided nothing.
@@ -118,6 +126,8 @@ pub struct Agent {
     wants_compaction: bool,
     /// A line of the person's was not taken.
     has_bad_input: bool,
+    /// The person was asked to enter a secret: an answer may be one.
+    asks_for_secret: bool,
     closed: bool,
     requests: u64,
     calls: u64,
@@ -142,6 +152,8 @@ impl Agent {
             conversation: Conversation::default(),
             goal: None,
             inbox: VecDeque::new(),
+            reported: VecDeque::new(),
+            unreported: 0,
             queue: VecDeque::new(),
             is_stale: false,
             observed: Vec::new(),
@@ -150,7 +162,7 @@ impl Agent {
             budget: Budget::default(),
             repetition: Repetition::default(),
             step: Step::default(),
-            history: Vec::new(),
+            history: History::default(),
             denied: 0,
             undecided: 0,
             missed_evidence: false,
@@ -158,6 +170,7 @@ impl Agent {
             is_compacted: false,
             wants_compaction: false,
             has_bad_input: false,
+            asks_for_secret: false,
             closed: false,
             requests: 0,
             calls: 0,
@@ -231,6 +244,20 @@ impl Agent {
         matches!(self.doing, Doing::Idle | Doing::Waiting(_))
     }
 
+    /// So many messages wait that no further input of the person is to be read.
+    pub fn is_behind(&self) -> bool {
+        self.inbox.len() >= MESSAGES
+    }
+
+    /// The process is about to end on a signal, with this status: reports it. The session goes on from what stood before.
+    pub fn interrupt(&mut self, status: u8, now: Duration) -> Vec<Effect> {
+        if self.goal().is_some() {
+            self.abandon("the run was interrupted");
+            self.finish(Outcome::Cancelled, "the run was interrupted", status, now);
+        }
+        std::mem::take(&mut self.effects)
+    }
+
     /// Whether the world still has to list its tools.
     pub fn is_starting(&self) -> bool {
         matches!(self.doing, Doing::Starting)
@@ -270,6 +297,7 @@ impl Agent {
         }
         self.budget.go_on(now);
         self.repetition = Repetition::default();
+        self.history.begin_message();
         (self.undecided, self.missed_evidence) = (0, false);
         self.spent.fill(0);
         self.is_stale = true;
@@ -282,7 +310,8 @@ impl Agent {
     fn take_messages(&mut self) {
         while let Some(message) = self.inbox.pop_front() {
             if self.goal.is_some() {
-                self.step.ask("user_reply", &message);
+                let is_secret = std::mem::take(&mut self.asks_for_secret);
+                self.step.ask("user_reply", if is_secret { HIDDEN } else { &message });
             }
             let text = match self.goal {
                 None => format!("Goal: {message}"),

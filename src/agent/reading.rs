@@ -5,7 +5,17 @@ use super::records::Pending;
 use super::{Agent, Doing, Effect, FAILED, NOT_STARTED, Outcome, Settings, local, profile};
 use crate::json::Object;
 use crate::record::{Fields, OwnedTool, ToolList, recognise};
+use serde_json::value::RawValue;
 use std::time::Duration;
+
+/// So many observations that nobody has asked for are kept for the model.
+const REPORTS: usize = 32;
+
+/// Whether an id, JSON text, is one that [`Agent`] gives its calls.
+fn is_own_id(id: &RawValue) -> bool {
+    let digits = id.get().strip_prefix("\"a").and_then(|id| id.strip_suffix('"'));
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
 
 impl Agent {
     pub(super) fn take_person(&mut self, line: &str, now: Duration) {
@@ -25,6 +35,9 @@ impl Agent {
                 }
             }
             _ => match recognise(line) {
+                Ok(Some(call)) if call.id.is_some_and(is_own_id) => {
+                    self.complain("ids such as \"a1\" are those of the loop's own calls: take another one");
+                }
                 Ok(Some(call)) => {
                     let text = format!("The person has called {} with {}.", call.tool, call.arguments_text());
                     self.conversation.say(&Part::Text(text));
@@ -34,6 +47,26 @@ impl Agent {
                 Ok(None) => self.complain("expected a user_message, a cancel or a tool call"),
                 Err(why) => self.complain(&why.to_string()),
             },
+        }
+    }
+
+    /// Keeps what the world reports unasked, until the model is asked.
+    fn keep_report(&mut self, line: &str) {
+        self.reported.push_back(data("observation", &cut(line, self.settings.profile.max_result)));
+        if self.reported.len() > REPORTS {
+            self.reported.pop_front();
+            self.unreported += 1;
+        }
+    }
+
+    /// Gives the model what the world has reported.
+    pub(super) fn tell_reports(&mut self) {
+        let skipped = std::mem::take(&mut self.unreported);
+        if skipped > 0 {
+            self.conversation.say(&Part::Text(format!("({skipped} earlier observations are left out)")));
+        }
+        for report in std::mem::take(&mut self.reported) {
+            self.conversation.say(&Part::Text(report));
         }
     }
 
@@ -53,7 +86,7 @@ impl Agent {
             Ok(fields) => fields,
             Err(why) => return self.effects.push(Effect::Note(format!("a line of the world is skipped: {why}"))),
         };
-        let is_ours = |id: Option<&serde_json::value::RawValue>| match (&self.doing, id) {
+        let is_ours = |id: Option<&RawValue>| match (&self.doing, id) {
             (Doing::World(call), Some(id)) => serde_json::from_str::<String>(id.get()).is_ok_and(|id| id == call.id),
             _ => false,
         };
@@ -77,7 +110,7 @@ impl Agent {
                 }
             }
             Some("observation") => {
-                self.conversation.say(&Part::Text(data("observation", &cut(line, self.settings.profile.max_result))));
+                self.keep_report(line);
                 self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
             }
             // The result of a call of the person's, or a record of a gate.

@@ -10,6 +10,9 @@ use std::time::Duration;
 const PAGE: [&str; 6] = ["url", "title", "nav_type", "active_tab", "active_frame", "scroll_pos"];
 const FOCUS: [&str; 4] = ["focused_role", "focused_name", "input_ok", "select_ok"];
 
+/// In the place of a secret.
+pub(super) const HIDDEN: &str = "<PASSWORD>";
+
 /// A step that is under way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Step {
@@ -144,7 +147,7 @@ fn without_text(arguments: &str) -> String {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(mut arguments)) => {
             if let Some(text) = arguments.get_mut("text") {
-                *text = "<PASSWORD>".into();
+                *text = HIDDEN.into();
             }
             Value::Object(arguments).to_string()
         }

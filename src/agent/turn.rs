@@ -14,6 +14,8 @@ pub(super) struct Turn {
     pub(super) reasoning: String,
     pub(super) calls: Vec<ModelCall>,
     pub(super) usage: Usage,
+    /// It was kept from an earlier request, and cost nothing.
+    pub(super) is_cached: bool,
     /// Why it ended: `call`, `end`, `length` or `refusal`.
     pub(super) stop: String,
     /// JSON text: what goes back as the assistant's message.
@@ -46,7 +48,8 @@ pub(super) fn read(line: &str) -> Result<Option<(String, Answer)>, Unreadable> {
             let calls = calls(&kept)?;
             let reasoning = fields.text("reasoning").unwrap_or_default();
             let (text, stop) = (fields.text("text").unwrap_or_default(), fields.text("stop").unwrap_or_default());
-            Answer::Turn(Turn { text, reasoning, calls, usage, stop, kept })
+            let is_cached = fields.get("from_cache").is_some_and(|value| value.get() == "true");
+            Answer::Turn(Turn { text, reasoning, calls, usage, is_cached, stop, kept })
         }
         Some("error") => {
             let kind = fields.text("kind").unwrap_or_else(|| "protocol".to_owned());

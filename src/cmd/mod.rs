@@ -29,6 +29,8 @@ pub mod mcp_pipe;
 pub mod mcp_serve;
 #[cfg(any(feature = "browser", feature = "mcp"))]
 mod media_folder;
+#[cfg(feature = "http")]
+mod models;
 pub mod options;
 #[cfg(feature = "gates")]
 pub mod policy_check;

@@ -54,7 +54,7 @@ pub struct Surroundings {
     /// Variables that are set for it.
     pub set: Vec<(OsString, OsString)>,
     /// Variables of ours that it does not get: they hold secrets.
-    pub secrets: Vec<&'static str>,
+    pub secrets: Vec<String>,
     /// The folder that it is started in; ours, where there is none.
     pub folder: Option<PathBuf>,
 }

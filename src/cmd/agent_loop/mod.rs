@@ -50,14 +50,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     goal: Option<String>,
     /// Ask this model: short for --llm 'llm-pipe --model MODEL'
-    #[arg(
-        short = 'm',
-        long,
-        value_name = "PROVIDER/NAME",
-        required_unless_present = "llm",
-        conflicts_with = "llm",
-        help_heading = "Model"
-    )]
+    #[arg(short = 'm', long, value_name = "PROVIDER/NAME", conflicts_with = "llm", help_heading = "Model")]
     model: Option<String>,
     /// The command that answers model_request records; split into words as a shell would, and run without one
     #[arg(long, value_name = "CMD", help_heading = "Model")]
@@ -92,6 +85,9 @@ pub struct Arguments {
     /// The most input and output tokens in all
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_tokens: Option<u64>,
+    /// The most US dollars in all; llm-pipe takes prices from models.toml (see llm-pipe(1))
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars, help_heading = "Limits")]
+    max_cost: Option<f64>,
     /// Longest line of the world or the model side that is read; pictures are in files, and do not count
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
@@ -171,6 +167,9 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     if arguments.world.is_empty() {
         return Err(usage("name the world behind --, such as: agent-loop ... -- browser-bridge (see --help)"));
     }
+    if arguments.llm.is_none() && arguments.model.is_none() {
+        return Err(usage("name a model: --model PROVIDER/NAME, or --llm and a command (see --help)"));
+    }
     // A child of the world's cannot read what we hold of the model's traffic.
     private::protect_process().map_err(|error| Failure::new(Status::NotStarted, error))?;
     let report = Arc::new(Report::new(NAME, false));
@@ -179,7 +178,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let run = limits(&arguments);
     let model = model::command(arguments.llm.as_deref(), arguments.model.as_deref(), images.folder())?;
     let (session, agent) = SessionFile::open(arguments.session.as_deref(), settings, &profile, &run, &report)?;
-    let around = Surroundings { secrets: model::key_variables(), ..Surroundings::default() };
+    let around = Surroundings { secrets: model::key_variables(&model)?, ..Surroundings::default() };
     let far = vec![
         Way::Child(Program { command: model, around: Surroundings::default() }),
         Way::Child(Program { command: arguments.world, around }),
@@ -193,6 +192,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         Loop::new(agent, goal, Files { session, images, logs }, screen, arguments.start_timeout, Arc::clone(&report));
     let ends = Ends { far, limits, far_limits, ..Ends::default() };
     between(Box::new(stage), ends, signals, &report)
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let dollars = text.parse().ok().filter(|dollars: &f64| dollars.is_finite() && *dollars >= 0.0);
+    dollars.ok_or_else(|| "expected US dollars, such as 0.50".to_owned())
 }
 
 /// What holds for the session, and the text of its profile.
@@ -227,6 +231,7 @@ fn limits(arguments: &Arguments) -> Run {
         turn_steps: arguments.turn_steps.or(arguments.goal.is_none().then_some(10)),
         deadline: arguments.deadline,
         max_tokens: arguments.max_tokens,
+        max_cost: arguments.max_cost,
     };
     Run { limits, is_one_goal: arguments.goal.is_some() }
 }

@@ -27,7 +27,26 @@ pub fn command(llm: Option<&str>, model: Option<&str>, images: &Path) -> Result<
     Ok(command)
 }
 
-/// The environment variables of all providers' keys, which the world does not get.
-pub fn key_variables() -> Vec<&'static str> {
-    PROVIDERS.iter().flat_map(|provider| provider.key_variables()).copied().collect()
+/// The environment variables of keys, which the world does not get: those of all providers, of models.toml, and of this command's `--key-env`.
+///
+/// # Errors
+/// [`Status::Usage`]: models.toml cannot be read.
+pub fn key_variables(command: &[OsString]) -> Result<Vec<String>, Failure> {
+    let usual = PROVIDERS.iter().flat_map(|provider| provider.key_variables()).map(|&name| name.to_owned());
+    let words: Vec<&str> = command.iter().filter_map(|word| word.to_str()).collect();
+    let behind = words.windows(2).filter(|pair| pair[0] == "--key-env").map(|pair| pair[1]);
+    let named = behind.chain(words.iter().filter_map(|word| word.strip_prefix("--key-env="))).map(str::to_owned);
+    Ok(usual.chain(named).chain(configured()?).collect())
+}
+
+/// The variables that models.toml names.
+#[cfg(feature = "http")]
+fn configured() -> Result<Vec<String>, Failure> {
+    Ok(crate::cmd::models::Models::read()?.key_variables().map(str::to_owned).collect())
+}
+
+/// Without llm-pipe there is no models.toml.
+#[cfg(not(feature = "http"))]
+fn configured() -> Result<Vec<String>, Failure> {
+    Ok(Vec::new())
 }

@@ -240,10 +240,10 @@ fn begin(header: &Fields<'_>) -> Result<Agent, String> {
 }
 
 fn put_run(entry: Object, run: &Run) -> Object {
-    let Limits { max_steps, turn_steps, deadline, max_tokens } = &run.limits;
+    let Limits { max_steps, turn_steps, deadline, max_tokens, max_cost } = &run.limits;
     let entry = entry.put("max_steps", max_steps).put_some("turn_steps", *turn_steps);
     let entry = entry.put_some("deadline_ms", deadline.map(|deadline| deadline.as_millis()));
-    entry.put_some("max_tokens", *max_tokens).put("one_goal", run.is_one_goal)
+    entry.put_some("max_tokens", *max_tokens).put_some("max_cost", *max_cost).put("one_goal", run.is_one_goal)
 }
 
 fn read_run(fields: &Fields<'_>) -> Run {
@@ -252,6 +252,7 @@ fn read_run(fields: &Fields<'_>) -> Run {
         turn_steps: number(fields, "turn_steps"),
         deadline: number(fields, "deadline_ms").map(Duration::from_millis),
         max_tokens: number(fields, "max_tokens"),
+        max_cost: number(fields, "max_cost"),
     };
     Run { limits, is_one_goal: fields.get("one_goal").is_some_and(|value| value.get() == "true") }
 }

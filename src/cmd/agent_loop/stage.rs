@@ -209,9 +209,8 @@ impl Stage for Loop {
                     self.take(Input::Due, out);
                 }
             }
-            Event::Signal(_) => {
-                // It is not kept: the session goes on where it was.
-                let effects = self.agent.take(Input::Person("{\"type\":\"cancel\"}"), self.now());
+            Event::Signal(signal) => {
+                let effects = self.agent.interrupt(signal.exit_code(), self.now());
                 let shown = effects.into_iter().filter(|effect| matches!(effect, Effect::Session(_)));
                 self.carry_out(shown.collect(), out);
             }
@@ -219,7 +218,7 @@ impl Stage for Loop {
         }
         // Two that read a terminal at once take each other's lines: while a call is under way, a gate may ask there.
         out.choose_near(0);
-        out.hold_near(self.screen.reads_text() && !self.agent.is_asking());
+        out.hold_near(self.screen.reads_text() && !self.agent.is_asking() || self.agent.is_behind());
         Ok(())
     }
 

@@ -1,9 +1,10 @@
 //! Which model is asked, at which address, with which key.
 
 use super::key::{self, KeyOptions};
-use super::models::{Models, Price};
+use crate::cmd::models::{Models, Price, variable};
 use crate::io::report::{Failure, Report, Status};
 use crate::llm::{PROVIDERS, Provider};
+use crate::record::Usage;
 use pipewright_http::{Address, Client, Limits};
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub struct Endpoint {
     /// Where requests are sent.
     pub url: String,
     pub key: Option<String>,
-    pub price: Option<Price>,
+    price: Option<Price>,
     /// How the address is shown.
     pub place: String,
     /// The key, and what is secret in the address: servers may repeat them, and nothing shows them.
@@ -79,7 +80,7 @@ impl Endpoint {
             let names = variables.join(" or ");
             return Err(usage(format!("{} needs a key: set {names}, or use --key-env or --key-file", provider.name())));
         }
-        let unsent = provider.key_variables().iter().find(|name| key::variable(name).is_some());
+        let unsent = provider.key_variables().iter().find(|name| variable(name).is_some());
         if let (None, false, false, Some(name)) = (&endpoint.key, is_own, address.is_loopback(), unsent) {
             report.note(format_args!("{name} is sent to {own_url} only; --key-env {name} sends it to {place}"));
         }
@@ -96,6 +97,11 @@ impl Endpoint {
                 None => text,
             }
         })
+    }
+
+    /// What was counted, with what it costs.
+    pub fn priced(&self, usage: Usage) -> Usage {
+        Usage { cost: self.price.and_then(|price| price.of(usage)), ..usage }
     }
 
     /// Whether it has one of the secrets in it.

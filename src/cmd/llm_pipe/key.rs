@@ -1,5 +1,6 @@
 //! The key: from a variable or a private file, for one server.
 
+use crate::cmd::models::variable;
 use crate::io::report::{Failure, Status};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -34,11 +35,6 @@ pub fn key(options: &KeyOptions, configured: Option<&str>, usual: &[&str]) -> Re
         return variable(name).ok_or_else(missing).map(Some);
     }
     Ok(usual.iter().find_map(|name| variable(name)))
-}
-
-/// The variable's value without blanks around it; `None` where it is not set or empty.
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())
 }
 
 fn read(path: &Path) -> Result<String, String> {

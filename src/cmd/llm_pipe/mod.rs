@@ -9,12 +9,12 @@ mod images;
 mod input;
 mod job;
 mod key;
-mod models;
 mod repair;
 mod settings;
 mod stage;
 mod tally;
 
+use super::models::Models;
 use super::options::{duration, size};
 use super::{Command, needs_input};
 use crate::io::between::{Ends, Near, between};
@@ -28,7 +28,6 @@ use clap::builder::RangedU64ValueParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use endpoint::{Endpoint, ModelOptions};
 use input::Prompt;
-use models::Models;
 use settings::Settings;
 use stage::Pipe;
 use std::io::{IsTerminal, stdin};
@@ -162,7 +161,6 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
     let client = endpoint.client(arguments.timeout, arguments.idle_timeout)?;
     let cache = arguments.cache.as_deref().map(|folder| Cache::open(folder, &endpoint)).transpose()?;
-    let price = endpoint.price;
     let settings = Settings::read(&arguments, endpoint)?;
     let (exchanges, arrivals, wake) =
         arrivals::start(client).map_err(|error| Failure::new(Status::NotStarted, error))?;
@@ -173,7 +171,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     match arguments.prompt {
         Some(prompt) => pipe.ask(Prompt::new(prompt, has_text, arguments.max_line)),
         None if arguments.bare => {}
-        None => pipe.count(Tally::start(price)),
+        None => pipe.count(Tally::start()),
     }
     let ends = Ends { near, answers: vec![wake], stays: true, limits, ..Ends::default() };
     between(Box::new(pipe), ends, signals, &report)

@@ -1,6 +1,5 @@
 //! How far a batch is, for the person who started it.
 
-use super::models::Price;
 use crate::io::report::Report;
 use crate::record::Usage;
 use std::io::{IsTerminal, stderr, stdin, stdout};
@@ -18,7 +17,6 @@ pub struct Tally {
     /// Those that were answered without the provider, which took no time.
     cached: u64,
     usage: Usage,
-    price: Option<Price>,
     /// Bytes of the input, where it is a file.
     input: Option<u64>,
     /// Bytes of the lines that were read.
@@ -27,13 +25,13 @@ pub struct Tally {
 
 impl Tally {
     /// `None` where nobody would see it: stderr is no terminal, or what is printed there itself shows how far the run is.
-    pub fn start(price: Option<Price>) -> Option<Tally> {
+    pub fn start() -> Option<Tally> {
         if !stderr().is_terminal() || stdout().is_terminal() || stdin().is_terminal() {
             return None;
         }
         let input = std::fs::metadata("/dev/stdin").ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
         let usage = Usage::default();
-        Some(Tally { begun: Instant::now(), shown: None, done: 0, failed: 0, cached: 0, usage, price, input, read: 0 })
+        Some(Tally { begun: Instant::now(), shown: None, done: 0, failed: 0, cached: 0, usage, input, read: 0 })
     }
 
     /// A line of so many bytes was read, with its line feed.
@@ -74,8 +72,8 @@ impl Tally {
             line += &format!(", {} from the cache", self.cached);
         }
         line += &format!("; tokens: {} in, {} out", input.unwrap_or(0), output.unwrap_or(0));
-        if let Some(price) = self.price {
-            line += &format!("; ${:.4}", price.of(self.usage));
+        if let Some(cost) = self.usage.cost {
+            line += &format!("; ${cost:.4}");
         }
         if let Some(left) = left {
             let seconds = left.as_secs();

@@ -82,7 +82,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
     let tools = arguments.tools.as_deref().map(read_tools).transpose()?;
-    let around = Surroundings { secrets: vec![http::TOKEN], ..Surroundings::default() };
+    let around = Surroundings { secrets: vec![http::TOKEN.to_owned()], ..Surroundings::default() };
     // The world is far side 0.
     let mut far = vec![Way::Child(Program { command: arguments.world, around })];
     let mut max_line = arguments.max_result;

@@ -177,7 +177,7 @@ impl TurnReader for Reader {
     fn usage(&self) -> Usage {
         let Counts { input, cache_creation, cache_read, output, thinking } = self.counts;
         let all = [input, cache_creation, cache_read].into_iter().flatten().reduce(u64::saturating_add);
-        Usage { input: all, output, cached: cache_read, reasoning: thinking }
+        Usage { input: all, output, cached: cache_read, reasoning: thinking, cost: None }
     }
 
     fn finish(mut self: Box<Self>) -> Result<ModelTurn, Failure> {

@@ -136,7 +136,10 @@ proptest! {
 fn counts_are_cumulative_and_input_is_all_that_was_read() {
     let last = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":null,"output_tokens":9,"output_tokens_details":{"thinking_tokens":4}}}"#;
     let answer = read(&events(&[START, last]));
-    assert_eq!(answer.usage, Usage { input: Some(42), output: Some(9), cached: Some(30), reasoning: Some(4) });
+    assert_eq!(
+        answer.usage,
+        Usage { input: Some(42), output: Some(9), cached: Some(30), reasoning: Some(4), cost: None }
+    );
     assert_eq!(answer.turn.unwrap_err(), Failure::cut());
     assert_eq!(read("").usage, Usage::default());
 }

@@ -10,5 +10,6 @@ pub(in crate::llm) fn usage(fields: &Fields<'_>, [input, output]: [&str; 2]) -> 
         output: fields.count(output),
         cached: detail(input, "cached_tokens"),
         reasoning: detail(output, "reasoning_tokens"),
+        cost: None,
     }
 }

@@ -67,6 +67,7 @@ impl Reader {
             output: sum(["candidatesTokenCount", "thoughtsTokenCount"]),
             cached: counts.count("cachedContentTokenCount"),
             reasoning: counts.count("thoughtsTokenCount"),
+            cost: None,
         };
     }
 

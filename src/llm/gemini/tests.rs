@@ -114,7 +114,10 @@ fn counts_are_those_of_the_last_event_and_cover_reasoning() {
         ),
     ]);
     let answer = read(&stream);
-    assert_eq!(answer.usage, Usage { input: Some(10), output: Some(7), cached: Some(8), reasoning: Some(4) });
+    assert_eq!(
+        answer.usage,
+        Usage { input: Some(10), output: Some(7), cached: Some(8), reasoning: Some(4), cost: None }
+    );
     assert_eq!(answer.turn.unwrap().raw.get(), r#"{"parts":[{"text":"a"}],"role":"model"}"#);
     assert!(!answer.is_complete);
     assert_eq!(read("").usage, Usage::default());

@@ -143,6 +143,7 @@ impl Reader {
             output: written.reduce(u64::saturating_add),
             cached: usage.count("total_cached_tokens"),
             reasoning: usage.count("total_thought_tokens"),
+            cost: None,
         };
     }
 }

@@ -118,7 +118,10 @@ fn the_status_decides() {
         assert_eq!(end(&format!(r#"{{"status":"{status}"}}"#)).turn.unwrap().stop, stop, "{status}");
     }
     let usage = r#"{"status":"completed","usage":{"total_input_tokens":10,"total_output_tokens":3,"total_thought_tokens":4,"total_cached_tokens":8}}"#;
-    assert_eq!(end(usage).usage, Usage { input: Some(10), output: Some(7), cached: Some(8), reasoning: Some(4) });
+    assert_eq!(
+        end(usage).usage,
+        Usage { input: Some(10), output: Some(7), cached: Some(8), reasoning: Some(4), cost: None }
+    );
     let kind = |interaction: &str| end(interaction).turn.unwrap_err().what.kind;
     assert_eq!(kind(r#"{"status":"in_progress"}"#), Kind::Protocol);
     assert_eq!(kind(r#"{"status":"failed"}"#), Kind::Unavailable);

@@ -29,8 +29,8 @@ impl Stop {
     }
 }
 
-/// Tokens that were counted, as the provider counts them. `None` is not reported, which is not 0.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+/// Tokens that were counted, as the provider counts them, and what they cost. `None` is not reported, which is not 0.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Usage {
     /// All tokens that were read, cached ones included.
     pub input: Option<u64>,
@@ -40,6 +40,8 @@ pub struct Usage {
     pub cached: Option<u64>,
     /// Those of the output that are reasoning.
     pub reasoning: Option<u64>,
+    /// US dollars, where the model's prices are known.
+    pub cost: Option<f64>,
 }
 
 impl Usage {
@@ -55,20 +57,35 @@ impl Usage {
             output: sum(self.output, other.output),
             cached: sum(self.cached, other.cached),
             reasoning: sum(self.reasoning, other.reasoning),
+            cost: match (self.cost, other.cost) {
+                (Some(one), Some(other)) => Some(one + other),
+                (one, other) => one.or(other),
+            },
         }
     }
 
-    /// Reads `{"input"?,"output"?,"cached"?,"reasoning"?}`; what is no whole number is not reported.
+    /// Reads `{"input"?,"output"?,"cached"?,"reasoning"?,"cost"?}`; what is no such number is not reported.
     pub(crate) fn of(fields: &Fields<'_>) -> Usage {
         let count = |key: &str| fields.get(key)?.get().parse().ok();
-        Usage { input: count("input"), output: count("output"), cached: count("cached"), reasoning: count("reasoning") }
+        let cost = fields.get("cost").and_then(|cost| cost.get().parse().ok()).filter(|cost: &f64| *cost >= 0.0);
+        let (input, output, cached, reasoning) = (count("input"), count("output"), count("cached"), count("reasoning"));
+        Usage { input, output, cached, reasoning, cost }
     }
 
-    /// `{"input"?,"output"?,"cached"?,"reasoning"?}`.
+    /// `{"input"?,"output"?,"cached"?,"reasoning"?,"cost"?}`.
     pub fn json(&self) -> String {
         let object = Object::default().put_some("input", self.input).put_some("output", self.output);
-        object.put_some("cached", self.cached).put_some("reasoning", self.reasoning).end()
+        object
+            .put_some("cached", self.cached)
+            .put_some("reasoning", self.reasoning)
+            .put_some("cost", self.cost.map(dollars))
+            .end()
     }
+}
+
+/// Without the digits that are left over where binary fractions are added.
+fn dollars(cost: f64) -> f64 {
+    (cost * 1e9).round() / 1e9
 }
 
 /// What a tool is called with.

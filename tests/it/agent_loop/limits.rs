@@ -105,3 +105,45 @@ fn what_is_denied_is_counted_and_makes_the_status_1() {
         run.records
     );
 }
+
+#[test]
+fn tokens_and_cost_are_limited() {
+    let turn = r#"{"calls":[{"tool_name":"echo","arguments":{}}],"usage":{"input":60,"output":40,"cost":0.1}}"#;
+    let unpriced = r#"{"calls":[{"tool_name":"echo","arguments":{}}],"usage":{"input":60,"output":40}}"#;
+    for (option, limit, turn, why, calls) in [
+        ("--max-tokens", "150", turn, "stopped: the limit of 150 tokens is reached", 2),
+        ("--max-cost", "0.25", turn, "stopped: the limit of $0.25 is reached", 3),
+        (
+            "--max-cost",
+            "0.25",
+            unpriced,
+            "the cost is limited, and the model side does not report what a turn costs",
+            0,
+        ),
+    ] {
+        let run = Place::new(&[turn, turn, turn, turn]).run(&["--goal", "g", option, limit], "");
+        let last = run.last();
+        assert_eq!((run.status, run.of_type("tool_call").len()), (Some(1), calls), "{last}");
+        assert!(last["content"].as_str().unwrap().starts_with(why), "{last}");
+        let cost = last["usage"]["cost"].as_f64();
+        assert_eq!(cost, (calls > 0).then(|| (calls as f64 + 1.0) / 10.0), "{last}");
+    }
+    let run = Place::new(&[]).run(&["--goal", "g", "--max-cost", "much"], "");
+    assert_eq!((run.status, run.stderr.contains("such as 0.50")), (Some(2), true), "{}", run.stderr);
+}
+
+#[test]
+fn a_result_that_is_too_long_is_cut_or_reported_and_the_run_goes_on() {
+    let big = |bytes: u32| format!(r#"{{"calls":[{{"tool_name":"big","arguments":{{"bytes":{bytes}}}}}]}}"#);
+    let place = Place::new(&[
+        &big(20_000),
+        &big(200_000),
+        r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#,
+    ]);
+    let run = place.run(&["--goal", "g", "--max-result", "100k"], "");
+    assert_eq!(run.last()["outcome"], "done", "{}", run.stderr);
+    let requests = place.requests();
+    let last = requests[2]["messages"].as_array().unwrap();
+    assert!(said(&last[2]).contains("[cut: 4002 more bytes]"), "{}", last[2]);
+    assert!(said(&last[5]).contains("too_large") && last[5]["is_error"] == true, "{}", last[5]);
+}

@@ -1,7 +1,12 @@
 //! `agent-loop`: with a model that follows a script, and a world that does as it is asked.
 
+#[cfg(feature = "browser")]
+mod browser;
 mod faults;
 mod limits;
+#[cfg(feature = "browser")]
+mod live;
+mod person;
 mod resumed;
 mod runs;
 #[cfg(feature = "browser")]

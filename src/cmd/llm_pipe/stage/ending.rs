@@ -39,7 +39,7 @@ impl Pipe {
         if job.is_cached && self.settings.streams {
             self.settings.answer.token(job.id(), &Token::Text(turn.text.clone()), out);
         }
-        turn.usage = job.usage().plus(turn.usage);
+        turn.usage = self.settings.endpoint.priced(job.usage().plus(turn.usage));
         if let Some(tally) = &mut self.tally {
             tally.end(turn.usage, false, job.is_cached);
         }
@@ -87,10 +87,11 @@ impl Pipe {
     /// Prints that the request has no turn.
     pub(super) fn give_up(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
         let Some(job) = self.jobs.remove(&number) else { return };
+        let usage = self.settings.endpoint.priced(job.usage());
         if let Some(tally) = &mut self.tally {
-            tally.end(job.usage(), true, false);
+            tally.end(usage, true, false);
         }
-        let line = self.settings.answer.failure(failure, job.id(), job.usage(), job.attempts(Instant::now()));
+        let line = self.settings.answer.failure(failure, job.id(), usage, job.attempts(Instant::now()));
         self.print(number, line, out);
     }
 

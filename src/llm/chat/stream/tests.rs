@@ -203,7 +203,7 @@ fn reasoning_that_comes_under_two_names_is_shown_once() {
 fn the_usage_is_read_from_the_chunk_without_choices() {
     let usage = r#"data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}"#;
     let stream = stream(&[r#"{"content":"a"}"#], "stop").replace("data: [DONE]", &format!("{usage}\n\ndata: [DONE]"));
-    let expected = Usage { input: Some(9), output: Some(5), cached: Some(4), reasoning: Some(2) };
+    let expected = Usage { input: Some(9), output: Some(5), cached: Some(4), reasoning: Some(2), cost: None };
     assert_eq!(read(&stream).unwrap().usage, expected);
     // It was counted, although there is no turn.
     let failed = stream.replace("[DONE]", r#"{"error":{"message":"m"}}"#);

@@ -118,7 +118,10 @@ fn every_way_to_end_is_a_stop() {
     }
     let unsaid = r#"{"type":"response.incomplete","response":{"output":[]}}"#;
     assert_eq!(read(&stream(&[message], unsaid)).unwrap().stop, Stop::Length);
-    assert_eq!(turn("steered").usage, Usage { input: Some(9), output: Some(5), cached: Some(4), reasoning: Some(2) });
+    assert_eq!(
+        turn("steered").usage,
+        Usage { input: Some(9), output: Some(5), cached: Some(4), reasoning: Some(2), cost: None }
+    );
     let refusal = r#"{"type":"message","content":[{"type":"refusal","refusal":"I won't."}]}"#;
     let refused = read(&stream(&[refusal], COMPLETED)).unwrap();
     assert_eq!((refused.stop, &*refused.text), (Stop::Refusal, "I won't."));

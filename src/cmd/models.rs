@@ -87,6 +87,11 @@ impl Models {
         }
     }
 
+    /// The environment variables that tables name for their keys.
+    pub fn key_variables(&self) -> impl Iterator<Item = &str> {
+        self.models.values().filter_map(|model| model.key_env.as_deref())
+    }
+
     /// Prints what `--model` may name: a line for each table of the file, then one for each provider.
     ///
     /// # Errors
@@ -124,19 +129,24 @@ fn with_keys(object: Object, variables: &[&str]) -> Object {
     if variables.is_empty() {
         return object;
     }
-    let is_set = variables.iter().any(|name| super::key::variable(name).is_some());
+    let is_set = variables.iter().any(|name| variable(name).is_some());
     object.text("key_env", &variables.join(" or ")).put("has_key", is_set)
 }
 
+/// The variable's value without blanks around it; `None` where it is not set or empty.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())
+}
+
 impl Price {
-    /// Of these tokens, in US dollars.
-    pub fn of(self, usage: Usage) -> f64 {
+    /// Of these tokens, in US dollars; `None` where the provider reports none.
+    pub fn of(self, usage: Usage) -> Option<f64> {
+        usage.input.or(usage.output)?;
         let cached = usage.cached.unwrap_or(0);
         let input = usage.input.unwrap_or(0).saturating_sub(cached);
         let million = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
-        million(input, self.input)
-            + million(cached, self.cached.unwrap_or(self.input))
-            + million(usage.output.unwrap_or(0), self.output)
+        let cached = million(cached, self.cached.unwrap_or(self.input));
+        Some(million(input, self.input) + cached + million(usage.output.unwrap_or(0), self.output))
     }
 
     fn json(self) -> String {

@@ -1,0 +1,67 @@
+//! What was done, a line for each step: for a new conversation, and for a report that the model does not give.
+
+use std::collections::VecDeque;
+
+/// So many steps are kept.
+const KEPT: usize = 60;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct History {
+    lines: VecDeque<String>,
+    /// Of all lines so far, those that are not kept.
+    dropped: usize,
+    /// Of all lines so far, those before the message that is worked on.
+    earlier: usize,
+}
+
+impl History {
+    pub(super) fn add(&mut self, line: String) {
+        self.lines.push_back(line);
+        if self.lines.len() > KEPT {
+            self.lines.pop_front();
+            self.dropped += 1;
+        }
+    }
+
+    /// The next message is worked on.
+    pub(super) fn begin_message(&mut self) {
+        self.earlier = self.dropped + self.lines.len();
+    }
+
+    /// Everything, as a list.
+    pub(super) fn text(&self) -> String {
+        self.since(0)
+    }
+
+    /// What was done for the message that is worked on.
+    pub(super) fn of_message(&self) -> String {
+        self.since(self.earlier)
+    }
+
+    fn since(&self, first: usize) -> String {
+        let skipped = self.dropped.saturating_sub(first);
+        let mut text = if skipped > 0 { format!("- ({skipped} steps before)\n") } else { String::new() };
+        for line in self.lines.iter().skip(first.saturating_sub(self.dropped)) {
+            text.push_str(&format!("- {line}\n"));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{History, KEPT};
+
+    #[test]
+    fn the_last_steps_are_kept_and_the_others_counted() {
+        let mut history = History::default();
+        (0..KEPT + 5).for_each(|step| history.add(step.to_string()));
+        assert!(history.text().starts_with("- (5 steps before)\n- 5\n"), "{}", history.text());
+        history.begin_message();
+        assert_eq!(history.of_message(), "");
+        history.add("a".to_owned());
+        assert_eq!(history.of_message(), "- a\n");
+        (0..KEPT + 1).for_each(|step| history.add(step.to_string()));
+        assert!(history.of_message().starts_with("- (2 steps before)\n- 1\n"), "{}", history.of_message());
+    }
+}

@@ -1,0 +1,142 @@
+//! What a person does while the loop works: approves, cancels, answers, calls a tool, ends the process.
+
+use super::{Place, Run, read, said};
+use crate::process::{Talk, binary, example};
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::time::Duration;
+
+const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
+const WAIT: &str = r#"{"calls":[{"tool_name":"wait","arguments":{}}]}"#;
+
+#[track_caller]
+fn until(talk: &mut Talk, is_it: impl Fn(&Value) -> bool) -> Value {
+    loop {
+        let record: Value = serde_json::from_str(&talk.hear()).unwrap();
+        if is_it(&record) {
+            return record;
+        }
+    }
+}
+
+#[test]
+fn the_clock_stands_still_while_a_gate_holds_a_call() {
+    let place = Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{}}]}"#, DONE]);
+    let rules = place.path("rules.toml");
+    std::fs::write(&rules, "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"echo\"\n").unwrap();
+    let [questions, answers] = ["questions", "answers"].map(|name| place.path(name));
+    for fifo in [&questions, &answers] {
+        nix::unistd::mkfifo(fifo, Mode::S_IRWXU).unwrap();
+    }
+    let mut agent = place.agent(&["--goal", "g", "--deadline", "1", "--"]);
+    agent.arg(binary("policy-check")).args(["--confirm", "mark", "--rules"]).arg(&rules).arg("--");
+    agent.arg(binary("hitl-gate")).arg("--answers").arg(&answers).arg("--events").arg(&questions).arg("--");
+    agent.arg(example("stand-in-world"));
+    let approver = std::thread::spawn(move || {
+        let questions = BufReader::new(std::fs::File::open(questions).unwrap());
+        let mut answers = std::fs::File::options().write(true).open(answers).unwrap();
+        let questions = questions.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        for question in questions.filter(|question| question["status"] == "waiting_human") {
+            // Longer than the loop may take.
+            std::thread::sleep(Duration::from_millis(1500));
+            let answer = json!({"type": "hitl_response", "call_id": question["call_id"], "nonce": question["nonce"], "action": "approve"});
+            writeln!(answers, "{answer}").unwrap();
+        }
+    });
+    let run = Run::of(crate::process::pipe(&mut agent, b""));
+    approver.join().unwrap();
+    assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
+    let held = run.of_type("status").into_iter().find(|status| status["pending_kind"] == "confirm").unwrap();
+    assert_eq!((&held["status"], &held["pending_action"]["tool_name"]), (&"waiting_user".into(), &"echo".into()));
+}
+
+#[test]
+fn a_call_is_cancelled_and_the_session_goes_on() {
+    let place = Place::new(&[WAIT, DONE]);
+    let mut talk = place.talk(&[]);
+    talk.say(r#"{"type":"user_message","content":"first"}"#);
+    until(&mut talk, |record| record["type"] == "tool_call");
+    talk.say(r#"{"type":"cancel"}"#);
+    let last = until(&mut talk, |record| record["type"] == "final");
+    assert_eq!((&last["outcome"], &last["exit_status"]), (&"cancelled".into(), &1.into()));
+    talk.say(r#"{"type":"user_message","content":"second"}"#);
+    let last = until(&mut talk, |record| record["type"] == "final");
+    assert_eq!((&last["outcome"], &last["exit_status"]), (&"done".into(), &0.into()));
+    assert_eq!(talk.end_after_close().status.code(), Some(1), "a goal was not reached");
+    let request = place.requests()[1]["messages"].to_string();
+    assert!(request.contains("the call was cancelled, and may have been executed"), "{request}");
+}
+
+#[test]
+fn a_request_is_cancelled_and_its_late_turn_is_not_taken() {
+    let place =
+        Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}],"sleep_ms":400}"#, r#"{"text":"."}"#]);
+    let mut talk = place.talk(&[]);
+    talk.say(r#"{"type":"user_message","content":"first"}"#);
+    crate::process::eventually("the model is asked", || !place.requests().is_empty());
+    talk.say(r#"{"type":"cancel"}"#);
+    until(&mut talk, |record| record["type"] == "final" && record["outcome"] == "cancelled");
+    talk.hear();
+    talk.hear_nothing_for(600);
+    assert_eq!(talk.end_after_close().status.code(), Some(1));
+}
+
+#[test]
+fn replies_are_masked_in_the_events_of_steps() {
+    let place = Place::new(&[
+        r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Is it ann@example.com?"}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Which one-time code did you get?"}}]}"#,
+        DONE,
+    ]);
+    let steps = place.path("steps");
+    let mut talk = place.talk(&["--goal", "g", "--steps", steps.to_str().unwrap()]);
+    until(&mut talk, |record| record["pending_kind"] == "question");
+    talk.say(r#"{"type":"user_message","content":"no, bob@example.com"}"#);
+    until(&mut talk, |record| record["pending_kind"] == "manual");
+    talk.say(r#"{"type":"user_message","content":"it is 481516"}"#);
+    assert_eq!(talk.end_after_close().status.code(), Some(0));
+    let events: Vec<Value> = read(&steps).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["ask"]["question"], "Is it <EMAIL_1>?");
+    assert_eq!(events[0]["ask"]["user_reply"], "no, <EMAIL_2>");
+    assert_eq!(events[1]["ask"]["user_reply"], "<PASSWORD>");
+    assert!(!read(&steps).contains("481516"));
+}
+
+#[test]
+fn a_call_of_the_persons_own_while_one_of_the_loops_is_under_way() {
+    let place = Place::new(&[WAIT, DONE]);
+    let mut talk = place.talk(&[]);
+    talk.say(r#"{"type":"user_message","content":"g"}"#);
+    let call = until(&mut talk, |record| record["type"] == "tool_call");
+    assert_eq!(call["call_id"], "a1");
+    // The id of the loop's own call: the two results could not be told apart.
+    talk.say(r#"{"type":"tool_call","call_id":"a1","tool_name":"echo","arguments":{}}"#);
+    let error = until(&mut talk, |record| record["type"] == "error");
+    assert!(error["content"].as_str().unwrap().contains("\"a1\""), "{error}");
+    talk.say(r#"{"type":"tool_call","call_id":"mine","tool_name":"release","arguments":{}}"#);
+    // The model may be asked before the world has answered the person.
+    let mut awaited = vec!["a1", "mine", "done"];
+    while !awaited.is_empty() {
+        let record = until(&mut talk, |record| record["type"] == "tool_result" || record["type"] == "final");
+        awaited.retain(|name| record["call_id"] != *name && record["outcome"] != *name);
+    }
+    assert_eq!(talk.end_after_close().status.code(), Some(1), "a line was not taken");
+    let request = place.requests()[1]["messages"].as_array().unwrap().iter().map(said).collect::<String>();
+    assert!(request.contains("The person has called release"), "{request}");
+}
+
+#[test]
+fn the_final_record_of_an_interrupted_run_has_the_status_of_the_process() {
+    for (signal, status) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
+        let place = Place::new(&[WAIT]);
+        let mut talk = place.talk(&["--goal", "g"]);
+        until(&mut talk, |record| record["type"] == "tool_call");
+        talk.signal(signal);
+        let last = until(&mut talk, |record| record["type"] == "final");
+        assert_eq!((&last["outcome"], &last["exit_status"]), (&"cancelled".into(), &status.into()));
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(talk.end().status.signal(), Some(signal as i32));
+    }
+}
