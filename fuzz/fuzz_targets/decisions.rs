@@ -16,7 +16,7 @@ fuzz_target!(|text: &str| {
     let settings =
         Settings { profile, ids: Ids::default(), allow: Vec::new(), deny: Vec::new(), compact_at: Some(10_000) };
     let limits = Limits { max_steps: 20, turn_steps: Some(5), ..Limits::default() };
-    let (mut agent, _) = Agent::begin(settings, Run { limits, is_one_goal: false });
+    let (mut agent, _) = Agent::begin(settings, Run { limits, goal: None });
     agent.take(Input::World(TOOLS), Duration::ZERO);
     agent.take(Input::Person(r#"{"type":"user_message","content":"g"}"#), Duration::ZERO);
     for line in text.split('\n') {

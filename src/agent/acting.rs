@@ -3,6 +3,7 @@
 use super::conversation::{Part, cut, data};
 use super::profile::{Mode, Step};
 use super::records::Pending;
+use super::results::{describe, image_path, presented, texts};
 use super::{Agent, Doing, Effect, SHORT};
 use crate::json::Object;
 use crate::record::{Fields, ToolError, ToolResult};
@@ -38,6 +39,8 @@ pub(super) struct Call {
     /// The loop's own id of it.
     pub(super) id: String,
     pub(super) planned: Planned,
+    /// A gate holds it for a person.
+    pub(super) is_held: bool,
 }
 
 impl Call {
@@ -49,6 +52,11 @@ impl Call {
             && fields.text("call_id").as_deref() == Some(&*self.id);
         image_path(fields.get("result").filter(|_| is_own)?.get(), field)
     }
+}
+
+/// Whether the kind of a failure is a word, as the kinds of pipewright(7) are.
+fn is_plain(kind: &str) -> bool {
+    kind.len() <= 40 && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 impl Planned {
@@ -81,7 +89,7 @@ impl Agent {
             self.effects.push(Effect::Session(record.clone()));
         }
         self.effects.push(Effect::World(record));
-        self.doing = Doing::World(Call { id, planned });
+        self.doing = Doing::World(Call { id, planned, is_held: false });
         true
     }
 
@@ -91,18 +99,36 @@ impl Agent {
         self.queue.extend(self.settings.profile.observe.iter().map(Planned::observation));
     }
 
-    /// A gate holds the call until somebody has approved it.
-    pub(super) fn report_pending_call(&mut self) {
-        let Doing::World(Call { id, planned }) = &self.doing else { return };
+    /// A gate holds the call until a person has decided: clocks stand still.
+    pub(super) fn hold_call(&mut self, now: Duration) {
+        let Doing::World(Call { id, planned, is_held }) = &mut self.doing else { return };
+        *is_held = true;
+        self.budget.hold(now);
         let action = Object::default().text("call_id", id).text("tool_name", &planned.tool);
         let action = action.put("arguments", &planned.arguments).end();
         self.report_status("waiting_user", Pending::Confirm, Some(&action));
+    }
+
+    /// A person has decided: the world carries the call out, with these arguments where they were changed.
+    pub(super) fn release_call(&mut self, edited: Option<&str>, now: Duration) {
+        let Doing::World(call) = &mut self.doing else { return };
+        call.is_held = false;
+        if let Some(edited) = edited {
+            edited.clone_into(&mut call.planned.arguments);
+            let text = format!("The person has changed the arguments of the call to {edited}.");
+            self.conversation.say(&Part::Text(text));
+        }
+        self.budget.go_on(now);
+        self.report_status("running", Pending::None, None);
     }
 
     /// Takes the result of the call that is under way.
     pub(super) fn take_result(&mut self, fields: &Fields<'_>, line: &str, now: Duration) {
         let Doing::World(call) = std::mem::replace(&mut self.doing, Doing::Working) else { return };
         self.budget.go_on(now);
+        if call.is_held {
+            self.report_status("running", Pending::None, None);
+        }
         let result = match ToolResult::read(fields) {
             Ok(result) => result.outcome,
             Err(why) => {
@@ -110,12 +136,16 @@ impl Agent {
                 Err(ToolError { message, kind: "protocol".to_owned(), code: None, data: None, maybe_executed: true })
             }
         };
+        if result.as_ref().is_err_and(|error| matches!(&*error.kind, "denied" | "rejected" | "needs_approval")) {
+            self.denied += 1;
+        }
         self.note(&call.planned, &result);
         match &call.planned.purpose {
             For::Action { .. } => {
                 let record = self.settings.ids.add(line, fields);
                 self.effects.push(Effect::Session(record));
-                self.take_action(&call, result, now);
+                let events = fields.get("events").map(RawValue::get).filter(|events| *events != "[]");
+                self.take_action(&call, result, events, now);
             }
             For::Observation { image, is_silent, fields } => {
                 self.take_observation(&call.planned.tool, result, image.as_deref(), *is_silent, fields);
@@ -141,33 +171,40 @@ impl Agent {
         }
     }
 
-    fn take_action(&mut self, call: &Call, result: Result<&RawValue, ToolError<'_>>, now: Duration) {
+    fn take_action(
+        &mut self,
+        call: &Call,
+        result: Result<&RawValue, ToolError<'_>>,
+        events: Option<&str>,
+        now: Duration,
+    ) {
         let tool = &call.planned.tool;
         let profile = &self.settings.profile;
         let is_look = profile.looks.iter().any(|glob| crate::glob::matches(glob, tool));
-        let (text, outcome) = match &result {
-            Ok(result) => (result.get().to_owned(), "ok".to_owned()),
-            Err(error) => (describe(error), error.kind.clone()),
+        let (mut text, outcome) = match &result {
+            Ok(result) => (presented(result.get(), &[]), "ok"),
+            Err(error) => (describe(error), if is_plain(&error.kind) { &*error.kind } else { "failed" }),
         };
-        let text = data(tool, &cut(&text, profile.max_result));
+        if let Some(events) = events {
+            text.push_str(&format!("\nevents: {events}"));
+        }
+        let history = format!("{tool} {}: {outcome}", cut(&call.planned.arguments, SHORT));
+        let framed = data(tool, &cut(&text, profile.max_result));
+        // Without observations there is nothing in which a change could be seen.
+        let is_watched = !is_look && !profile.observe.is_empty();
         if !is_look {
             self.observed.clear();
+            self.seen.clear();
         }
-        self.observed.push(text.clone());
-        self.answer_call(call, &text, result.is_err());
-        self.history.add(format!("{tool} {}: {outcome}", cut(&call.planned.arguments, SHORT)));
-        if matches!(outcome.as_str(), "denied" | "rejected") {
-            self.denied += 1;
-        }
-        let repeated = self.repetition.act(format!("{tool} {}", call.planned.arguments), text);
+        self.see(&text);
+        self.observed.push(framed.clone());
+        self.result.clone_from(&framed);
+        self.answer_call(call, &framed, result.is_err());
+        self.history.add(history);
+        let repeated = self.repetition.act(format!("{tool} {}", call.planned.arguments), framed, is_watched);
         if let Some(why) = repeated {
             let nudge = format!("You are going in circles: {why}. Do something else, or call assistant_ask.");
             self.conversation.say(&Part::Text(nudge));
-        }
-        if self.settings.profile.observe.is_empty() {
-            // There is nothing else to see whether something changes.
-            let shown = self.observed.last().cloned().unwrap_or_default();
-            self.repetition.show(&shown);
         }
         match result {
             Err(_) => {
@@ -228,7 +265,8 @@ impl Agent {
             let (field, value) = when.split_once('=').unwrap_or((when, ""));
             result.get(field).is_some_and(|found| found.as_str() == Some(value) || *found.to_string() == *value)
         };
-        let Some(wait) = settle.wait.as_ref().filter(|_| settle.when.iter().any(is_so)) else { return };
+        let is_due = settle.when.is_empty() || settle.when.iter().any(is_so);
+        let Some(wait) = settle.wait.as_ref().filter(|_| is_due) else { return };
         let limit = settle.limit_argument.as_deref().map(|name| (name, settle.pause_ms));
         let (tool, arguments) = (wait.tool.clone(), arguments(wait, limit));
         self.queue.push_back(Planned { tool, arguments, purpose: For::Settling });
@@ -270,9 +308,10 @@ impl Agent {
                 }
                 return;
             }
-            Ok(result) => only(result.get(), fields),
+            Ok(result) => presented(result.get(), fields),
             Err(error) => describe(&error),
         };
+        self.see(&text);
         let text = data(tool, &cut(&text, self.settings.profile.max_result));
         self.conversation.say(&Part::Text(text.clone()));
         self.shown.push_str(&text);
@@ -283,33 +322,14 @@ impl Agent {
         let path = image_path(result.get(), field);
         let part = match path.as_ref().and_then(|path| self.images.remove(path)) {
             Some(Ok(stored)) => Part::Image(stored),
-            Some(Err(why)) => Part::Text(format!("There is no picture: {why}")),
-            None => Part::Text("There is no picture.".to_owned()),
+            // The path is the world's: it does not reach the model.
+            Some(Err(_)) | None => Part::Text("There is no picture: it cannot be read.".to_owned()),
         };
         self.conversation.say(&part);
     }
-}
 
-/// The path of the image in a result.
-fn image_path(result: &str, field: &str) -> Option<String> {
-    serde_json::from_str::<Value>(result).ok()?.get(field)?.as_str().map(str::to_owned)
-}
-
-/// These fields of an object, JSON text; the whole of it where none are named.
-fn only(result: &str, fields: &[String]) -> String {
-    match serde_json::from_str::<Value>(result) {
-        Ok(Value::Object(object)) if !fields.is_empty() => {
-            let kept = object.iter().filter(|(key, _)| fields.contains(key));
-            kept.fold(Object::default(), |object, (key, value)| object.put_any(key, value)).end()
-        }
-        _ => result.to_owned(),
+    /// Keeps what the model sees, for evidence: as it stands, and the texts in it.
+    fn see(&mut self, text: &str) {
+        self.seen.push_str(&format!("{text}\n{}", texts(text)));
     }
-}
-
-/// A failure, for the model.
-fn describe(error: &ToolError<'_>) -> String {
-    let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
-    let data = error.data.map(|data| format!("\n{}", data.get())).unwrap_or_default();
-    let maybe = if error.maybe_executed { "\nThe call may have been executed." } else { "" };
-    format!("{}{code}: {}{data}{maybe}", error.kind, error.message)
 }

@@ -1,6 +1,7 @@
 //! Asking the model: when, with what, and what its turns decide.
 
 use super::acting::{For, Planned};
+use super::budget::Limit;
 use super::conversation::{Choice, Part};
 use super::decision::{Decision, Undecided};
 use super::local::{self, Local};
@@ -52,16 +53,21 @@ impl Agent {
             self.repetition.show(&shown);
         }
         if !self.inbox.is_empty() {
-            if !self.run.is_one_goal {
+            if self.run.goal.is_none() {
                 self.budget.begin(now);
             }
             self.take_messages();
         }
-        let limit = self.budget.reached(&self.run.limits, now);
-        let limit = limit.map(|limit| format!("the limit of {limit} is reached"));
-        let circles = self.repetition.is_hopeless().then(|| "it goes in circles".to_owned());
-        if let Some(why) = limit.or(circles) {
-            return self.ask(Purpose::Report(why), now);
+        match self.budget.reached(&self.run.limits, now) {
+            Some(limit @ Limit::Steps(_)) => {
+                return self.ask(Purpose::Report(format!("the limit of {limit} is reached")), now);
+            }
+            // A report would take more of it.
+            Some(limit) => return self.stop_at(&limit, now),
+            None if self.repetition.is_hopeless() => {
+                return self.ask(Purpose::Report("it goes in circles".to_owned()), now);
+            }
+            None => {}
         }
         if self.run.limits.turn_steps.is_some_and(|most| self.budget.actions >= most) {
             return self.ask(Purpose::Summary, now);
@@ -103,25 +109,46 @@ impl Agent {
         }
         match turn::read(line) {
             Ok(Some((id, answer))) => {
-                let asked = match &self.doing {
-                    Doing::Model(own, purpose) if serde_json::from_str::<String>(&id).is_ok_and(|id| id == *own) => {
-                        purpose.clone()
+                let Doing::Model(own, purpose) = &self.doing else { return };
+                match serde_json::from_str::<String>(&id) {
+                    Ok(id) if id == *own => {
+                        let purpose = purpose.clone();
+                        self.doing = Doing::Working;
+                        self.take_answer(answer, purpose, now);
                     }
                     // Of a request that was cancelled.
-                    _ => return,
-                };
-                self.doing = Doing::Working;
-                self.take_answer(answer, asked, now);
+                    Ok(id) if id.starts_with('m') => {}
+                    _ => self.take_bad_turn("its request_id is none of a request", now),
+                }
             }
             Ok(None) => self.take_token(line, now),
+            Err(why) if line.contains("\"model_turn\"") => self.take_bad_turn(&why.to_string(), now),
             Err(why) => self.effects.push(Effect::Note(format!("a line of the model side is skipped: {why}"))),
+        }
+    }
+
+    /// A turn that cannot be read decides nothing.
+    pub(super) fn take_bad_turn(&mut self, why: &str, now: Duration) {
+        let Doing::Model(_, purpose) = std::mem::replace(&mut self.doing, Doing::Working) else { return };
+        match purpose {
+            Purpose::Decision => {
+                self.count_turn();
+                let why = format!("the turn cannot be read: {why}. Call exactly one tool");
+                self.take_undecided(Undecided { call_id: None, why }, now);
+            }
+            Purpose::Report(limit) => self.report(&limit, None, now),
+            Purpose::Summary => self.ask_to_go_on(None, now),
         }
     }
 
     /// Part of a turn, while it is written; or what is none of the model side's records.
     fn take_token(&mut self, line: &str, now: Duration) {
         match Fields::read(line).ok().and_then(|fields| fields.text("type")).as_deref() {
-            Some("assistant_message") => self.effects.push(Effect::Session(line.to_owned())),
+            Some("assistant_message") => {
+                let fields = Fields::read(line);
+                let record = fields.map_or_else(|_| line.to_owned(), |fields| self.settings.ids.add(line, &fields));
+                self.effects.push(Effect::Session(record));
+            }
             Some("model_request") => {
                 self.finish(
                     Outcome::Failed,
@@ -145,7 +172,7 @@ impl Agent {
                         self.finish(Outcome::Failed, &format!("the model failed: {kind}: {why}"), FAILED, now)
                     }
                     Purpose::Report(limit) => self.report(&limit, None, now),
-                    Purpose::Summary => self.ask_to_go_on(None),
+                    Purpose::Summary => self.ask_to_go_on(None, now),
                 }
             }
             Answer::Turn(turn) => {
@@ -160,11 +187,14 @@ impl Agent {
                 }
                 match asked {
                     Purpose::Decision => self.take_turn(&turn, now),
-                    Purpose::Report(limit) => self.report(&limit, Some(&turn), now),
+                    // A turn that calls all the same gets its results.
+                    Purpose::Report(limit) => {
+                        self.refuse_others(&ids(&turn.calls));
+                        self.report(&limit, Some(&turn), now);
+                    }
                     Purpose::Summary => {
-                        // A turn that calls all the same gets its results.
-                        self.refuse_calls(&turn.calls);
-                        self.ask_to_go_on(Some(turn.text));
+                        self.refuse_others(&ids(&turn.calls));
+                        self.ask_to_go_on(Some(turn.text), now);
                     }
                 }
                 self.is_compacted = false;
@@ -173,11 +203,6 @@ impl Agent {
                 }
             }
         }
-    }
-
-    fn refuse_calls(&mut self, calls: &[ModelCall]) {
-        let ids: Vec<String> = calls.iter().map(|call| call.call_id.clone()).collect();
-        self.refuse_others(&ids);
     }
 
     /// The end at a limit.
@@ -189,22 +214,46 @@ impl Agent {
     }
 
     /// The person is asked whether to go on.
-    fn ask_to_go_on(&mut self, text: Option<String>) {
+    fn ask_to_go_on(&mut self, text: Option<String>, now: Duration) {
         let text = text.filter(|text| !text.trim().is_empty());
         let text = text.unwrap_or_else(|| self.summary("The limit of actions for one message is reached. Go on?"));
-        self.say("summary", &text);
-        self.wait(Pending::Question);
+        self.ask_person("summary", &text, None, Pending::Question, now);
     }
 
-    fn wait(&mut self, pending: Pending) {
+    /// Asks the person, and waits for the next message.
+    fn ask_person(&mut self, kind: &str, text: &str, question: Option<String>, pending: Pending, now: Duration) {
+        let record = Object::default().text("type", "assistant_message").text("token", text).put("is_final", true);
+        let record = record.text("kind", kind).put_some("question", question);
+        let record = self.settings.ids.put(record, &self.plan).end();
+        self.question = Some(record.clone());
+        self.effects.push(Effect::Session(record));
+        self.budget.hold(now);
         self.doing = Doing::Waiting(pending);
         self.report_status("waiting_user", pending, None);
     }
 
-    fn take_turn(&mut self, turn: &Turn, now: Duration) {
+    fn count_turn(&mut self) {
         self.budget.steps += 1;
         self.budget.all_steps += 1;
-        let others: Vec<String> = turn.calls.iter().skip(1).map(|call| call.call_id.clone()).collect();
+    }
+
+    fn take_undecided(&mut self, undecided: Undecided, now: Duration) {
+        let Undecided { call_id, why } = undecided;
+        self.step.fail(&why);
+        match &call_id {
+            Some(call_id) => self.conversation.result(call_id, &why, true),
+            None => self.conversation.say(&Part::Text(format!("Error: {why}"))),
+        }
+        self.undecided += 1;
+        if self.undecided == UNDECIDED {
+            let why = format!("{UNDECIDED} turns of the model in a row decide nothing: {why}");
+            self.finish(Outcome::Failed, &why, FAILED, now);
+        }
+    }
+
+    fn take_turn(&mut self, turn: &Turn, now: Duration) {
+        self.count_turn();
+        let others = ids(turn.calls.get(1..).unwrap_or_default());
         if turn.stop == "refusal" && turn.calls.is_empty() {
             return self.finish(Outcome::Failed, &format!("the model refuses: {}", turn.text.trim()), FAILED, now);
         }
@@ -214,26 +263,17 @@ impl Agent {
             own.transpose().map(|own| (decision, own)).map_err(|why| Undecided { call_id, why })
         });
         match decision {
-            Err(Undecided { call_id, why }) => {
-                match &call_id {
-                    Some(call_id) => self.conversation.result(call_id, &why, true),
-                    None => self.conversation.say(&Part::Text(format!("Error: {why}"))),
-                }
-                self.refuse_others(&others);
-                self.undecided += 1;
-                if self.undecided == UNDECIDED {
-                    self.finish(
-                        Outcome::Failed,
-                        &format!("{UNDECIDED} turns of the model in a row decide nothing: {why}"),
-                        FAILED,
-                        now,
-                    );
-                }
+            Err(undecided) => {
+                // In the order of the calls.
+                let call_id = undecided.call_id.clone();
+                self.take_undecided(undecided, now);
+                self.refuse_others(&others.into_iter().filter(|id| Some(id) != call_id.as_ref()).collect::<Vec<_>>());
             }
             Ok((decision, own)) => {
                 self.undecided = 0;
                 if !decision.progress.is_empty() {
                     self.say("progress", &decision.progress);
+                    self.step.progress(&decision.progress);
                 }
                 match own {
                     Some(own) => self.take_own(own, &decision, &others, now),
@@ -253,21 +293,25 @@ impl Agent {
     /// A call of one of the loop's own tools.
     fn take_own(&mut self, own: Local, decision: &Decision, others: &[String], now: Duration) {
         let reply = |agent: &mut Agent, text: &str, is_error: bool| {
+            let error = is_error.then_some(("invalid_args", text));
+            agent.step.call(&decision.tool, decision.arguments.get(), error);
             agent.answer_own(decision.call_id.as_deref(), &decision.tool, text, is_error);
             agent.refuse_others(others);
         };
+        // With a goal of its own, nothing is done after it.
+        let is_last_word = self.run.goal.is_some() && matches!(own, Local::Done { .. });
+        if !self.inbox.is_empty() && (is_last_word || !own.asked().is_empty()) {
+            let why = "the person has said something since, which follows: call it again if that changes nothing";
+            return reply(self, why, true);
+        }
         if !matches!(own, Local::Done { .. }) {
             self.history.add(own.describe());
-        }
-        self.step.call(&decision.tool, decision.arguments.get(), None);
-        if !own.asked().is_empty() {
-            self.step.ask("question", own.asked());
         }
         match own {
             Local::Done { reason, evidence } => {
                 let is_missed = self.settings.profile.needs_evidence
                     && !self.missed_evidence
-                    && !evidence::is_observed(&evidence, &self.observed.join("\n"));
+                    && !evidence::is_observed(&evidence, &self.seen);
                 if is_missed {
                     self.missed_evidence = true;
                     let why = "the evidence does not stand in the last observation: look again, and give a text that stands there word for word, or go on";
@@ -279,21 +323,13 @@ impl Agent {
             }
             Local::Ask { .. } => {
                 reply(self, "The person is asked; the answer is in the next message.", false);
-                let question = own.question().unwrap_or_default();
-                let record = Object::default()
-                    .text("type", "assistant_message")
-                    .text("token", own.asked())
-                    .put("is_final", true);
-                let record = record.text("kind", "question").put("question", question);
-                let record = self.settings.ids.put(record, &self.plan).end();
-                self.effects.push(Effect::Session(record));
-                self.wait(Pending::Question);
+                self.step.ask(own.asked(), false);
+                self.ask_person("question", own.asked(), own.question(), Pending::Question, now);
             }
             Local::NeedUser(what) => {
                 reply(self, "The person does it; the next message comes when it is done.", false);
-                self.asks_for_secret = local::is_about_secrets(&what);
-                self.say("question", &what);
-                self.wait(Pending::Manual);
+                self.step.ask(&what, true);
+                self.ask_person("question", &what, None, Pending::Manual, now);
             }
             Local::Goal(goal) => {
                 reply(self, "ok", false);
@@ -336,7 +372,9 @@ impl Agent {
         // What was not sent yet is still to be said.
         let unsent = std::mem::replace(&mut self.conversation, new).unsent();
         let goal = self.goal.clone().unwrap_or_default();
-        let mut text = format!("Goal: {goal}\nThis conversation goes on from an earlier one. What was done:\n");
+        let mut text = format!("Goal: {goal}\nThis conversation goes on from an earlier one. The person has said:\n");
+        text.push_str(&self.history.messages());
+        text.push_str("What was done:\n");
         text.push_str(&self.history.text());
         if self.plan.ids().is_some() {
             text.push_str(&format!("The plan:\n{}", self.plan.text()));
@@ -344,8 +382,17 @@ impl Agent {
         self.conversation.say(&Part::Text(text));
         match self.settings.profile.observe.is_empty() {
             true => self.observed.clone().into_iter().for_each(|text| self.conversation.say(&Part::Text(text))),
-            false => self.is_stale = true,
+            false => {
+                if !self.result.is_empty() {
+                    self.conversation.say(&Part::Text(self.result.clone()));
+                }
+                self.is_stale = true;
+            }
         }
         self.conversation.say_again(unsent);
     }
+}
+
+fn ids(calls: &[ModelCall]) -> Vec<String> {
+    calls.iter().map(|call| call.call_id.clone()).collect()
 }

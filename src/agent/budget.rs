@@ -1,6 +1,7 @@
 //! How much a run may do and cost. Clocks stop while a call is held for approval, and while the person is asked.
 
 use crate::record::Usage;
+use std::fmt;
 use std::time::Duration;
 
 /// What a run may not pass.
@@ -16,6 +17,27 @@ pub struct Limits {
     pub max_tokens: Option<u64>,
     /// US dollars of all requests together.
     pub max_cost: Option<f64>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Limit {
+    Steps(u32),
+    Time(Duration),
+    Tokens(u64),
+    /// US dollars.
+    Cost(f64),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Steps(steps) => write!(to, "{steps} steps"),
+            Limit::Time(time) => write!(to, "{} s", time.as_secs_f64()),
+            Limit::Tokens(tokens) => write!(to, "{tokens} tokens"),
+            Limit::Cost(cost) => write!(to, "${cost}"),
+        }
+    }
 }
 
 /// What has been used.
@@ -59,18 +81,13 @@ impl Budget {
         self.usage.input.unwrap_or(0).saturating_add(self.usage.output.unwrap_or(0))
     }
 
-    /// The limit that is reached, in words.
-    pub(super) fn reached(&self, limits: &Limits, now: Duration) -> Option<String> {
-        if self.steps >= limits.max_steps {
-            return Some(format!("{} steps", limits.max_steps));
-        }
-        if let Some(deadline) = limits.deadline.filter(|deadline| self.elapsed(now) >= *deadline) {
-            return Some(format!("{} s", deadline.as_secs_f64()));
-        }
-        if let Some(most) = limits.max_tokens.filter(|most| self.tokens() >= *most) {
-            return Some(format!("{most} tokens"));
-        }
-        limits.max_cost.filter(|most| self.usage.cost.unwrap_or(0.0) >= *most).map(|most| format!("${most}"))
+    /// The limit that is reached.
+    pub(super) fn reached(&self, limits: &Limits, now: Duration) -> Option<Limit> {
+        let time = limits.deadline.filter(|deadline| self.elapsed(now) >= *deadline).map(Limit::Time);
+        let tokens = limits.max_tokens.filter(|most| self.tokens() >= *most).map(Limit::Tokens);
+        let cost = limits.max_cost.filter(|most| self.usage.cost.unwrap_or(0.0) >= *most).map(Limit::Cost);
+        let steps = Some(limits.max_steps).filter(|most| self.steps >= *most).map(Limit::Steps);
+        time.or(tokens).or(cost).or(steps)
     }
 
     /// When the deadline passes; `None` while the clock stands still.
@@ -104,6 +121,6 @@ mod tests {
         budget.go_on(second(500));
         assert_eq!(budget.due(&limits), Some(second(506)));
         assert!(budget.reached(&limits, second(505)).is_none());
-        assert!(budget.reached(&limits, second(506)).is_some_and(|limit| limit == "10 s"));
+        assert!(budget.reached(&limits, second(506)).is_some_and(|limit| limit.to_string() == "10 s"));
     }
 }

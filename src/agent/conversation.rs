@@ -89,6 +89,16 @@ impl Conversation {
         request.text_some("tool_choice", (choice == Choice::None).then_some("none")).end()
     }
 
+    /// Whether it was begun with a system text and tools.
+    pub(super) fn is_begun(&self) -> bool {
+        !self.system.is_empty()
+    }
+
+    /// Whether both have the same system text and tools.
+    pub(super) fn has_beginning_of(&self, other: &Conversation) -> bool {
+        (&self.system, &self.tools) == (&other.system, &other.tools)
+    }
+
     /// The parts of a message that was not sent.
     pub(super) fn unsent(self) -> Vec<String> {
         self.parts
@@ -113,10 +123,20 @@ impl Conversation {
     }
 }
 
-/// What the world has given, marked as data: a page that says otherwise cannot end the mark.
+/// What the world has given, marked as data. A page can neither end the mark nor begin another, because the mark's name is spelled differently in it.
 pub(super) fn data(source: &str, text: &str) -> String {
-    let text = text.replace("</world_data", "<\\/world_data");
-    format!("<world_data source={}>\n{text}\n</world_data>", quoted(source))
+    const NAME: &str = "world_data";
+    // Small letters of ASCII alone, so that places in both texts are the same.
+    let lower = text.to_ascii_lowercase();
+    let mut plain = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, found) in lower.match_indices(NAME) {
+        plain.push_str(&text[from..at]);
+        plain.push_str("world-data");
+        from = at + found.len();
+    }
+    plain.push_str(&text[from..]);
+    format!("<world_data source={}>\n{plain}\n</world_data>", quoted(source))
 }
 
 /// The beginning of a text, of at most so many bytes; how much is missing stands behind it.

@@ -1,14 +1,23 @@
 //! How a goal ends, and what is reported then.
 
+use super::acting::Call;
+use super::budget::Limit;
 use super::records::Pending;
-use super::step::Step;
-use super::{Agent, Doing, Effect, FAILED, LOST, NOT_STARTED, Outcome};
+use super::{Agent, Doing, Effect, Ended, FAILED, LATE, LOST, NOT_STARTED, Outcome};
 use crate::json::Object;
 use std::time::Duration;
 
 impl Agent {
+    /// Ends the goal at a limit at which no further turn of the model's may be asked for.
+    pub(super) fn stop_at(&mut self, limit: &Limit, now: Duration) {
+        self.abandon(&format!("the limit of {limit} is reached"), now);
+        let summary = self.summary(&format!("stopped: the limit of {limit} is reached"));
+        let status = if matches!(limit, Limit::Time(_)) { LATE } else { FAILED };
+        self.finish(Outcome::Limit, &summary, status, now);
+    }
+
     /// Gives up what is under way.
-    pub(super) fn abandon(&mut self, why: &str) {
+    pub(super) fn abandon(&mut self, why: &str, now: Duration) {
         self.queue.clear();
         match std::mem::replace(&mut self.doing, Doing::Working) {
             Doing::Model(id, _) => {
@@ -18,24 +27,40 @@ impl Agent {
             Doing::World(call) => {
                 self.effects
                     .push(Effect::World(Object::default().text("type", "cancel").text("call_id", &call.id).end()));
-                self.answer_call(&call, &format!("{why}: the call was cancelled, and may have been executed"), true);
+                self.budget.go_on(now);
+                let why = format!("{why}: the call was cancelled, and may have been executed");
+                self.answer_abandoned(&call, "cancelled", &why);
             }
+            Doing::Starting => self.doing = Doing::Starting,
             _ => {}
         }
     }
 
+    /// The call that was under way has no result.
+    pub(super) fn answer_abandoned(&mut self, call: &Call, kind: &str, why: &str) {
+        self.step.call(&call.planned.tool, &call.planned.arguments, Some((kind, why)));
+        self.answer_call(call, why, true);
+    }
+
+    /// The world or the model side has ended.
     pub(super) fn lose(&mut self, why: &str, now: Duration) {
-        match self.doing {
-            Doing::Ended => {}
-            Doing::Starting => {
-                self.effects.push(Effect::Note(why.to_owned()));
-                self.end(NOT_STARTED);
+        let status = if self.is_starting() { NOT_STARTED } else { LOST };
+        match &self.doing {
+            Doing::Ended => return,
+            Doing::Idle if self.closed => return,
+            Doing::World(call) => {
+                let call = call.clone();
+                self.answer_abandoned(&call, "lost", why);
             }
-            Doing::Idle if self.closed => {}
-            _ => {
-                self.finish(Outcome::Failed, why, LOST, now);
-                self.end(LOST);
-            }
+            _ => {}
+        }
+        if self.is_working() {
+            self.finish(Outcome::Failed, why, status, now);
+        } else {
+            self.effects.push(Effect::Note(why.to_owned()));
+        }
+        if !matches!(self.doing, Doing::Ended) {
+            self.end(status);
         }
     }
 
@@ -43,26 +68,33 @@ impl Agent {
     pub(super) fn finish(&mut self, outcome: Outcome, content: &str, status: u8, now: Duration) {
         self.budget.go_on(now);
         self.end_step(now);
-        let is_flawed = self.denied > 0 || self.has_bad_input;
-        let status = if outcome == Outcome::Done && is_flawed { FAILED } else { status };
+        let status = if outcome == Outcome::Done && self.denied > 0 { FAILED } else { status };
         self.status = self.status.max(status);
         let record = Object::default().text("type", "final").text("outcome", outcome.name()).text("content", content);
         let record = record.put("usage", self.budget.usage.json()).put("steps", self.budget.all_steps);
-        let record = record.put("denied", self.denied).put("exit_status", status);
-        let record = self.settings.ids.put(record, &self.plan).end();
-        self.effects.push(Effect::Session(record));
+        let record = self.settings.ids.put(record.put("denied", self.denied), &self.plan).end();
+        self.effects.push(Effect::Final(record.clone(), status));
+        self.ended = Some(Ended { outcome, record, status });
         self.queue.clear();
         self.denied = 0;
-        self.doing = Doing::Idle;
+        self.question = None;
+        if outcome == Outcome::Done {
+            self.plan.clear();
+        }
+        self.then = Doing::Idle;
+        if !self.is_starting() {
+            self.doing = Doing::Idle;
+        }
         self.report_status("idle", Pending::None, None);
-        if self.run.is_one_goal {
+        if self.run.goal.is_some() {
             self.end(status);
         }
     }
 
     /// Reports the step that is under way, and begins the next.
     pub(super) fn end_step(&mut self, now: Duration) {
-        let step = std::mem::replace(&mut self.step, Step::begin(self.budget.all_steps + 1, now));
+        let next = self.step.next(self.budget.all_steps + 1, now);
+        let step = std::mem::replace(&mut self.step, next);
         if let Some(event) = step.end(now) {
             self.effects.push(Effect::Step(event));
         }

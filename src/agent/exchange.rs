@@ -4,7 +4,7 @@ use super::conversation::Stored;
 use super::profile::Profile;
 use super::{Ids, Limits};
 
-/// What holds for a whole session.
+/// How the loop works. Each process of a session may have its own.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// What is done around the model's calls.
@@ -15,17 +15,17 @@ pub struct Settings {
     pub allow: Vec<String>,
     /// Those that are not offered, even if they are allowed.
     pub deny: Vec<String>,
-    /// A new conversation is begun before a request that has more tokens.
+    /// A new conversation is begun after a request that had more tokens.
     pub compact_at: Option<u64>,
 }
 
-/// What may be another one each time that a session goes on.
+/// What a process of a session is to do.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     /// What it may not pass.
     pub limits: Limits,
-    /// It ends with the first goal. Otherwise messages are taken until there are no more.
-    pub is_one_goal: bool,
+    /// It ends with this goal. Without one, messages are taken until there are no more.
+    pub goal: Option<String>,
 }
 
 /// What has happened.
@@ -43,6 +43,8 @@ pub enum Input<'a> {
     NoTools(&'a str),
     /// A line of the person's that cannot be read: why.
     Unreadable(&'a str),
+    /// A line of the model side's that cannot be read, and is most likely a turn: why.
+    BadTurn(&'a str),
     /// The person will send nothing more.
     Closed,
     /// The world has ended: how.
@@ -52,7 +54,7 @@ pub enum Input<'a> {
     /// [`Agent::due`] has passed.
     Due,
     /// The process has ended since the last input; world and model side were started anew.
-    Resumed(&'a Run),
+    Resumed(&'a Settings, &'a Run),
 }
 
 /// What is to be done.
@@ -64,6 +66,8 @@ pub enum Effect {
     World(String),
     /// A record for the person or client.
     Session(String),
+    /// The last record of a goal, JSON text that still lacks `exit_status`: that is this one, or 1 where it is 0 and something else was wrong.
+    Final(String, u8),
     /// A step has ended: its event, JSON text.
     Step(String),
     /// What the model shows of its reasoning: for the log.

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 /// So many steps are kept.
 const KEPT: usize = 60;
 
+/// So many messages of the person.
+const MESSAGES: usize = 40;
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
     lines: VecDeque<String>,
@@ -12,6 +15,8 @@ pub(super) struct History {
     dropped: usize,
     /// Of all lines so far, those before the message that is worked on.
     earlier: usize,
+    /// What the person has said.
+    messages: VecDeque<String>,
 }
 
 impl History {
@@ -21,6 +26,18 @@ impl History {
             self.lines.pop_front();
             self.dropped += 1;
         }
+    }
+
+    pub(super) fn add_message(&mut self, message: &str) {
+        self.messages.push_back(message.to_owned());
+        if self.messages.len() > MESSAGES {
+            self.messages.pop_front();
+        }
+    }
+
+    /// What the person has said, in its order, as a list.
+    pub(super) fn messages(&self) -> String {
+        self.messages.iter().map(|message| format!("- {message}\n")).collect()
     }
 
     /// The next message is worked on.

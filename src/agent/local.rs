@@ -138,7 +138,8 @@ pub(super) fn read(tool: &str, arguments: &RawValue) -> Option<Result<Local, Str
                 if is_about_secrets(&question) {
                     return Ok(Local::NeedUser(question));
                 }
-                let options = fields.present("options").and_then(|list| serde_json::from_str(list.get()).ok());
+                let options = fields.present("options").map(|list| serde_json::from_str(list.get()));
+                let options = options.transpose().map_err(|_| "\"options\" is a list of texts")?;
                 Local::Ask { question, options: options.unwrap_or_default() }
             }
             "assistant_need_user" => Local::NeedUser(text("what")?),
@@ -166,6 +167,11 @@ fn steps(fields: &Fields<'_>) -> Result<Vec<(String, String)>, String> {
         let step = Fields::read(step.get()).map_err(|error| error.to_string())?;
         let id = step.text("id").unwrap_or_else(|| (index + 1).to_string());
         steps.push((id, step.text("desc").ok_or("a step needs \"desc\"")?));
+    }
+    for (index, (id, _)) in steps.iter().enumerate() {
+        if steps[..index].iter().any(|(other, _)| other == id) {
+            return Err(format!("two steps have the id {id:?}"));
+        }
     }
     if steps.is_empty() { Err("a plan needs at least one step".to_owned()) } else { Ok(steps) }
 }

@@ -17,6 +17,8 @@ pub mod profile;
 mod reading;
 mod records;
 mod repetition;
+mod results;
+mod starting;
 mod step;
 mod turn;
 
@@ -26,10 +28,10 @@ pub use exchange::{Effect, Input, Run, Settings};
 pub use records::{Ids, Outcome};
 
 use crate::json::Object;
-use crate::record::{ListTools, OwnedTool};
+use crate::record::OwnedTool;
 use acting::{Call, Planned};
 use asking::Purpose;
-use budget::Budget;
+use budget::{Budget, Limit};
 use conversation::{Conversation, Part};
 use history::History;
 use plan::Plan;
@@ -37,7 +39,7 @@ use records::Pending;
 use repetition::Repetition;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
-use step::{HIDDEN, Step};
+use step::Step;
 
 #[derive(Debug)]
 enum Doing {
@@ -64,8 +66,13 @@ const NOT_STARTED: u8 = 3;
 const LOST: u8 = 4;
 const LATE: u8 = 124;
 
-/// The id of the request for the tools.
-const TOOLS: &str = "\"tools\"";
+/// How a goal ended, and its last record.
+#[derive(Debug, Clone)]
+struct Ended {
+    outcome: Outcome,
+    record: String,
+    status: u8,
+}
 
 /// The rules that hold for every profile.
 const RULES: &str = "\
@@ -76,8 +83,8 @@ Rules:
 - Never ask for passwords or one-time codes, and never type them: call assistant_need_user.
 - Call assistant_done only when you have seen that the goal is reached.";
 
-/// So many messages of the person may wait.
-const MESSAGES: usize = 64;
+/// So many messages of the person may wait, and so many calls of the person's own.
+const WAITING: usize = 64;
 
 /// The longest text of a note or an outcome, in bytes.
 const SHORT: usize = 300;
@@ -88,10 +95,18 @@ pub struct Agent {
     settings: Settings,
     run: Run,
     doing: Doing,
+    /// What it does when the world has listed its tools.
+    then: Doing,
     /// Those that the model is offered: the world's, and the loop's own.
     tools: Vec<OwnedTool>,
     conversation: Conversation,
     goal: Option<String>,
+    /// The goal that it was begun with; the model may have replaced it.
+    given: Option<String>,
+    /// How the last goal ended.
+    ended: Option<Ended>,
+    /// The question that the person is asked, as a record.
+    question: Option<String>,
     /// What the person has said and the model has not been given yet.
     inbox: VecDeque<String>,
     /// What the world has reported unasked since the model was asked: the newest.
@@ -102,8 +117,12 @@ pub struct Agent {
     queue: VecDeque<Planned>,
     /// Something has changed since the last observation.
     is_stale: bool,
-    /// What was observed since the last action: its result, and the observations after it.
+    /// What was observed since the last action, as the model was given it: its result, and the observations after it.
     observed: Vec<String>,
+    /// The same as plain text, for evidence.
+    seen: String,
+    /// The result of the last call that the model has decided.
+    result: String,
     /// Images by the paths that results have.
     images: HashMap<String, Result<Stored, String>>,
     plan: Plan,
@@ -124,11 +143,9 @@ pub struct Agent {
     is_compacted: bool,
     /// The conversation has become long.
     wants_compaction: bool,
-    /// A line of the person's was not taken.
-    has_bad_input: bool,
-    /// The person was asked to enter a secret: an answer may be one.
-    asks_for_secret: bool,
     closed: bool,
+    /// Calls of the person's own that have no result yet.
+    foreign_calls: usize,
     requests: u64,
     calls: u64,
     /// When the last one was made.
@@ -143,20 +160,25 @@ pub struct Agent {
 impl Agent {
     /// The beginning, and the request for the world's tools.
     pub fn begin(settings: Settings, run: Run) -> (Agent, Vec<Effect>) {
-        let spent = vec![0; settings.profile.after.len()];
-        let agent = Agent {
+        let mut agent = Agent {
             settings,
             run,
             doing: Doing::Starting,
+            then: Doing::Idle,
             tools: Vec::new(),
             conversation: Conversation::default(),
             goal: None,
+            given: None,
+            ended: None,
+            question: None,
             inbox: VecDeque::new(),
             reported: VecDeque::new(),
             unreported: 0,
             queue: VecDeque::new(),
             is_stale: false,
             observed: Vec::new(),
+            seen: String::new(),
+            result: String::new(),
             images: HashMap::new(),
             plan: Plan::default(),
             budget: Budget::default(),
@@ -166,12 +188,11 @@ impl Agent {
             denied: 0,
             undecided: 0,
             missed_evidence: false,
-            spent,
+            spent: Vec::new(),
             is_compacted: false,
             wants_compaction: false,
-            has_bad_input: false,
-            asks_for_secret: false,
             closed: false,
+            foreign_calls: 0,
             requests: 0,
             calls: 0,
             called: Duration::ZERO,
@@ -179,7 +200,12 @@ impl Agent {
             status: 0,
             effects: Vec::new(),
         };
-        (agent, vec![ask_for_tools()])
+        agent.ask_for_tools();
+        if let Some(goal) = agent.run.goal.clone() {
+            agent.take_goal(&goal);
+        }
+        let effects = std::mem::take(&mut agent.effects);
+        (agent, effects)
     }
 
     /// Takes an input, `now` since the beginning of the run.
@@ -191,16 +217,14 @@ impl Agent {
             Input::Image(path, stored) => {
                 self.images.insert(path.to_owned(), stored.cloned().map_err(str::to_owned));
             }
-            Input::NoTools(why) => self.refuse_world(why),
+            Input::NoTools(why) => self.refuse_world(why, now),
             Input::Unreadable(why) => self.complain(why),
+            Input::BadTurn(why) => self.take_bad_turn(why, now),
             Input::Closed => self.closed = true,
             Input::WorldEnded(how) => self.lose(&format!("the world has ended: {how}"), now),
             Input::ModelEnded(how) => self.lose(&format!("the model side has ended: {how}"), now),
             Input::Due => self.take_due(now),
-            Input::Resumed(run) => {
-                self.run = run.clone();
-                self.resume(now);
-            }
+            Input::Resumed(settings, run) => self.resume(settings, run, now),
         }
         self.advance(now);
         std::mem::take(&mut self.effects)
@@ -215,9 +239,9 @@ impl Agent {
         }
     }
 
-    /// Puts these ids on its records from now on.
-    pub fn identify(&mut self, ids: Ids) {
-        self.settings.ids = ids;
+    /// Whether the model is asked.
+    pub fn is_model_asked(&self) -> bool {
+        matches!(self.doing, Doing::Model(..))
     }
 
     /// The id of the call that the world carries out.
@@ -234,9 +258,9 @@ impl Agent {
         call.image_in(line)
     }
 
-    /// The goal that is worked on; `None` where nothing is under way.
-    pub fn goal(&self) -> Option<&str> {
-        self.goal.as_deref().filter(|_| !matches!(self.doing, Doing::Idle | Doing::Ended))
+    /// Whether the person is asked.
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.doing, Doing::Waiting(_))
     }
 
     /// Whether the next message is waited for.
@@ -244,15 +268,15 @@ impl Agent {
         matches!(self.doing, Doing::Idle | Doing::Waiting(_))
     }
 
-    /// So many messages wait that no further input of the person is to be read.
+    /// So much waits that no further input of the person is to be read.
     pub fn is_behind(&self) -> bool {
-        self.inbox.len() >= MESSAGES
+        self.inbox.len() >= WAITING || self.foreign_calls >= WAITING
     }
 
     /// The process is about to end on a signal, with this status: reports it. The session goes on from what stood before.
     pub fn interrupt(&mut self, status: u8, now: Duration) -> Vec<Effect> {
-        if self.goal().is_some() {
-            self.abandon("the run was interrupted");
+        if self.is_working() {
+            self.abandon("the run was interrupted", now);
             self.finish(Outcome::Cancelled, "the run was interrupted", status, now);
         }
         std::mem::take(&mut self.effects)
@@ -261,6 +285,15 @@ impl Agent {
     /// Whether the world still has to list its tools.
     pub fn is_starting(&self) -> bool {
         matches!(self.doing, Doing::Starting)
+    }
+
+    /// Whether a goal is worked on, or begun with as soon as the world has started.
+    fn is_working(&self) -> bool {
+        match self.doing {
+            Doing::Starting => !self.inbox.is_empty() || !matches!(self.then, Doing::Idle),
+            Doing::Idle | Doing::Ended => false,
+            _ => true,
+        }
     }
 
     /// Does what can be done without another input.
@@ -292,10 +325,12 @@ impl Agent {
 
     /// Begins to work on a message.
     fn start(&mut self, now: Duration) {
-        if !self.run.is_one_goal || self.goal.is_none() {
+        if self.run.goal.is_none() || self.goal.is_none() {
             self.budget.begin(now);
         }
         self.budget.go_on(now);
+        self.ended = None;
+        self.seen.clear();
         self.repetition = Repetition::default();
         self.history.begin_message();
         (self.undecided, self.missed_evidence) = (0, false);
@@ -309,10 +344,10 @@ impl Agent {
     /// Gives the model what the person has said meanwhile. The first message is the goal.
     fn take_messages(&mut self) {
         while let Some(message) = self.inbox.pop_front() {
-            if self.goal.is_some() {
-                let is_secret = std::mem::take(&mut self.asks_for_secret);
-                self.step.ask("user_reply", if is_secret { HIDDEN } else { &message });
+            if self.question.take().is_some() {
+                self.step.reply(&message);
             }
+            self.history.add_message(&message);
             let text = match self.goal {
                 None => format!("Goal: {message}"),
                 Some(_) => format!("The person says: {message}"),
@@ -327,17 +362,10 @@ impl Agent {
             self.doing = Doing::Working;
         }
         let is_late = self.budget.due(&self.run.limits).is_some_and(|due| due <= now);
-        if is_late && !matches!(self.doing, Doing::Starting | Doing::Idle | Doing::Waiting(_) | Doing::Ended) {
-            let limit = self.budget.reached(&self.run.limits, now).unwrap_or_default();
-            self.abandon("the time is over");
-            let summary = self.summary(&format!("stopped: the limit of {limit} is reached"));
-            self.finish(Outcome::Limit, &summary, LATE, now);
+        if is_late && matches!(self.doing, Doing::Working | Doing::Model(..) | Doing::World(_) | Doing::Pausing(_)) {
+            let limit = self.run.limits.deadline.map(Limit::Time);
+            limit.into_iter().for_each(|limit| self.stop_at(&limit, now));
         }
-    }
-
-    fn new_conversation(&self) -> Conversation {
-        let system = [self.settings.profile.system.trim(), RULES].join("\n\n");
-        Conversation::begin(system.trim(), &self.tools)
     }
 
     fn report_status(&mut self, status: &str, pending: Pending, action: Option<&str>) {
@@ -354,32 +382,6 @@ impl Agent {
         let record = self.settings.ids.put(record.text("kind", kind), &self.plan).end();
         self.effects.push(Effect::Session(record));
     }
-
-    /// The process was started anew: what was under way may have been done or not.
-    fn resume(&mut self, now: Duration) {
-        self.budget.go_on(now);
-        self.effects.push(ask_for_tools());
-        match std::mem::replace(&mut self.doing, Doing::Working) {
-            Doing::World(call) => {
-                let why =
-                    "the run was interrupted: the call may have been executed, or not. Look before you make it again";
-                self.answer_call(&call, why, true);
-            }
-            Doing::Model(..) | Doing::Pausing(_) | Doing::Working => {}
-            other => self.doing = other,
-        }
-        if matches!(self.doing, Doing::Working) {
-            self.queue.clear();
-            self.is_stale = true;
-            self.conversation
-                .say(&Part::Text("The run was interrupted and goes on. The world was started anew.".to_owned()));
-        }
-    }
-}
-
-fn ask_for_tools() -> Effect {
-    let id = serde_json::value::RawValue::from_string(TOOLS.to_owned()).ok();
-    Effect::World(ListTools { request_id: id.as_deref() }.record())
 }
 
 #[cfg(test)]

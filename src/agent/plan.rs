@@ -56,6 +56,11 @@ impl Plan {
         self.steps = steps.into_iter().enumerate().map(step).collect();
     }
 
+    /// There is none any more.
+    pub(super) fn clear(&mut self) {
+        self.steps.clear();
+    }
+
     /// Sets the status of a step. When one is done and none is running, the next that is pending is.
     ///
     /// # Errors

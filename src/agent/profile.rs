@@ -27,7 +27,7 @@ pub struct Step {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settle {
-    /// `events`: `wait` is called after an action whose result has one of `when`; `fixed`: the loop waits for `pause_ms` after each.
+    /// `events`: `wait` is called after an action whose result has one of `when`, or after every action; `fixed`: the loop waits for `pause_ms` after each.
     pub mode: Mode,
     /// At most so long.
     #[serde(default = "four_seconds")]
@@ -36,10 +36,13 @@ pub struct Settle {
     pub wait: Option<Step>,
     /// The argument of `wait` that has its limit in milliseconds.
     pub limit_argument: Option<String>,
-    /// `FIELD=VALUE` of a result.
+    /// `FIELD=VALUE` of a result. Where there is none, after every action.
     #[serde(default)]
     pub when: Vec<String>,
 }
+
+/// An action that takes longer than this is waited for by a call.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 fn four_seconds() -> u64 {
     4000
@@ -75,6 +78,9 @@ pub struct After {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
+    /// What it was read from.
+    #[serde(skip)]
+    pub text: String,
     /// What the model is told before the rules that hold for all profiles.
     #[serde(default)]
     pub system: String,
@@ -121,10 +127,18 @@ impl Profile {
     /// # Errors
     /// Where it is wrong, and why.
     pub fn read(text: &str) -> Result<Profile, String> {
-        let profile: Profile = toml::from_str(text).map_err(|error| toml_error::describe(text, &error))?;
+        let mut profile: Profile = toml::from_str(text).map_err(|error| toml_error::describe(text, &error))?;
+        text.clone_into(&mut profile.text);
         if let Some(settle) = &profile.settle {
-            if settle.mode == Mode::Events && settle.wait.is_none() {
-                return Err("[settle] with mode = \"events\" needs wait, the call that waits".to_owned());
+            match (settle.mode, &settle.wait) {
+                (Mode::Events, None) => {
+                    return Err("[settle] with mode = \"events\" needs wait, the call that waits".to_owned());
+                }
+                (Mode::Fixed, Some(_)) => return Err("[settle] with mode = \"fixed\" has no wait".to_owned()),
+                _ => {}
+            }
+            if settle.pause() > LONGEST_PAUSE {
+                return Err(format!("[settle] pause_ms: at most {}", LONGEST_PAUSE.as_millis()));
             }
             if let Some(when) = settle.when.iter().find(|when| !when.contains('=')) {
                 return Err(format!("[settle] when: {when:?} is not FIELD=VALUE"));

@@ -1,15 +1,15 @@
 //! The lines of the world and of the person.
 
 use super::conversation::{Part, cut, data};
-use super::records::Pending;
-use super::{Agent, Doing, Effect, FAILED, NOT_STARTED, Outcome, Settings, local, profile};
+use super::{Agent, Doing, Effect, FAILED, Outcome};
 use crate::json::Object;
-use crate::record::{Fields, OwnedTool, ToolList, recognise};
+use crate::record::{Fields, ToolList, recognise};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// So many observations that nobody has asked for are kept for the model.
+/// So many observations that were not asked for are kept for the model, and so much of each, in bytes.
 const REPORTS: usize = 32;
+const REPORT: usize = 4000;
 
 /// Whether an id, JSON text, is one that [`Agent`] gives its calls.
 fn is_own_id(id: &RawValue) -> bool {
@@ -28,12 +28,19 @@ impl Agent {
                 Some(content) => self.inbox.push_back(content),
                 None => self.complain("a user_message needs \"content\", a text"),
             },
+            // Of a call of the person's own.
+            Some("cancel") if fields.get("call_id").is_some_and(|id| !is_own_id(id)) => {
+                self.effects.push(Effect::World(line.to_owned()));
+            }
             Some("cancel") => {
-                if !matches!(self.doing, Doing::Starting | Doing::Idle | Doing::Ended) {
-                    self.abandon("the person has cancelled it");
+                if self.is_working() {
+                    self.inbox.clear();
+                    self.abandon("the person has cancelled it", now);
                     self.finish(Outcome::Cancelled, "the person has cancelled it", FAILED, now);
                 }
             }
+            // To a question of a tool's.
+            Some("input_response") => self.effects.push(Effect::World(line.to_owned())),
             _ => match recognise(line) {
                 Ok(Some(call)) if call.id.is_some_and(is_own_id) => {
                     self.complain("ids such as \"a1\" are those of the loop's own calls: take another one");
@@ -42,6 +49,8 @@ impl Agent {
                     let text = format!("The person has called {} with {}.", call.tool, call.arguments_text());
                     self.conversation.say(&Part::Text(text));
                     self.is_stale = true;
+                    self.seen.clear();
+                    self.foreign_calls += 1;
                     self.effects.push(Effect::World(line.to_owned()));
                 }
                 Ok(None) => self.complain("expected a user_message, a cancel or a tool call"),
@@ -50,9 +59,13 @@ impl Agent {
         }
     }
 
-    /// Keeps what the world reports unasked, until the model is asked.
-    fn keep_report(&mut self, line: &str) {
-        self.reported.push_back(data("observation", &cut(line, self.settings.profile.max_result)));
+    /// Keeps what the world reports unasked, until the model is asked. How far a call is, it need not know.
+    fn keep_report(&mut self, line: &str, fields: &Fields<'_>) {
+        let event = fields.object("data").and_then(|data| data.text("event"));
+        if event.as_deref() == Some("progress") {
+            return;
+        }
+        self.reported.push_back(data("observation", &cut(line, REPORT)));
         if self.reported.len() > REPORTS {
             self.reported.pop_front();
             self.unreported += 1;
@@ -71,11 +84,14 @@ impl Agent {
     }
 
     pub(super) fn complain(&mut self, why: &str) {
-        let record = Object::default().text("type", "error").put("context", "{}").text("content", why);
-        let record = self.settings.ids.put(record, &self.plan).end();
+        let context = match self.plan.ids() {
+            Some((plan_id, step_id)) => Object::default().text("plan_id", &plan_id).text_some("step_id", step_id),
+            None => Object::default(),
+        };
+        let record = Object::default().text("type", "error").put("context", context.end()).text("content", why);
+        let record = self.settings.ids.put_own(record).end();
         self.effects.push(Effect::Session(record));
         self.effects.push(Effect::Refused(why.to_owned()));
-        self.has_bad_input = true;
     }
 
     pub(super) fn take_world(&mut self, line: &str, now: Duration) {
@@ -94,60 +110,43 @@ impl Agent {
             Some("tool_list") if self.is_starting() => match ToolList::read(line) {
                 Ok(Some(list)) => self.take_tools(list.tools),
                 Ok(None) => {}
-                Err(why) => self.refuse_world(&why.to_string()),
+                Err(why) => self.refuse_world(&why.to_string(), now),
             },
             Some("list_tools") if self.is_starting() => {
-                self.refuse_world("it passes list_tools on instead of answering it");
+                self.refuse_world("it passes list_tools on instead of answering it", now);
             }
             Some("tool_list" | "list_tools") => {}
             Some("tool_result") if is_ours(fields.get("call_id")) => self.take_result(&fields, line, now),
-            Some("status") if is_ours(fields.get("call_id")) => {
-                if fields.text("status").as_deref() == Some("waiting_human") {
-                    self.budget.hold(now);
-                    self.report_pending_call();
-                } else {
-                    self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
+            Some("status") if is_ours(fields.get("call_id")) => match fields.text("status").as_deref() {
+                Some("waiting_human") => self.hold_call(now),
+                Some("approved") => self.release_call(None, now),
+                Some("edited_by_human") => {
+                    self.release_call(fields.get("edited_arguments").map(RawValue::get), now);
                 }
-            }
+                _ => {}
+            },
             Some("observation") => {
-                self.keep_report(line);
+                self.keep_report(line, &fields);
                 self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
             }
-            // The result of a call of the person's, or a record of a gate.
-            _ => self.effects.push(Effect::Session(self.settings.ids.add(line, &fields))),
-        }
-    }
-
-    pub(super) fn take_tools(&mut self, tools: Vec<OwnedTool>) {
-        let Settings { allow, deny, profile, .. } = &self.settings;
-        let means = |globs: &[String], name: &str| globs.iter().any(|glob| crate::glob::matches(glob, name));
-        for tool in profile.tools().filter(|name| !tools.iter().any(|tool| tool.name == *name)) {
-            self.effects
-                .push(Effect::Note(format!("the profile calls {tool}, which the world does not have: it is left out")));
-        }
-        let has = |step: &profile::Step| tools.iter().any(|tool| tool.name == step.tool);
-        let mut profile = profile.clone();
-        profile.observe.retain(has);
-        profile.on_error.retain(has);
-        profile.after.retain(|after| has(&after.call));
-        profile.settle = profile.settle.filter(|settle| settle.wait.as_ref().is_none_or(has));
-        let is_offered = |name: &str| (allow.is_empty() || means(allow, name)) && !means(deny, name);
-        self.tools = tools.into_iter().filter(|tool| is_offered(&tool.name)).collect();
-        let own: Vec<OwnedTool> = local::tools().collect();
-        // A world whose tool has such a name would be called by it.
-        self.tools.retain(|tool| !own.iter().any(|own| own.name == tool.name));
-        self.tools.extend(own);
-        self.settings.profile = profile;
-        self.spent = vec![0; self.settings.profile.after.len()];
-        self.conversation = self.new_conversation();
-        self.doing = Doing::Idle;
-        self.report_status("idle", Pending::None, None);
-    }
-
-    pub(super) fn refuse_world(&mut self, why: &str) {
-        if self.is_starting() {
-            self.effects.push(Effect::Note(format!("the world does not list its tools: {why}")));
-            self.end(NOT_STARTED);
+            // The result of a call of the person's, or a record of a gate. Others are the loop's to give.
+            Some("tool_result" | "status" | "policy_request" | "policy_result" | "input_request" | "error") => {
+                if fields.text("type").as_deref() == Some("tool_result") {
+                    self.foreign_calls = self.foreign_calls.saturating_sub(1);
+                }
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
+            }
+            // The short form.
+            None if fields.get("id").is_some() => {
+                self.foreign_calls = self.foreign_calls.saturating_sub(1);
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
+            }
+            other => {
+                let what = other.unwrap_or("without a type");
+                self.effects.push(Effect::Note(format!(
+                    "a line of the world is skipped: a record {what:?} is none of a world's"
+                )));
+            }
         }
     }
 }

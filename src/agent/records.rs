@@ -38,7 +38,6 @@ impl Ids {
 
     /// The record with the ids behind it, and those of the plan.
     pub(super) fn put(&self, record: Object, plan: &Plan) -> Object {
-        let record = record.text_some("session_id", self.session_id.as_deref());
         let record = match plan.ids() {
             Some((plan_id, step_id)) => record.text("plan_id", &plan_id).text_some("step_id", step_id),
             None => record,
@@ -46,8 +45,9 @@ impl Ids {
         self.put_own(record)
     }
 
-    /// Those of the agent alone: records of the plan have its ids themselves.
+    /// Those without the plan's: records of the plan have them themselves.
     pub(super) fn put_own(&self, record: Object) -> Object {
+        let record = record.text_some("session_id", self.session_id.as_deref());
         let record = record.text_some("agent_id", self.agent_id.as_deref()).text_some("role", self.role.as_deref());
         record.text_some("chain_id", self.chain_id.as_deref())
     }

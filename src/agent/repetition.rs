@@ -25,9 +25,10 @@ pub(super) struct Repetition {
 }
 
 impl Repetition {
-    /// Takes an action and its outcome. Gives what is repeated, in words for the model.
-    pub(super) fn act(&mut self, action: String, outcome: String) -> Option<&'static str> {
-        self.unchanged += 1;
+    /// Takes a call and its outcome; `is_watched` is one after which the world should show something else. Gives what is repeated, in
+    /// words for the model.
+    pub(super) fn act(&mut self, action: String, outcome: String, is_watched: bool) -> Option<&'static str> {
+        self.unchanged += u32::from(is_watched);
         self.steps.push_back((action, outcome));
         if self.steps.len() > KEPT {
             self.steps.pop_front();
@@ -74,7 +75,7 @@ mod tests {
             .iter()
             .map(|step| {
                 repetition.show(&step.to_uppercase());
-                repetition.act((*step).to_owned(), "ok".to_owned())
+                repetition.act((*step).to_owned(), "ok".to_owned(), true)
             })
             .collect()
     }
@@ -91,9 +92,15 @@ mod tests {
         let mut repetition = Repetition::default();
         let found = (0..13).filter(|step| {
             repetition.show("page");
-            repetition.act(step.to_string(), String::new()).is_some()
+            repetition.act(step.to_string(), String::new(), true).is_some()
         });
         assert_eq!(found.collect::<Vec<_>>(), [5, 11]);
         assert!(repetition.is_hopeless());
+    }
+
+    #[test]
+    fn different_calls_that_are_not_watched_repeat_nothing() {
+        let mut repetition = Repetition::default();
+        assert!((0..20).all(|row| repetition.act(format!("write_row {row}"), "ok".to_owned(), false).is_none()));
     }
 }

@@ -10,19 +10,28 @@ use std::time::Duration;
 const PAGE: [&str; 6] = ["url", "title", "nav_type", "active_tab", "active_frame", "scroll_pos"];
 const FOCUS: [&str; 4] = ["focused_role", "focused_name", "input_ok", "select_ok"];
 
-/// In the place of a secret.
-pub(super) const HIDDEN: &str = "<PASSWORD>";
+/// In the place of what may be a secret.
+const HIDDEN: &str = "<HIDDEN>";
+
+/// Arguments that hold what is typed.
+const TYPED: [&str; 3] = ["text", "value", "keys"];
 
 /// A step that is under way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Step {
     number: u32,
     begun: Duration,
-    /// JSON texts, by their names in the event.
-    call: Option<(String, Object)>,
-    /// What was typed may be a secret, by the name of the field that has the focus.
+    /// What the model has said beside its call.
+    progress: String,
+    call: Option<Made>,
+    /// The call of the step before, and how often it was made in a row before that.
+    before: Option<(Made, u32)>,
+    /// Why the turn decides nothing.
+    undecided: Option<String>,
+    /// What was typed may be a secret, by the type or the name of the field that has the focus.
     is_secret: bool,
-    is_error: bool,
+    /// The answer of the person may be one.
+    hides_reply: bool,
     page: Map<String, Value>,
     enumerate: Map<String, Value>,
     focus: Map<String, Value>,
@@ -35,19 +44,49 @@ pub(super) struct Step {
     ask: Map<String, Value>,
 }
 
+/// A call of the model's.
+#[derive(Debug, Clone)]
+struct Made {
+    tool: String,
+    /// JSON text.
+    arguments: String,
+    /// The kind, and why, where it failed.
+    error: Option<(String, String)>,
+}
+
 impl Step {
-    pub(super) fn begin(number: u32, now: Duration) -> Step {
-        Step { number, begun: now, ..Step::default() }
+    /// The step after this one.
+    pub(super) fn next(&self, number: u32, now: Duration) -> Step {
+        let before = self.call.clone().map(|call| (call, self.retries())).or_else(|| self.before.clone());
+        Step { number, begun: now, before, ..Step::default() }
     }
 
-    /// The model's call, with its outcome: the name of a kind where it failed.
+    /// So often the same call was made in the steps before.
+    fn retries(&self) -> u32 {
+        match (&self.call, &self.before) {
+            (Some(call), Some((before, retries)))
+                if (&call.tool, &call.arguments) == (&before.tool, &before.arguments) =>
+            {
+                retries + 1
+            }
+            _ => 0,
+        }
+    }
+
+    /// What the model has said beside its call.
+    pub(super) fn progress(&mut self, progress: &str) {
+        progress.clone_into(&mut self.progress);
+    }
+
+    /// The turn decides nothing: why.
+    pub(super) fn fail(&mut self, why: &str) {
+        self.undecided = Some(why.to_owned());
+    }
+
+    /// The model's call, with its outcome: a kind, and why, where it failed.
     pub(super) fn call(&mut self, tool: &str, arguments: &str, error: Option<(&str, &str)>) {
-        let status = if error.is_some() { "error" } else { "ok" };
-        let outcome = Object::default().text("tool", tool).text("status", status);
-        let outcome =
-            outcome.text_some("kind", error.map(|(kind, _)| kind)).text_some("error", error.map(|(_, why)| why));
-        self.call = Some((arguments.to_owned(), outcome.put("retries", 0)));
-        self.is_error = error.is_some();
+        let error = error.map(|(kind, why)| (kind.to_owned(), why.to_owned()));
+        self.call = Some(Made { tool: tool.to_owned(), arguments: arguments.to_owned(), error });
     }
 
     /// What a result says, by the names of its fields: those of browser-bridge, which other worlds may have, too.
@@ -58,6 +97,7 @@ impl Step {
         };
         copy(&PAGE, &mut self.page);
         copy(&FOCUS, &mut self.focus);
+        self.is_secret |= result.get("focused_type").is_some_and(|kind| kind == "password");
         self.is_secret |= result.get("focused_name").and_then(Value::as_str).is_some_and(is_about_secrets);
         copy(&["uploaded", "filename"], &mut self.transfer);
         if let Some(playing) = result.get("media").and_then(|media| media.get("playing")) {
@@ -109,22 +149,32 @@ impl Step {
         self.wait.insert("timeout".to_owned(), is_late.into());
     }
 
-    /// A question for the person, or the answer.
-    pub(super) fn ask(&mut self, name: &str, text: &str) {
+    /// A question for the person, the answer to which may be a secret.
+    pub(super) fn ask(&mut self, question: &str, hides_reply: bool) {
         self.ask.insert("asked".to_owned(), true.into());
-        self.ask.insert(name.to_owned(), text.into());
+        self.ask.insert("question".to_owned(), question.into());
+        self.hides_reply = hides_reply;
+    }
+
+    /// The answer.
+    pub(super) fn reply(&mut self, text: &str) {
+        let reply = if self.hides_reply { HIDDEN } else { text };
+        self.ask.insert("user_reply".to_owned(), reply.into());
     }
 
     /// The event, JSON text without a line feed; `None` where nothing has happened.
     pub(super) fn end(self, now: Duration) -> Option<String> {
-        let (arguments, outcome) = self.call?;
-        let call = outcome.put("args", if self.is_secret { without_text(&arguments) } else { arguments }).end();
+        let call = self.call.as_ref().map(|call| call.json(self.is_secret, self.retries()));
+        if call.is_none() && self.undecided.is_none() {
+            return None;
+        }
+        let is_error = self.undecided.is_some() || self.call.is_some_and(|call| call.error.is_some());
         let milliseconds = |time: Duration| time.as_millis();
-        let event =
-            Object::default().put("step", self.number).text("level", if self.is_error { "error" } else { "info" });
+        let event = Object::default().put("step", self.number).text("level", if is_error { "error" } else { "info" });
         let event = event.put("started_ms", milliseconds(self.begun)).put("ended_ms", milliseconds(now));
         let event = event.put("duration_ms", milliseconds(now.saturating_sub(self.begun)));
-        let event = event.put("call", call);
+        let event = event.text_some("progress", Some(&*self.progress).filter(|progress| !progress.is_empty()));
+        let event = event.put_some("call", call).text_some("undecided", self.undecided.as_deref());
         let parts = [
             ("page", self.page),
             ("enumerate", self.enumerate),
@@ -142,15 +192,40 @@ impl Step {
     }
 }
 
-/// Arguments without what is typed.
-fn without_text(arguments: &str) -> String {
-    match serde_json::from_str(arguments) {
-        Ok(Value::Object(mut arguments)) => {
-            if let Some(text) = arguments.get_mut("text") {
-                *text = HIDDEN.into();
-            }
-            Value::Object(arguments).to_string()
+impl Made {
+    /// For the event. What was typed into a field for secrets is left out, and also where the call failed: then the field is not known.
+    fn json(&self, is_secret: bool, retries: u32) -> String {
+        let mut arguments: Value = serde_json::from_str(&self.arguments).unwrap_or_default();
+        let mut typed = Vec::new();
+        if is_secret || self.error.is_some() {
+            hide_typed(&mut arguments, &mut typed);
         }
-        _ => "{}".to_owned(),
+        let (kind, why) = self.error.as_ref().map(|(kind, why)| (&**kind, why.clone())).unzip();
+        // A message may quote it.
+        let why = why.map(|why| typed.iter().fold(why, |why, typed| why.replace(typed.as_str(), HIDDEN)));
+        let status = if self.error.is_some() { "error" } else { "ok" };
+        let object = Object::default().text("tool", &self.tool).text("status", status);
+        let object = object.text_some("kind", kind).text_some("error", why.as_deref());
+        object.put("retries", retries).put("args", arguments).end()
+    }
+}
+
+/// Hides the texts that are typed, at any depth, and gives them.
+fn hide_typed(arguments: &mut Value, typed: &mut Vec<String>) {
+    match arguments {
+        Value::Object(object) => {
+            for (name, value) in object {
+                match value {
+                    Value::String(text) if TYPED.contains(&&**name) => {
+                        if !text.is_empty() {
+                            typed.push(std::mem::replace(text, HIDDEN.to_owned()));
+                        }
+                    }
+                    value => hide_typed(value, typed),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| hide_typed(value, typed)),
+        _ => {}
     }
 }

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 const TOOLS: &str = r#"{"type":"tool_list","request_id":"tools","world":"w","tools":[{"name":"look"},{"name":"press","input_schema":{"type":"object"}}]}"#;
 
-fn agent(profile: &str, limits: Limits) -> Agent {
+/// The loop at work on the goal `g`, and its first request.
+fn agent(profile: &str, limits: Limits) -> (Agent, Vec<Effect>) {
     let settings = Settings {
         profile: Profile::read(profile).unwrap(),
         ids: Ids::default(),
@@ -14,9 +15,9 @@ fn agent(profile: &str, limits: Limits) -> Agent {
         deny: Vec::new(),
         compact_at: Some(1000),
     };
-    let (mut agent, _) = Agent::begin(settings, Run { limits, is_one_goal: true });
-    agent.take(Input::World(TOOLS), Duration::ZERO);
-    agent
+    let (mut agent, _) = Agent::begin(settings, Run { limits, goal: Some("g".to_owned()) });
+    let effects = agent.take(Input::World(TOOLS), Duration::ZERO);
+    (agent, effects)
 }
 
 fn limits() -> Limits {
@@ -75,8 +76,7 @@ proptest! {
     /// Whatever a model writes, there is a next thing to do, or an end; and every call of a turn has a result in the next request.
     #[test]
     fn every_turn_is_a_call_a_question_an_end_or_an_error_for_the_model(turns in prop::collection::vec(turn(), 1..12)) {
-        let mut agent = agent("", limits());
-        let mut effects = agent.take(goal(), Duration::ZERO);
+        let (mut agent, mut effects) = agent("", limits());
         for (number, (text, calls)) in turns.iter().enumerate() {
             let Some(id) = request(&effects) else { break };
             let calls: Vec<String> = calls.iter().enumerate().map(|(place, (tool, arguments))| {
@@ -113,8 +113,7 @@ proptest! {
     /// No line of any side stops the loop.
     #[test]
     fn any_line_is_taken(lines in prop::collection::vec((0..3u8, ".{0,60}"), 0..20)) {
-        let mut agent = agent("", limits());
-        agent.take(goal(), Duration::ZERO);
+        let (mut agent, _) = agent("", limits());
         for (side, line) in &lines {
             agent.take(match side {
                 0 => Input::World(line),
@@ -138,8 +137,7 @@ fn the_built_in_profiles_are_profiles() {
 
 #[test]
 fn a_long_conversation_begins_anew_with_what_was_done() {
-    let mut agent = agent("", limits());
-    let mut effects = agent.take(goal(), Duration::ZERO);
+    let (mut agent, mut effects) = agent("", limits());
     for number in 0..2 {
         let id = request(&effects).unwrap();
         let turn = format!(
@@ -159,8 +157,7 @@ fn a_long_conversation_begins_anew_with_what_was_done() {
 
 #[test]
 fn a_request_that_is_too_long_is_begun_anew_once() {
-    let mut agent = agent("", limits());
-    let effects = agent.take(goal(), Duration::ZERO);
+    let (mut agent, effects) = agent("", limits());
     let overflow = |id: String| {
         format!(
             r#"{{"type":"model_turn","request_id":"{id}","status":"error","kind":"overflow","error":"too long","usage":{{}}}}"#

@@ -1,6 +1,6 @@
 //! Files that others may have put there: what is no regular file, or too long, is refused before it can hold us up.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -10,18 +10,26 @@ use std::path::Path;
 /// # Errors
 /// It cannot be opened or read, is no regular file, or is longer.
 pub fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
-    // Opening a FIFO waits for its other end, but for this flag.
-    let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
-    }
     let mut bytes = Vec::new();
-    file.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
+    open(path)?.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > longest {
         let why = format!("it is longer than the {longest} bytes that are read");
         return Err(io::Error::new(ErrorKind::FileTooLarge, why));
     }
     Ok(bytes)
+}
+
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// It cannot be opened, or is no regular file.
+pub fn open(path: &Path) -> io::Result<File> {
+    // Opening a FIFO waits for its other end, but for this flag.
+    let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    Ok(file)
 }
 
 /// [`read`], as text.

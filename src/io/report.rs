@@ -170,6 +170,11 @@ impl Report {
         self.faults.load(Ordering::Relaxed)
     }
 
+    /// Whether a run that comes to its end now has [`Status::Fault`].
+    pub fn has_failed(&self) -> bool {
+        self.faults() > 0 || self.failed.load(Ordering::Relaxed)
+    }
+
     /// Tells, once, how many faults and notes went untold; gives the status of a run that came to its end.
     pub fn finish(&self) -> Status {
         let faults = self.faults();
@@ -183,6 +188,6 @@ impl Report {
                 self.note(format_args!("and {more_notes} more notes"));
             }
         }
-        if faults > 0 || self.failed.load(Ordering::Relaxed) { Status::Fault } else { Status::Well }
+        if self.has_failed() { Status::Fault } else { Status::Well }
     }
 }

@@ -36,7 +36,7 @@ fn main() {
         if let Some(milliseconds) = planned["sleep_ms"].as_u64() {
             std::thread::sleep(std::time::Duration::from_millis(milliseconds));
         }
-        for key in ["text", "calls", "stop", "usage", "reasoning"] {
+        for key in ["text", "calls", "stop", "usage", "reasoning", "request_id"] {
             if let Some(value) = planned.get(key) {
                 turn[key] = value.clone();
             }

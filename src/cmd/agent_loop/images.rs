@@ -3,35 +3,45 @@
 use crate::agent::Stored;
 use crate::io::{private, regular};
 use sha2::{Digest, Sha256};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// No picture of a page is larger.
 const LARGEST: u64 = 32 << 20;
 
-/// The folder of a session's pictures. That of a run without a session file is removed at the end.
+/// The folder of a session's pictures.
 #[derive(Debug)]
 pub struct Images {
     folder: PathBuf,
-    is_temporary: bool,
 }
+
+/// The folder of a run without a session file: it is removed at the end.
+#[derive(Debug)]
+pub struct Temporary(PathBuf);
 
 impl Images {
     /// The folder beside the session's file; else a new one among the temporary files.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn open(session: Option<&Path>) -> io::Result<Images> {
-        let (folder, is_temporary) = match session {
+    /// The folder, and what the system says.
+    pub fn open(session: Option<&Path>) -> Result<(Images, Option<Temporary>), String> {
+        let failed =
+            |folder: &Path, error: io::Error| format!("the folder for pictures, {}: {error}", folder.display());
+        let (folder, temporary) = match session {
             Some(session) => {
                 let mut name = session.as_os_str().to_owned();
                 name.push(".images");
-                (PathBuf::from(name), false)
+                (PathBuf::from(name), None)
             }
-            None => (nix::unistd::mkdtemp(&std::env::temp_dir().join("pipewright-agent-XXXXXX"))?, true),
+            None => {
+                let template = std::env::temp_dir().join("pipewright-agent-XXXXXX");
+                let folder = nix::unistd::mkdtemp(&template).map_err(|error| failed(&template, error.into()))?;
+                (folder.clone(), Some(Temporary(folder)))
+            }
         };
-        private::folder().recursive(true).create(&folder)?;
-        Ok(Images { folder: folder.canonicalize()?, is_temporary })
+        private::folder().recursive(true).create(&folder).map_err(|error| failed(&folder, error))?;
+        let folder = folder.canonicalize().map_err(|error| failed(&folder, error))?;
+        Ok((Images { folder }, temporary))
     }
 
     /// The folder.
@@ -50,21 +60,22 @@ impl Images {
             media_type(&bytes).ok_or_else(|| format!("{path}: it is no PNG, JPEG, WebP or GIF picture"))?;
         let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let name = format!("{}.{ending}", &sha256[..32]);
-        match private::file().write(true).create_new(true).open(self.folder.join(&name)) {
-            Ok(mut file) => file.write_all(&bytes).map_err(failed)?,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(error)),
+        let stored = self.folder.join(&name);
+        if !stored.exists() {
+            // Under its name it is whole, whenever we are killed.
+            let part = self.folder.join(format!("{name}.part"));
+            let written = private::file().write(true).create(true).truncate(true).open(&part);
+            written.and_then(|mut file| file.write_all(&bytes)).map_err(failed)?;
+            std::fs::rename(&part, &stored).map_err(failed)?;
         }
         Ok(Stored { path: name, sha256, mime: mime.to_owned() })
     }
 }
 
-impl Drop for Images {
+impl Drop for Temporary {
     fn drop(&mut self) {
-        if self.is_temporary {
-            // What cannot be removed stays among the temporary files.
-            let _ = std::fs::remove_dir_all(&self.folder);
-        }
+        // What cannot be removed stays among the temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

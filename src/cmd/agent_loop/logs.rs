@@ -33,16 +33,13 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// `reasoning` may be `-`, which is stderr.
+    /// `-` is stderr.
     ///
     /// # Errors
     /// [`Status::Usage`]: a file cannot be opened.
     pub fn open(steps: Option<&Path>, reasoning: Option<&Path>, report: &Arc<Report>) -> Result<Logs, Failure> {
-        let reasoning = match reasoning {
-            Some(path) if path.as_os_str() == "-" => Target::Stderr,
-            path => open("--log", path, report)?,
-        };
         let steps = open("--steps", steps, report)?;
+        let reasoning = open("--log", reasoning, report)?;
         Ok(Logs { steps, reasoning, masker: Masker::new(Rules::default(), DEPTH), report: Arc::clone(report) })
     }
 
@@ -53,7 +50,7 @@ impl Logs {
         }
         let masked = self.masker.line(event.as_bytes());
         // The event is an object: the time stands before its first field.
-        let line = format!("{{\"time\":\"{}\",{}\n", Timestamp::now(), String::from_utf8_lossy(&masked[1..]));
+        let line = format!("{{\"time\":\"{:.6}\",{}\n", Timestamp::now(), String::from_utf8_lossy(&masked[1..]));
         append(&mut self.steps, "--steps", &line, &self.report);
     }
 
@@ -63,16 +60,19 @@ impl Logs {
             return;
         }
         let text = self.masker.text(text);
-        let line = Object::default().text("time", &Timestamp::now().to_string()).text("reasoning", &text).line();
+        let line = Object::default().text("time", &format!("{:.6}", Timestamp::now())).text("reasoning", &text).line();
         append(&mut self.reasoning, "--log", &line, &self.report);
     }
 }
 
 fn open(option: &str, path: Option<&Path>, report: &Report) -> Result<Target, Failure> {
     let Some(path) = path else { return Ok(Target::None) };
+    if path.as_os_str() == "-" {
+        return Ok(Target::Stderr);
+    }
     let failed = |why: String| Failure::new(Status::Usage, format_args!("{option}: {}: {why}", path.display()));
     let (file, torn) = Appender::open(path, || Ok(())).map_err(|error| match error {
-        OpenError::Busy => failed("another process writes to it".to_owned()),
+        OpenError::Busy => failed("it is written to already, by --steps or by another process".to_owned()),
         OpenError::Refused(why) => failed(why),
         OpenError::Io(error) => failed(error.to_string()),
     })?;
@@ -95,7 +95,11 @@ fn append(target: &mut Target, option: &str, line: &str, report: &Report) {
         Target::File(file) => write(file, line),
     };
     if let Err(error) = written {
-        report.fault(option, format_args!("{error}: nothing more is written"));
+        let place = match target {
+            Target::File(file) => format!("{option}: {}", file.path().display()),
+            _ => option.to_owned(),
+        };
+        report.fault(place, format_args!("{error}: nothing more is written"));
         *target = Target::None;
     }
 }

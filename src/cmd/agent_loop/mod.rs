@@ -1,5 +1,6 @@
 //! `agent-loop`: observe, ask a model, act, over any world.
 
+mod entry;
 mod images;
 mod logs;
 mod model;
@@ -55,7 +56,7 @@ pub struct Arguments {
     /// The command that answers model_request records; split into words as a shell would, and run without one
     #[arg(long, value_name = "CMD", help_heading = "Model")]
     llm: Option<String>,
-    /// Begin a new conversation, with a summary of the old one, before a request of more than N tokens. One that the model refuses as too long is
+    /// Begin a new conversation, with a summary of the old one, after a request of more than N tokens. One that the model refuses as too long is
     /// begun anew in any case
     #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Model")]
     compact_at: u64,
@@ -70,7 +71,7 @@ pub struct Arguments {
     #[arg(long, value_name = "GLOB", help_heading = "World")]
     deny: Vec<String>,
     /// How long the world may take to list its tools
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, help_heading = "World")]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "World")]
     start_timeout: Duration,
 
     /// The most turns of the model for the goal; without --goal, for a message
@@ -173,11 +174,12 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     // A child of the world's cannot read what we hold of the model's traffic.
     private::protect_process().map_err(|error| Failure::new(Status::NotStarted, error))?;
     let report = Arc::new(Report::new(NAME, false));
-    let images = Images::open(arguments.session.as_deref()).map_err(|error| Failure::new(Status::NotStarted, error))?;
-    let (settings, profile) = settings(&arguments)?;
+    let settings = settings(&arguments)?;
     let run = limits(&arguments);
+    let (session, agent) = SessionFile::open(arguments.session.as_deref(), settings, &run, &report)?;
+    let images = Images::open(arguments.session.as_deref()).map_err(|why| Failure::new(Status::NotStarted, why))?;
+    let (images, _temporary) = images;
     let model = model::command(arguments.llm.as_deref(), arguments.model.as_deref(), images.folder())?;
-    let (session, agent) = SessionFile::open(arguments.session.as_deref(), settings, &profile, &run, &report)?;
     let around = Surroundings { secrets: model::key_variables(&model)?, ..Surroundings::default() };
     let far = vec![
         Way::Child(Program { command: model, around: Surroundings::default() }),
@@ -186,10 +188,9 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let limits = lines::Limits::from(arguments.lines);
     let far_limits = Some(lines::Limits { max_line: arguments.max_result, ..limits });
     let logs = Logs::open(arguments.steps.as_deref(), arguments.log.as_deref(), &report)?;
-    let screen = Screen::new(stdout().is_terminal(), stdin().is_terminal());
-    let goal = arguments.goal.filter(|goal| agent.0.goal() != Some(goal));
-    let stage =
-        Loop::new(agent, goal, Files { session, images, logs }, screen, arguments.start_timeout, Arc::clone(&report));
+    let screen = Screen::new(stdout().is_terminal(), stdin().is_terminal(), run.goal.is_none());
+    let files = Files { session, images, logs };
+    let stage = Loop::new(agent, files, screen, limits.max_depth, arguments.start_timeout, Arc::clone(&report));
     let ends = Ends { far, limits, far_limits, ..Ends::default() };
     between(Box::new(stage), ends, signals, &report)
 }
@@ -199,8 +200,7 @@ fn dollars(text: &str) -> Result<f64, String> {
     dollars.ok_or_else(|| "expected US dollars, such as 0.50".to_owned())
 }
 
-/// What holds for the session, and the text of its profile.
-fn settings(arguments: &Arguments) -> Result<(Settings, String), Failure> {
+fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     let text = match BUILT_IN.iter().find(|(name, _)| *name == arguments.profile) {
         Some((_, text)) => (*text).to_owned(),
         None => {
@@ -222,7 +222,7 @@ fn settings(arguments: &Arguments) -> Result<(Settings, String), Failure> {
         chain_id: chain_id.clone(),
     };
     let (allow, deny) = (arguments.allow.clone(), arguments.deny.clone());
-    Ok((Settings { profile, ids, allow, deny, compact_at: Some(arguments.compact_at) }, text))
+    Ok(Settings { profile, ids, allow, deny, compact_at: Some(arguments.compact_at) })
 }
 
 fn limits(arguments: &Arguments) -> Run {
@@ -233,5 +233,5 @@ fn limits(arguments: &Arguments) -> Run {
         max_tokens: arguments.max_tokens,
         max_cost: arguments.max_cost,
     };
-    Run { limits, is_one_goal: arguments.goal.is_some() }
+    Run { limits, goal: arguments.goal.clone() }
 }

@@ -9,6 +9,8 @@ use crate::record::Fields;
 pub struct Screen {
     shows_text: bool,
     reads_text: bool,
+    /// Messages are waited for, not one goal alone.
+    takes_messages: bool,
 }
 
 /// The longest text of arguments that is shown, in characters.
@@ -16,8 +18,8 @@ const SHOWN: usize = 200;
 
 impl Screen {
     /// Records become text where a terminal shows them, and lines become messages where a terminal sends them.
-    pub fn new(shows_text: bool, reads_text: bool) -> Screen {
-        Screen { shows_text, reads_text }
+    pub fn new(shows_text: bool, reads_text: bool, takes_messages: bool) -> Screen {
+        Screen { shows_text, reads_text, takes_messages }
     }
 
     /// Whether lines come from a terminal, where gates may ask as well.
@@ -44,16 +46,19 @@ impl Screen {
         }
         let Ok(fields) = Fields::read(record) else { return String::new() };
         let text = |key: &str| fields.text(key).unwrap_or_default();
-        let line = match text("type").as_str() {
+        let shown = match text("type").as_str() {
             "assistant_message" if fields.get("is_final").is_some_and(|value| value.get() == "true") => {
                 let mark = if text("kind") == "progress" { "· " } else { "" };
-                format!("{mark}{}", text("token"))
+                format!("{mark}{}{}", text("token"), options(&fields))
             }
             "tool_call" => {
                 let arguments = fields.get("arguments").map_or("{}", |arguments| arguments.get());
                 format!("  {} {}", text("tool_name"), arguments.chars().take(SHOWN).collect::<String>())
             }
             "tool_result" if text("status") == "error" => format!("  failed: {}: {}", text("kind"), text("error")),
+            "status" if text("status") == "idle" && self.reads_text && self.takes_messages => {
+                "Your message:".to_owned()
+            }
             "status" => match text("pending_kind").as_str() {
                 // At the same terminal, the gate itself asks.
                 "confirm" if !self.reads_text => "  waiting for an approval".to_owned(),
@@ -66,8 +71,15 @@ impl Screen {
             "final" if text("outcome") != "done" => format!("{}: {}", text("outcome"), text("content")),
             _ => return String::new(),
         };
-        format!("{}\n", printable(&line))
+        shown.lines().map(|line| format!("{}\n", printable(line))).collect()
     }
+}
+
+/// The answers that a question offers, each on a line of its own.
+fn options(fields: &Fields<'_>) -> String {
+    let options = fields.object("question").and_then(|question| question.list("options").ok()).unwrap_or_default();
+    let options = options.iter().filter_map(|option| serde_json::from_str::<String>(option.get()).ok());
+    options.map(|option| format!("\n  {}", option.replace('\n', " "))).collect()
 }
 
 fn plan(fields: &Fields<'_>) -> String {

@@ -21,19 +21,24 @@ pub fn profile(name: &str) -> Result<Status, Failure> {
 
 /// What happened in a session, as a person at a terminal would have seen it.
 pub fn session(path: &Path) -> Result<Status, Failure> {
-    let screen = Screen::new(true, false);
+    let screen = Screen::new(true, false, false);
     let mut text = String::new();
-    let read = session_file::replay(path, |input, effects| {
-        if let Input::Person(line) = input
-            && let Some(content) = Fields::read(line).ok().and_then(|fields| fields.text("content"))
-        {
-            text.push_str(&format!("> {}\n", printable(&content)));
-        }
-        if let Input::Resumed(_) = input {
+    let mut goal = None;
+    let read = session_file::replay(path, |input, run, effects| {
+        if let Some(Input::Resumed(..)) = input {
             text.push_str("(the session goes on in a new process)\n");
         }
+        if goal != run.goal {
+            goal.clone_from(&run.goal);
+            run.goal.iter().for_each(|goal| text.push_str(&message(goal)));
+        }
+        if let Some(Input::Person(line)) = input
+            && let Some(content) = Fields::read(line).ok().and_then(|fields| fields.text("content"))
+        {
+            text.push_str(&message(&content));
+        }
         for effect in effects {
-            if let Effect::Session(record) = effect {
+            if let Effect::Session(record) | Effect::Final(record, _) = effect {
                 text.push_str(&screen.show(&record));
             }
         }
@@ -43,6 +48,11 @@ pub fn session(path: &Path) -> Result<Status, Failure> {
         return Err(usage(format_args!("{}: nothing has happened in it yet", path.display())));
     }
     print(&text)
+}
+
+/// What the person has said.
+fn message(text: &str) -> String {
+    text.lines().map(|line| format!("> {}\n", printable(line))).collect()
 }
 
 fn print(text: &str) -> Result<Status, Failure> {

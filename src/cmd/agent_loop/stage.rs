@@ -7,16 +7,21 @@ use super::session_file::SessionFile;
 use crate::agent::{Agent, Effect, Input};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::describe;
-use crate::io::lines::{Limits, Line, Piece, deeper_than};
+use crate::io::lines::{Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
+use nix::sys::termios::{FlushArg, tcflush};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The far sides, in their order.
 const MODEL: usize = 0;
 const WORLD: usize = 1;
+
+/// How messages describe a line that is no text, and one of a far side that is too long.
+const NOT_TEXT: &str = "not UTF-8";
+const TOO_LONG_RESULT: &str = "longer than --max-result";
 
 /// What a run keeps on the disk.
 pub struct Files {
@@ -29,15 +34,16 @@ pub struct Loop {
     agent: Agent,
     /// What is to be done as soon as the world has started.
     first: Vec<Effect>,
-    /// A message for the loop then.
-    goal: Option<String>,
     files: Files,
     screen: Screen,
     report: Arc<Report>,
     /// The line of stdin that was read last.
     place: String,
     started: Instant,
+    max_depth: usize,
     start_timeout: Duration,
+    /// The person was asked already.
+    was_waiting: bool,
     /// By when the world must have listed its tools.
     tools_by: Option<Instant>,
 }
@@ -45,22 +51,23 @@ pub struct Loop {
 impl Loop {
     pub fn new(
         (agent, first): (Agent, Vec<Effect>),
-        goal: Option<String>,
         files: Files,
         screen: Screen,
+        max_depth: usize,
         start_timeout: Duration,
         report: Arc<Report>,
     ) -> Loop {
         Loop {
             agent,
             first,
-            goal,
             files,
             screen,
             report,
             place: String::new(),
             started: Instant::now(),
+            max_depth,
             start_timeout,
+            was_waiting: false,
             tools_by: None,
         }
     }
@@ -86,6 +93,12 @@ impl Loop {
                 Effect::Model(line) => send(MODEL, &line, out),
                 Effect::World(line) => send(WORLD, &line, out),
                 Effect::Session(record) => out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes()),
+                Effect::Final(record, status) => {
+                    let status = if status == 0 && self.report.has_failed() { Status::Fault.code() } else { status };
+                    // An object that has fields.
+                    let record = format!("{},\"exit_status\":{status}}}", record.strip_suffix('}').unwrap_or(&record));
+                    out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes());
+                }
                 Effect::Step(event) => self.files.logs.step(&event),
                 Effect::Reasoning(text) => self.files.logs.reasoning(&text),
                 Effect::Refused(why) => self.report.fault(&self.place, why),
@@ -115,9 +128,9 @@ impl Loop {
             self.place = format!("{from}:{}", line.number());
         }
         let text = match std::str::from_utf8(line.body()) {
-            Ok(text) if !deeper_than(line.body(), Limits::default().max_depth) => text,
+            Ok(text) if !deeper_than(line.body(), self.max_depth) => text,
             read => {
-                let why = if read.is_ok() { TOO_DEEP } else { "not UTF-8" };
+                let why = if read.is_ok() { TOO_DEEP } else { NOT_TEXT };
                 return self.unreadable(place, &format!("{from}:{}", line.number()), why, out);
             }
         };
@@ -144,14 +157,16 @@ impl Loop {
         match (place, self.agent.call_under_way()) {
             (None, _) => self.take(Input::Unreadable(why), out),
             (Some(WORLD), Some(call_id)) => {
+                let kind = if why == NOT_TEXT { "protocol" } else { "too_large" };
                 let result =
                     Object::default().text("type", "tool_result").text("call_id", call_id).text("status", "error");
                 let result = result
-                    .text("kind", "too_large")
+                    .text("kind", kind)
                     .text("error", &format!("the world's line is {why}"))
                     .put("maybe_executed", true);
                 self.take(Input::World(&result.end()), out);
             }
+            (Some(MODEL), _) if self.agent.is_model_asked() => self.take(Input::BadTurn(why), out),
             _ => self.report.note_again(format_args!("{at}: {why}: skipped")),
         }
     }
@@ -170,10 +185,6 @@ impl Stage for Loop {
                 self.tools_by = self.agent.is_starting().then(|| Instant::now() + self.start_timeout);
                 let first = std::mem::take(&mut self.first);
                 self.carry_out(first, out);
-                if let Some(goal) = self.goal.take() {
-                    let message = Object::default().text("type", "user_message").text("content", &goal).end();
-                    self.take(Input::Person(&message), out);
-                }
             }
             Event::Piece(side, Piece::Line(line)) => self.line(side, &line, out),
             Event::Piece(side, Piece::Part { number, last: true, .. }) => {
@@ -186,7 +197,7 @@ impl Stage for Loop {
                 if place.is_none() {
                     self.place.clone_from(&at);
                 }
-                self.unreadable(place, &at, TOO_LONG, out);
+                self.unreadable(place, &at, if place.is_none() { TOO_LONG } else { TOO_LONG_RESULT }, out);
             }
             Event::Closed(Side::Near) => self.take(Input::Closed, out),
             Event::Exited(status) => {
@@ -211,11 +222,19 @@ impl Stage for Loop {
             }
             Event::Signal(signal) => {
                 let effects = self.agent.interrupt(signal.exit_code(), self.now());
-                let shown = effects.into_iter().filter(|effect| matches!(effect, Effect::Session(_)));
+                let shown = effects
+                    .into_iter()
+                    .filter(|effect| matches!(effect, Effect::Session(_) | Effect::Step(_) | Effect::Final(..)));
                 self.carry_out(shown.collect(), out);
             }
             _ => {}
         }
+        let is_waiting = self.agent.is_waiting();
+        if is_waiting && !self.was_waiting && self.screen.reads_text() {
+            // What was typed before the question is no answer to it. A terminal that refuses has gone.
+            let _ = tcflush(std::io::stdin(), FlushArg::TCIFLUSH);
+        }
+        self.was_waiting = is_waiting;
         // Two that read a terminal at once take each other's lines: while a call is under way, a gate may ask there.
         out.choose_near(0);
         out.hold_near(self.screen.reads_text() && !self.agent.is_asking() || self.agent.is_behind());

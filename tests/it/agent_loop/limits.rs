@@ -126,7 +126,7 @@ fn tokens_and_cost_are_limited() {
         assert_eq!((run.status, run.of_type("tool_call").len()), (Some(1), calls), "{last}");
         assert!(last["content"].as_str().unwrap().starts_with(why), "{last}");
         let cost = last["usage"]["cost"].as_f64();
-        assert_eq!(cost, (calls > 0).then(|| (calls as f64 + 1.0) / 10.0), "{last}");
+        assert_eq!(cost, (calls > 0).then(|| calls as f64 / 10.0), "{last}");
     }
     let run = Place::new(&[]).run(&["--goal", "g", "--max-cost", "much"], "");
     assert_eq!((run.status, run.stderr.contains("such as 0.50")), (Some(2), true), "{}", run.stderr);
@@ -144,6 +144,65 @@ fn a_result_that_is_too_long_is_cut_or_reported_and_the_run_goes_on() {
     assert_eq!(run.last()["outcome"], "done", "{}", run.stderr);
     let requests = place.requests();
     let last = requests[2]["messages"].as_array().unwrap();
-    assert!(said(&last[2]).contains("[cut: 4002 more bytes]"), "{}", last[2]);
+    assert!(said(&last[2]).contains("[cut: 4000 more bytes]"), "{}", last[2]);
     assert!(said(&last[5]).contains("too_large") && last[5]["is_error"] == true, "{}", last[5]);
+}
+
+#[test]
+fn a_turn_that_cannot_be_read_is_reported_to_the_model_and_ends_the_run_the_third_time() {
+    for (turn, why) in [
+        (r#"{"calls":[{"tool_name":"echo","arguments":null}]}"#, "arguments"),
+        (r#"{"calls":{},"stop":"call"}"#, "calls"),
+        (r#"{"request_id":7,"calls":[]}"#, "request_id"),
+    ] {
+        let place = Place::new(&[turn, turn, turn]);
+        let run = place.run(&["--goal", "g", "--deadline", "20"], "");
+        let last = run.last();
+        assert_eq!((run.status, &last["outcome"]), (Some(1), &"failed".into()), "{turn}: {last}");
+        assert!(last["content"].as_str().unwrap().contains(why), "{turn}: {last}");
+        let request = place.requests().pop().unwrap()["messages"].to_string();
+        assert!(request.contains("the turn cannot be read"), "{request}");
+    }
+    let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(200_000));
+    let place = Place::new(&[&long]);
+    let run = place.run(&["--goal", "g", "--max-result", "100k"], "");
+    assert!(run.last()["content"].as_str().unwrap().contains("longer than --max-result"), "{}", run.last());
+}
+
+#[test]
+fn the_time_in_which_the_person_is_asked_does_not_count() {
+    let ask = r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red?"}}]}"#;
+    let place = Place::new(&[ask, r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#]);
+    let mut talk = place.talk(&["--goal", "g", "--deadline", "1"]);
+    super::until(&mut talk, |record| record["pending_kind"] == "question");
+    std::thread::sleep(std::time::Duration::from_millis(1300));
+    talk.say(r#"{"type":"user_message","content":"yes"}"#);
+    assert_eq!(talk.end_after_close().status.code(), Some(0));
+}
+
+#[test]
+fn calls_with_equal_results_are_no_circle() {
+    let row = |n: u32| format!(r#"{{"calls":[{{"tool_name":"result","arguments":{{"result":"ok","row":{n}}}}}]}}"#);
+    let mut script: Vec<String> = (0..13).map(row).collect();
+    script.push(r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#.to_owned());
+    let place = Place::new(&script.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(place.run(&["--goal", "g"], "").last()["outcome"], "done");
+}
+
+#[test]
+fn a_new_conversation_has_what_the_person_has_said() {
+    let ask = r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Which colour?"}}]}"#;
+    let echo = r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}],"usage":{"input":5000,"output":1}}"#;
+    let overflow = r#"{"error":"too long","kind":"overflow"}"#;
+    let done = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
+    for script in [[ask, echo, done], [ask, overflow, done]] {
+        let place = Place::new(&script);
+        let mut talk = place.talk(&["--goal", "Buy a lamp", "--compact-at", "1000"]);
+        super::until(&mut talk, |record| record["pending_kind"] == "question");
+        talk.say(r#"{"type":"user_message","content":"BLUE, and never red"}"#);
+        talk.end_after_close();
+        let requests = place.requests();
+        let first = said(&requests[2]["messages"][0]);
+        assert!(first.contains("Goal: Buy a lamp") && first.contains("BLUE, and never red"), "{script:?}: {first}");
+    }
 }

@@ -106,3 +106,14 @@ fn said(message: &Value) -> String {
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
+
+/// The next record that is what is waited for.
+#[track_caller]
+fn until(talk: &mut Talk, is_it: impl Fn(&Value) -> bool) -> Value {
+    loop {
+        let record: Value = serde_json::from_str(&talk.hear()).unwrap();
+        if is_it(&record) {
+            return record;
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! What a person does while the loop works: approves, cancels, answers, calls a tool, ends the process.
 
-use super::{Place, Run, read, said};
-use crate::process::{Talk, binary, example};
+use super::{Place, Run, read, said, until};
+use crate::process::{binary, example};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use serde_json::{Value, json};
@@ -10,16 +10,6 @@ use std::time::Duration;
 
 const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
 const WAIT: &str = r#"{"calls":[{"tool_name":"wait","arguments":{}}]}"#;
-
-#[track_caller]
-fn until(talk: &mut Talk, is_it: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let record: Value = serde_json::from_str(&talk.hear()).unwrap();
-        if is_it(&record) {
-            return record;
-        }
-    }
-}
 
 #[test]
 fn the_clock_stands_still_while_a_gate_holds_a_call() {
@@ -100,7 +90,7 @@ fn replies_are_masked_in_the_events_of_steps() {
     let events: Vec<Value> = read(&steps).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events[0]["ask"]["question"], "Is it <EMAIL_1>?");
     assert_eq!(events[0]["ask"]["user_reply"], "no, <EMAIL_2>");
-    assert_eq!(events[1]["ask"]["user_reply"], "<PASSWORD>");
+    assert_eq!(events[1]["ask"]["user_reply"], "<HIDDEN>");
     assert!(!read(&steps).contains("481516"));
 }
 

@@ -1,0 +1,156 @@
+//! How the loop starts: with the tools that the world lists, and, where a session goes on, with what was under way.
+
+use super::conversation::{Conversation, Part};
+use super::records::Pending;
+use super::{Agent, Doing, Effect, NOT_STARTED, Outcome, RULES, Run, Settings, local, profile};
+use crate::record::{ListTools, OwnedTool};
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+/// The id of the request for the tools.
+const TOOLS: &str = "\"tools\"";
+
+impl Agent {
+    pub(super) fn ask_for_tools(&mut self) {
+        let id = RawValue::from_string(TOOLS.to_owned()).ok();
+        self.effects.push(Effect::World(ListTools { request_id: id.as_deref() }.record()));
+    }
+
+    /// The goal that a process was started with. One that is worked on already, or has been reached, is not begun again.
+    pub(super) fn take_goal(&mut self, goal: &str) {
+        let is_given = self.given.as_deref() == Some(goal);
+        let is_idle = matches!(self.then, Doing::Idle);
+        if is_given && (!is_idle || self.inbox.iter().any(|message| message == goal)) {
+            return;
+        }
+        if let Some(ended) = self.ended.clone().filter(|ended| is_given && ended.outcome == Outcome::Done) {
+            self.effects.push(Effect::Final(ended.record, ended.status));
+            return self.end(ended.status);
+        }
+        self.then = Doing::Idle;
+        self.question = None;
+        self.goal = None;
+        self.given = Some(goal.to_owned());
+        self.inbox.push_back(goal.to_owned());
+    }
+
+    /// The process was started anew, with these options: what was under way may have been done or not.
+    pub(super) fn resume(&mut self, settings: &Settings, run: &Run, now: Duration) {
+        self.settings = settings.clone();
+        self.run = run.clone();
+        self.closed = false;
+        self.foreign_calls = 0;
+        match std::mem::replace(&mut self.doing, Doing::Starting) {
+            // It had not started.
+            Doing::Starting | Doing::Ended => {}
+            Doing::Idle => self.then = Doing::Idle,
+            Doing::Waiting(pending) => self.then = Doing::Waiting(pending),
+            Doing::World(call) => {
+                let why =
+                    "the run was interrupted: the call may have been executed, or not. Look before you make it again";
+                self.budget.go_on(now);
+                self.answer_abandoned(&call, "interrupted", why);
+                self.then = Doing::Working;
+            }
+            Doing::Model(..) | Doing::Pausing(_) | Doing::Working => self.then = Doing::Working,
+        }
+        if matches!(self.then, Doing::Working) {
+            self.queue.clear();
+            self.is_stale = true;
+            self.conversation
+                .say(&Part::Text("The run was interrupted and goes on. The world was started anew.".to_owned()));
+        }
+        if let Some(goal) = &run.goal {
+            self.take_goal(goal);
+        }
+        if !matches!(self.doing, Doing::Ended) {
+            self.ask_for_tools();
+        }
+    }
+
+    /// The world has listed its tools.
+    pub(super) fn take_tools(&mut self, tools: Vec<OwnedTool>) {
+        self.leave_out(&tools);
+        self.tools = self.offered(tools);
+        self.spent = vec![0; self.settings.profile.after.len()];
+        if self.conversation.is_begun() {
+            // A conversation keeps its tools: with other ones, another begins.
+            if !self.conversation.has_beginning_of(&self.new_conversation()) {
+                self.compact();
+            }
+        } else {
+            let new = self.new_conversation();
+            let unsent = std::mem::replace(&mut self.conversation, new).unsent();
+            self.conversation.say_again(unsent);
+        }
+        self.doing = std::mem::replace(&mut self.then, Doing::Idle);
+        match self.doing {
+            Doing::Waiting(pending) => {
+                self.effects.extend(self.question.clone().map(Effect::Session));
+                self.report_status("waiting_user", pending, None);
+            }
+            Doing::Working => self.report_status("running", Pending::None, None),
+            _ => self.report_status("idle", Pending::None, None),
+        }
+    }
+
+    /// Takes the steps out of the profile whose tools the world does not have, or that are denied.
+    fn leave_out(&mut self, tools: &[OwnedTool]) {
+        let Settings { deny, profile, .. } = &mut self.settings;
+        let has = |name: &str| tools.iter().any(|tool| tool.name == name) && !is_one_of(deny, name);
+        let mut missing: Vec<&str> = profile.tools().filter(|name| !has(name)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        for tool in missing {
+            let why = "which the world does not have, or which is denied: it is left out";
+            self.effects.push(Effect::Note(format!("the profile calls {tool}, {why}")));
+        }
+        let has = |step: &profile::Step| has(&step.tool);
+        profile.observe.retain(has);
+        profile.on_error.retain(has);
+        profile.after.retain(|after| has(&after.call));
+        profile.settle = profile.settle.take().filter(|settle| settle.wait.as_ref().is_none_or(has));
+    }
+
+    /// Those that the model is offered: the world's, but for those that are not allowed, and the loop's own.
+    fn offered(&mut self, tools: Vec<OwnedTool>) -> Vec<OwnedTool> {
+        let Settings { allow, deny, .. } = &self.settings;
+        let own: Vec<OwnedTool> = local::tools().collect();
+        let mut offered: Vec<OwnedTool> = Vec::new();
+        for tool in tools {
+            let is_allowed = (allow.is_empty() || is_one_of(allow, &tool.name)) && !is_one_of(deny, &tool.name);
+            let has = |tools: &[OwnedTool]| tools.iter().any(|other| other.name == tool.name);
+            if has(&own) || has(&offered) {
+                let why = format!("the world's tool {} has the name of another one: it is left out", tool.name);
+                self.effects.push(Effect::Note(why));
+            } else if is_allowed {
+                offered.push(tool);
+            }
+        }
+        offered.extend(own);
+        offered
+    }
+
+    pub(super) fn new_conversation(&self) -> Conversation {
+        let system = [self.settings.profile.system.trim(), RULES].join("\n\n");
+        Conversation::begin(system.trim(), &self.tools)
+    }
+
+    /// The world does not start.
+    pub(super) fn refuse_world(&mut self, why: &str, now: Duration) {
+        if self.is_starting() {
+            let why = format!("the world does not list its tools: {why}");
+            self.effects.push(Effect::Note(why.clone()));
+            if self.is_working() {
+                self.finish(Outcome::Failed, &why, NOT_STARTED, now);
+            }
+            if !matches!(self.doing, Doing::Ended) {
+                self.end(NOT_STARTED);
+            }
+        }
+    }
+}
+
+fn is_one_of(globs: &[String], name: &str) -> bool {
+    globs.iter().any(|glob| crate::glob::matches(glob, name))
+}

@@ -1,0 +1,194 @@
+//! The lines of a session's file.
+//!
+//! ```text
+//! {"format":"pipewright-session","version":2,"profile":"…","max_steps":20,…}
+//! {"t":1200,"in":"person","line":{"type":"user_message","content":"…"}}
+//! {"t":1500,"in":"world","line":{"type":"tool_result",…}}
+//! ```
+
+use crate::agent::profile::Profile;
+use crate::agent::{Ids, Input, Limits, Run, Settings, Stored};
+use crate::json::{Object, quoted};
+use crate::record::Fields;
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+const FORMAT: &str = "pipewright-session";
+const VERSION: &str = "2";
+/// The beginning of a file.
+const BEGIN: &[u8] = br#"{"format":"pipewright-session""#;
+pub const NO_SESSION: &str = "it is no session of agent-loop";
+
+/// An input that was read from a file.
+#[derive(Debug)]
+pub struct Entry {
+    /// Since the session began.
+    pub t: Duration,
+    /// What a new process was started with.
+    pub options: Option<(Settings, Run)>,
+    kind: String,
+    line: String,
+    stored: Option<Result<Stored, String>>,
+}
+
+/// The line of an input.
+pub fn line(input: Input<'_>, t: Duration) -> String {
+    let milliseconds = u64::try_from(t.as_millis()).unwrap_or(u64::MAX);
+    let (kind, value) = match input {
+        Input::World(text) => ("world", Some(as_json(text))),
+        Input::Model(text) => ("model", Some(as_json(text))),
+        Input::Person(text) => ("person", Some(as_json(text))),
+        Input::Image(path, _) => ("image", Some(quoted(path))),
+        Input::NoTools(why) => ("no_tools", Some(quoted(why))),
+        Input::Unreadable(why) => ("unreadable", Some(quoted(why))),
+        Input::BadTurn(why) => ("bad_turn", Some(quoted(why))),
+        Input::Closed => ("closed", None),
+        Input::WorldEnded(how) => ("world_ended", Some(quoted(how))),
+        Input::ModelEnded(how) => ("model_ended", Some(quoted(how))),
+        Input::Due => ("due", None),
+        Input::Resumed(..) => ("resumed", None),
+    };
+    let entry = Object::default().put("t", milliseconds).text("in", kind).put_some("line", value);
+    match input {
+        Input::Image(_, Ok(Stored { path, sha256, mime })) => {
+            entry.text("image", path).text("sha256", sha256).text("mime", mime)
+        }
+        Input::Image(_, Err(why)) => entry.text("error", why),
+        Input::Resumed(settings, run) => put_options(entry, settings, run),
+        _ => entry,
+    }
+    .line()
+}
+
+/// A line as JSON: itself where it is an object, else a text.
+fn as_json(line: &str) -> String {
+    match serde_json::from_str::<&RawValue>(line) {
+        Ok(value) if value.get().starts_with('{') && !line.contains(['\n', '\r']) => value.get().to_owned(),
+        _ => quoted(line),
+    }
+}
+
+impl Entry {
+    /// Reads an input.
+    ///
+    /// # Errors
+    /// It is none, or one that is not known.
+    pub fn read(fields: &Fields<'_>) -> Result<Entry, String> {
+        const KINDS: [&str; 12] = [
+            "world",
+            "model",
+            "person",
+            "image",
+            "no_tools",
+            "unreadable",
+            "bad_turn",
+            "closed",
+            "world_ended",
+            "model_ended",
+            "due",
+            "resumed",
+        ];
+        let kind = fields.text("in").filter(|kind| KINDS.contains(&&**kind));
+        let (Some(kind), Some(t)) = (kind, number(fields, "t").map(Duration::from_millis)) else {
+            return Err("it is no input of a session".to_owned());
+        };
+        let line = fields.get("line").map_or("\"\"", |line| line.get());
+        let line = if line.starts_with('"') { fields.text("line").unwrap_or_default() } else { line.to_owned() };
+        let stored = match (fields.text("image"), fields.text("error")) {
+            (Some(path), _) => {
+                let (sha256, mime) =
+                    (fields.text("sha256").unwrap_or_default(), fields.text("mime").unwrap_or_default());
+                Some(Ok(Stored { path, sha256, mime }))
+            }
+            (None, why) => why.map(Err),
+        };
+        let options = (kind == "resumed").then(|| read_options(fields)).transpose()?;
+        Ok(Entry { t, options, kind, line, stored })
+    }
+
+    /// The input.
+    pub fn input(&self) -> Input<'_> {
+        match (self.kind.as_str(), &self.options) {
+            ("world", _) => Input::World(&self.line),
+            ("model", _) => Input::Model(&self.line),
+            ("person", _) => Input::Person(&self.line),
+            ("image", _) => {
+                let stored = self.stored.as_ref();
+                let stored = stored.map_or(Err(""), |stored| stored.as_ref().map_err(|why| &**why));
+                Input::Image(&self.line, stored)
+            }
+            ("no_tools", _) => Input::NoTools(&self.line),
+            ("unreadable", _) => Input::Unreadable(&self.line),
+            ("bad_turn", _) => Input::BadTurn(&self.line),
+            ("closed", _) => Input::Closed,
+            ("world_ended", _) => Input::WorldEnded(&self.line),
+            ("model_ended", _) => Input::ModelEnded(&self.line),
+            (_, Some((settings, run))) => Input::Resumed(settings, run),
+            _ => Input::Due,
+        }
+    }
+}
+
+/// The first line of a new session.
+pub fn header(settings: &Settings, run: &Run) -> String {
+    put_options(Object::default().text("format", FORMAT).put("version", VERSION), settings, run).line()
+}
+
+/// Whether a file that has no whole line may become a session.
+pub fn may_begin_header(bytes: &[u8]) -> bool {
+    bytes.starts_with(BEGIN) || BEGIN.starts_with(bytes)
+}
+
+/// Checks the first line of a session.
+///
+/// # Errors
+/// It is none that this version reads.
+pub fn check_header(header: &Fields<'_>) -> Result<(), String> {
+    if header.text("format").as_deref() != Some(FORMAT) {
+        return Err(NO_SESSION.to_owned());
+    }
+    match header.get("version").map(RawValue::get) {
+        Some(VERSION) => Ok(()),
+        other => Err(format!("it is a session of version {}; this agent-loop reads {VERSION}", other.unwrap_or("?"))),
+    }
+}
+
+fn put_options(entry: Object, settings: &Settings, run: &Run) -> Object {
+    let list = |globs: &[String]| serde_json::to_string(globs).unwrap_or_default();
+    let entry = entry.text("profile", &settings.profile.text);
+    let entry = entry.put("allow", list(&settings.allow)).put("deny", list(&settings.deny));
+    let entry = entry.put_some("compact_at", settings.compact_at);
+    let Limits { max_steps, turn_steps, deadline, max_tokens, max_cost } = &run.limits;
+    let entry = entry.put("max_steps", max_steps).put_some("turn_steps", *turn_steps);
+    let entry = entry.put_some("deadline_ms", deadline.map(|deadline| deadline.as_millis()));
+    let entry = entry.put_some("max_tokens", *max_tokens).put_some("max_cost", *max_cost);
+    entry.text_some("goal", run.goal.as_deref())
+}
+
+/// What a process of the session was started with, but for the ids of its records.
+///
+/// # Errors
+/// What is missing or wrong.
+pub fn read_options(fields: &Fields<'_>) -> Result<(Settings, Run), String> {
+    let globs = |key: &str| fields.get(key).and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default();
+    let profile = Profile::read(&fields.text("profile").unwrap_or_default());
+    let settings = Settings {
+        profile: profile.map_err(|why| format!("the profile that it holds: {why}"))?,
+        ids: Ids::default(),
+        allow: globs("allow"),
+        deny: globs("deny"),
+        compact_at: number(fields, "compact_at"),
+    };
+    let limits = Limits {
+        max_steps: number(fields, "max_steps").ok_or("max_steps is missing")?,
+        turn_steps: number(fields, "turn_steps"),
+        deadline: number(fields, "deadline_ms").map(Duration::from_millis),
+        max_tokens: number(fields, "max_tokens"),
+        max_cost: number(fields, "max_cost"),
+    };
+    Ok((settings, Run { limits, goal: fields.text("goal") }))
+}
+
+fn number<T: std::str::FromStr>(fields: &Fields<'_>, key: &str) -> Option<T> {
+    fields.get(key)?.get().parse().ok()
+}
