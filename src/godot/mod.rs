@@ -13,7 +13,7 @@ pub use addon::ADDON;
 pub use answer::{Gone, answer, kind_of};
 pub use engine::{Engine, Printed};
 pub use project::{AUTOLOAD, Change, has_autoload, install, remove};
-pub use tools::tools;
+pub use tools::{declared_tools, tools};
 pub use view::tree;
 pub use wire::{Message, Response, command};
 

@@ -1,11 +1,12 @@
 //! The tools of a Godot game: the addon's own commands, as `godot/addons/agent_bridge/agent_commands.gd` declares them and its
-//! README.md describes them. The commands of a game's hooks are not among them: only the running game has those (`list_actions`).
+//! README.md describes them, and those that the nodes of a running game declare (`commands` of `list_actions`).
 //!
 //! Which arguments exclude each other stands in the descriptions: some model providers reject a schema with `oneOf` at its top.
 
 use crate::record::Tool;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 const TOOLS: &str = include_str!("tools.json");
 
@@ -31,6 +32,42 @@ pub fn tools() -> impl Iterator<Item = Tool<'static>> {
     })
 }
 
+#[derive(Deserialize)]
+struct Actions {
+    commands: Map<String, Value>,
+}
+
+/// The tools that the nodes of a game add, each as [`Tool::json`]: of `data`, the answer to `list_actions`. None where it lists no commands.
+/// A command that the addon has itself, such as `get_state`, stays the addon's.
+pub fn declared_tools(data: &str) -> Vec<String> {
+    let commands = serde_json::from_str::<Actions>(data).map(|actions| actions.commands).unwrap_or_default();
+    let own = commands.iter().filter(|(name, _)| tools().all(|tool| tool.name != *name));
+    own.map(|(name, declared)| {
+        let input_schema = schema(&declared["args"]).to_string();
+        let description = declared["about"].as_str().unwrap_or_default();
+        Tool { name, description, input_schema: &input_schema, annotations: None }.json()
+    })
+    .collect()
+}
+
+/// The JSON Schema of arguments that are declared as `{"from":"int","to":"int?"}`; without a declaration nothing is checked.
+fn schema(declared: &Value) -> Value {
+    let Value::Object(declared) = declared else { return json!({"type": "object"}) };
+    let kinds = declared.iter().map(|(name, kind)| (name, kind.as_str().unwrap_or("any").to_lowercase()));
+    let kinds: Vec<(&String, String)> = kinds.collect();
+    let property = |kind: &str| match kind.trim_end_matches('?') {
+        "int" => json!({"type": "integer"}),
+        "float" | "number" => json!({"type": "number"}),
+        "bool" => json!({"type": "boolean"}),
+        "dictionary" => json!({"type": "object"}),
+        kind @ ("string" | "array" | "object") => json!({"type": kind}),
+        _ => json!({}),
+    };
+    let properties: Map<String, Value> = kinds.iter().map(|(name, kind)| ((*name).clone(), property(kind))).collect();
+    let required: Vec<&String> = kinds.iter().filter(|(_, kind)| !kind.ends_with('?')).map(|(name, _)| *name).collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -45,6 +82,21 @@ mod tests {
         let names = commands.lines().filter_map(|row| row.strip_prefix("| `")?.split(" |").next());
         let names: Vec<String> = names.flat_map(|cell| cell.split(", ")).map(|name| name.replace('`', "")).collect();
         assert_eq!(tools().map(|tool| tool.name).collect::<Vec<_>>(), names);
+    }
+
+    #[test]
+    fn commands_that_a_game_declares_are_tools() {
+        let data = r#"{"actions":[],"commands":{"swap":{"about":"Swaps two","args":{"from":"int","all":"Array?"}},"go":{"about":""},"get_state":{"about":"x","args":{}}}}"#;
+        assert_eq!(
+            declared_tools(data),
+            [
+                r#"{"name":"swap","description":"Swaps two","input_schema":{"type":"object","properties":{"from":{"type":"integer"},"all":{"type":"array"}},"required":["from"],"additionalProperties":false}}"#,
+                r#"{"name":"go","description":"","input_schema":{"type":"object"}}"#,
+            ]
+        );
+        for other in [r#"{"cmd":"list_actions"}"#, "[]", r#"{"commands":[]}"#] {
+            assert!(declared_tools(other).is_empty(), "{other}");
+        }
     }
 
     #[test]

@@ -222,6 +222,15 @@ impl Game {
                 let grandchild = self.grandchild;
                 self.done(asked, &json!({"game":std::process::id(),"grandchild":grandchild}));
             }
+            "list_actions" if self.fault == "declares" => {
+                let commands = json!({"swap":{"about":"Swaps two","args":{"from":"int","to":"int?"}}});
+                self.done(asked, &json!({"actions":[],"commands":commands}));
+            }
+            "list_actions" if self.fault == "cannot-list" => {
+                self.say(&json!({"ok":false,"id":asked.id,"error":"no","code":"UNKNOWN_COMMAND","events":[]}));
+            }
+            "list_actions" if self.fault == "lists-too-much" => self.done(asked, &json!("x".repeat(5 << 20))),
+            "list_actions" if self.fault == "forgets-to-list" => {}
             "get_tree" if self.fault == "crashes-with-a-tree" => {
                 self.done(asked, &json!({"tree":{"name":"root","type":"Window","path":"/root"}}));
             }

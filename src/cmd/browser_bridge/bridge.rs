@@ -104,8 +104,8 @@ impl World for Bridge {
         "browser"
     }
 
-    fn tools(&self) -> Option<Vec<String>> {
-        Some(self.tools.clone())
+    fn tools(&self) -> Vec<String> {
+        self.tools.clone()
     }
 
     fn takes_calls(&self, _far: usize) -> bool {

@@ -29,6 +29,17 @@ pub struct Bridge {
     asked_to_quit: Option<u64>,
     /// The game has said that it does.
     has_quit: bool,
+    declared: Declared,
+}
+
+/// The tools that the game's own nodes declare.
+enum Declared {
+    /// Nobody has asked for the tools, or the game cannot answer yet.
+    Unknown,
+    /// The game is asked, by the command of this number.
+    Asked(u64),
+    /// Each as JSON text.
+    Known(Vec<String>),
 }
 
 /// The longest time that a call may give a command, in seconds.
@@ -36,7 +47,16 @@ const LONGEST: f64 = 864_000.0;
 
 impl Bridge {
     pub fn new(game: Game, events: Option<Events>, launched: bool, report: Arc<Report>) -> Bridge {
-        Bridge { game, events, report, launched, in_part: false, asked_to_quit: None, has_quit: false }
+        Bridge {
+            game,
+            events,
+            report,
+            launched,
+            in_part: false,
+            asked_to_quit: None,
+            has_quit: false,
+            declared: Declared::Unknown,
+        }
     }
 
     fn take_line(&mut self, line: &Line<'_>, calls: &mut Calls, out: &mut Out) {
@@ -58,6 +78,7 @@ impl Bridge {
         match self.game.receive_overlong(bytes) {
             Err(gone) => self.lose(&gone, calls),
             Ok(None) => {}
+            Ok(Some(id)) if self.is_declaration(id) => self.declared = Declared::Known(Vec::new()),
             Ok(Some(id)) => {
                 calls.refuse((0, id), &refusal("TOO_LARGE", why));
                 if self.game.has_answered_quit() {
@@ -67,9 +88,20 @@ impl Bridge {
         }
     }
 
+    /// Whether this is the number of our own question for the tools that the game declares.
+    fn is_declaration(&self, id: u64) -> bool {
+        matches!(self.declared, Declared::Asked(asked) if asked == id)
+    }
+
     fn settle(&mut self, Answer { id, response, skipped }: &Answer<'_>, calls: &mut Calls, out: &mut Out) {
-        if !response.ok {
+        if self.is_declaration(*id) {
+            let data = response.get("data").filter(|_| response.ok);
+            self.declared = Declared::Known(data.map(|data| godot::declared_tools(data.get())).unwrap_or_default());
+        } else if !response.ok {
             self.report.fail();
+        }
+        if skipped.iter().any(|id| self.is_declaration(*id)) {
+            self.declared = Declared::Known(Vec::new());
         }
         for &id in skipped {
             calls.refuse((0, id), &refusal("GAME_ERROR", "the game has answered a later command, but not this one"));
@@ -147,8 +179,20 @@ impl World for Bridge {
         "godot"
     }
 
-    fn tools(&self) -> Option<Vec<String>> {
-        Some(godot::tools().map(|tool| tool.json()).collect())
+    fn tools(&self) -> Vec<String> {
+        let declared: &[String] = if let Declared::Known(tools) = &self.declared { tools } else { &[] };
+        godot::tools().map(|tool| tool.json()).chain(declared.iter().cloned()).collect()
+    }
+
+    fn find_tools(&mut self, out: &mut Out) -> bool {
+        // After its `quit` the game answers nothing more.
+        if self.asked_to_quit.is_some() {
+            return true;
+        }
+        if matches!(self.declared, Declared::Unknown) && self.game.is_ready() {
+            self.declared = Declared::Asked(self.game.send(out, "list_actions", None, None));
+        }
+        matches!(self.declared, Declared::Known(_))
     }
 
     fn takes_calls(&self, _far: usize) -> bool {

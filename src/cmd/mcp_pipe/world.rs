@@ -105,12 +105,9 @@ impl World for Servers {
         "mcp"
     }
 
-    fn tools(&self) -> Option<Vec<String>> {
+    fn tools(&self) -> Vec<String> {
         let mut tools = Vec::new();
         for connection in self.connections.iter().filter(|connection| !connection.has_left) {
-            if !connection.server.client.is_ready() || connection.server.client.is_relisting() {
-                return None;
-            }
             for tool in connection.server.client.tools() {
                 let name = connection.prefix.full_name(&tool.name);
                 if self.settings.names.permits(&name) {
@@ -118,7 +115,13 @@ impl World for Servers {
                 }
             }
         }
-        Some(tools)
+        tools
+    }
+
+    fn find_tools(&mut self, _out: &mut Out) -> bool {
+        let mut clients =
+            self.connections.iter().filter(|connection| !connection.has_left).map(|one| &one.server.client);
+        clients.all(|client| client.is_ready() && !client.is_relisting())
     }
 
     fn route(&self, call: &Call<'_>) -> Result<usize, Refusal> {

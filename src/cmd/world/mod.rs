@@ -28,8 +28,13 @@ pub trait World: Send {
     /// Its name in `tool_list`.
     fn name(&self) -> &'static str;
 
-    /// Its tools, as [`Tool::json`](crate::record::Tool::json) gives them; `None` while they are not known yet.
-    fn tools(&self) -> Option<Vec<String>>;
+    /// The tools that are known, as [`Tool::json`](crate::record::Tool::json) gives them.
+    fn tools(&self) -> Vec<String>;
+
+    /// Asks for tools that are not known yet; gives whether all are known. Called after every event while the list is waited for.
+    fn find_tools(&mut self, _out: &mut Out) -> bool {
+        true
+    }
 
     /// The far side that a call is for.
     ///

@@ -184,7 +184,7 @@ impl<W: World> Runtime<W> {
         if self.list_requests.is_empty() {
             return;
         }
-        if self.calls.are_all_over() || self.world.tools().is_some() {
+        if self.calls.are_all_over() || self.world.find_tools(out) {
             self.list_what_is_known(out);
         }
     }
@@ -199,7 +199,7 @@ impl<W: World> Runtime<W> {
 
     /// Answers requests for the list of tools with what there is: every one is answered, also where there is no world.
     fn list_what_is_known(&mut self, out: &mut Out) {
-        let tools = self.world.tools().unwrap_or_default();
+        let tools = self.world.tools();
         for request_id in self.list_requests.drain(..) {
             let request = ListTools { request_id: request_id.as_deref() };
             out.add_line(Side::Near, &request.answer(self.world.name(), &tools));

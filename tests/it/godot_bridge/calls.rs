@@ -154,6 +154,38 @@ fn the_commands_are_listed_as_tools_with_the_id_of_the_request() {
 }
 
 #[test]
+fn commands_that_the_game_declares_are_tools_too() {
+    let lines_in = [r#"{"cmd":"x","id":1}"#, r#"{"type":"list_tools"}"#, r#"{"cmd":"x","id":2}"#];
+    let names = |fault: &str, lines_in: &[&str]| -> Vec<String> {
+        let output = play(fault, &[], lines_in);
+        let lists: Vec<String> = lines(&output).into_iter().filter(|line| line.contains("\"tool_list\"")).collect();
+        let [list] = lists.as_slice() else { panic!("{fault}: {lists:?}") };
+        let list: serde_json::Value = serde_json::from_str(list).unwrap();
+        let named = list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        named.collect()
+    };
+    let own = names("echo", &lines_in);
+    assert_eq!(names("declares", &lines_in), [own.as_slice(), &["swap".to_owned()]].concat());
+    // Whatever becomes of that question, the list is answered.
+    for fault in ["cannot-list", "lists-too-much", "forgets-to-list", "hangs"] {
+        let options: &[&str] = if fault == "hangs" { &["--timeout", "0.1"] } else { &[] };
+        let output = play(fault, options, &lines_in);
+        let lists = lines(&output).into_iter().filter(|line| line.contains("\"press_button\"")).count();
+        assert_eq!(lists, 1, "{fault}: {output:?}");
+        assert_eq!(
+            output.status.code() == Some(0),
+            fault != "hangs" && fault != "lists-too-much",
+            "{fault}: {output:?}"
+        );
+    }
+    let mut bridge = Bridge::start("declares", &[]);
+    bridge.talk.ask(r#"{"cmd":"x"}"#);
+    bridge.talk.say("{\"cmd\":\"quit\"}\n{\"type\":\"list_tools\"}");
+    let said = [bridge.talk.hear(), bridge.talk.hear()];
+    assert!(said.iter().any(|line| line.contains("\"press_button\"")), "a game that ends is not asked: {said:?}");
+}
+
+#[test]
 fn a_call_that_is_cancelled_is_answered_at_once_and_its_answer_dropped() {
     let mut bridge = Bridge::start("echo", &[]);
     bridge.talk.ask(r#"{"cmd":"x"}"#);
