@@ -12,6 +12,7 @@ mod runs;
 #[cfg(feature = "browser")]
 mod sites;
 mod terminal;
+mod worlds;
 
 use crate::process::{Ended, Talk, command, example, pipe};
 use serde_json::Value;

@@ -4,7 +4,8 @@
 
 use super::records;
 use crate::process::{PATIENCE, command, pipe, text};
-use std::io::Write;
+use serde_json::Value;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -38,9 +39,14 @@ pub struct Aimock {
 
 impl Aimock {
     pub fn start() -> Aimock {
+        Aimock::with(FIXTURES)
+    }
+
+    /// With these fixtures, JSON text.
+    pub fn with(fixtures: &str) -> Aimock {
         let servers = std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS: run scripts/test");
         let folder = tempfile::tempdir().unwrap();
-        std::fs::File::create(folder.path().join("f.json")).unwrap().write_all(FIXTURES.as_bytes()).unwrap();
+        std::fs::File::create(folder.path().join("f.json")).unwrap().write_all(fixtures.as_bytes()).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut program = Command::new(format!("{servers}/bin/llmock"));
         program.args(["-p", &port.to_string(), "-f"]).arg(folder.path()).env("AIMOCK_STRICT_TURN_INDEX", "1");
@@ -55,6 +61,15 @@ impl Aimock {
 
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// The requests that it has received: `path`, `body` in the form of OpenAI's API, and `response` with its `status`.
+    pub fn journal(&self) -> Vec<Value> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.write_all(b"GET /__aimock/journal HTTP/1.0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
     fn ask(&self, provider: &str, path: &str) -> Command {

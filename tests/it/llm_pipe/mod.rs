@@ -1,6 +1,6 @@
 //! `llm-pipe`, run as a process, before a server that plays the provider.
 
-mod aimock;
+pub mod aimock;
 mod bare;
 mod batches;
 mod cache;
