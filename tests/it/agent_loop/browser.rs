@@ -2,7 +2,7 @@
 //! page with another order of elements is the same to it.
 
 use super::sites::{self, Site, page};
-use super::{Place, Run, read};
+use super::{Place, Run, call, done, read};
 use crate::browser_bridge::serve_with;
 use crate::process::{Talk, binary, pipe};
 use serde_json::Value;
@@ -13,14 +13,6 @@ fn act(element: &str, more: &str) -> String {
     format!(
         r#"{{"text":"I take {element}.","calls":[{{"tool_name":"browser_overlay_act","arguments":{{"index":"@{element}"{more}}}}}]}}"#
     )
-}
-
-fn call(tool: &str, arguments: &str) -> String {
-    format!(r#"{{"calls":[{{"tool_name":"{tool}","arguments":{arguments}}}]}}"#)
-}
-
-fn done(evidence: &str) -> String {
-    call("assistant_done", &format!(r#"{{"reason":"done","evidence":"{evidence}"}}"#))
 }
 
 /// The loop, whose model side is set already, over a site.

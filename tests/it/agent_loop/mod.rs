@@ -98,6 +98,16 @@ impl Run {
     }
 }
 
+/// A turn that makes a call. The arguments are JSON text.
+fn call(tool: &str, arguments: &str) -> String {
+    format!(r#"{{"calls":[{{"tool_name":"{tool}","arguments":{arguments}}}]}}"#)
+}
+
+/// A turn that ends the goal.
+fn done(evidence: &str) -> String {
+    call("assistant_done", &format!(r#"{{"reason":"done","evidence":"{evidence}"}}"#))
+}
+
 /// The texts of a message, one after the other.
 fn said(message: &Value) -> String {
     let parts = message["content"].as_array().cloned().unwrap_or_default();
