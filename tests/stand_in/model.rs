@@ -1,7 +1,7 @@
 //! A model that follows a script: `stand-in-model SCRIPT [LOG]`. Each line of the script is a turn, an object with `text`, `calls`
 //! (`{"tool_name","arguments"}`), `stop`, `usage` or `error`; the turn is chosen by the number of turns that the request has, so that a model side
-//! that is started anew goes on; the last one is repeated. A text `@ROLE NAME` in arguments is the number of that element in the newest list of the request. Requests are
-//! appended to LOG.
+//! that is started anew goes on; the last one is repeated. A text `@ROLE NAME` in arguments is replaced by what calls name that element by, in the newest list of the request: its number
+//! (browser-bridge), its ref (@playwright/mcp) or its path (godot-bridge, where ROLE is the node's type, and `@ROLE.FIELD NAME` is a field of the node). Requests are appended to LOG.
 
 #![allow(clippy::expect_used)] // a script that cannot be read is a fault of its test
 
@@ -57,32 +57,85 @@ fn main() {
     }
 }
 
-/// The items of the last list in the messages: `NUMBER ROLE(MARKS) NAME`.
-fn newest_list(messages: &[Value]) -> Vec<String> {
-    let parts = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
-    let texts = parts.filter_map(|part| part["text"].as_str()).filter(|text| text.contains("\"items\":["));
-    let Some(text) = texts.reduce(|_, last| last) else { return Vec::new() };
-    let object = text.lines().find(|line| line.starts_with('{')).unwrap_or("{}");
-    let list: Value = serde_json::from_str(object).unwrap_or_default();
-    let items = list["items"].as_array().cloned().unwrap_or_default();
-    items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+/// Something that a call can name.
+struct Element {
+    role: String,
+    /// Any of these.
+    names: Vec<String>,
+    reference: Value,
+    /// A node of a game, with all its fields.
+    node: Value,
 }
 
-/// The number of `@ROLE NAME`.
-fn fill(value: &mut Value, list: &[String]) {
+/// Those of the last list in the messages.
+fn newest_list(messages: &[Value]) -> Vec<Element> {
+    let parts = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
+    let texts = parts.filter_map(|part| part["text"].as_str());
+    texts.filter_map(list).next_back().unwrap_or_default()
+}
+
+/// The elements of a list, in the form of any of the worlds.
+fn list(text: &str) -> Option<Vec<Element>> {
+    let object = text.lines().find(|line| line.starts_with('{')).and_then(|line| serde_json::from_str(line).ok());
+    let object: Value = object.unwrap_or_default();
+    if let Some(items) = object["items"].as_array() {
+        return Some(items.iter().filter_map(|item| numbered(item.as_str()?)).collect());
+    }
+    if object["tree"].is_object() {
+        let mut nodes = Vec::new();
+        walk(&object["tree"], &mut nodes);
+        return Some(nodes);
+    }
+    let snapshot = object["content"][0]["text"].as_str().unwrap_or(text);
+    snapshot.contains("```yaml\n").then(|| snapshot.lines().filter_map(referenced).collect())
+}
+
+/// `NUMBER ROLE(MARKS) NAME`
+fn numbered(item: &str) -> Option<Element> {
+    let (number, rest) = item.split_once(' ')?;
+    let (role, name) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (role, name) = match rest.split_once('(') {
+        Some((role, rest)) if !role.contains(' ') => (role, rest.split_once(')').map_or("", |(_, name)| name)),
+        _ => (role, name),
+    };
+    let names = vec![name.trim_start().to_owned()];
+    Some(Element { role: role.to_owned(), names, reference: number.parse::<u64>().ok()?.into(), node: Value::Null })
+}
+
+/// `- ROLE "NAME" [ref=REF]`
+fn referenced(line: &str) -> Option<Element> {
+    let item = line.trim_start().strip_prefix("- ")?.trim_start_matches('\'');
+    let (role, rest) = item.split_once(' ')?;
+    let (reference, _) = rest.split_once("[ref=")?.1.split_once(']')?;
+    let name = rest.strip_prefix('"').and_then(|rest| rest.split_once("\" [")).map_or("", |(name, _)| name);
+    Some(Element {
+        role: role.to_owned(),
+        names: vec![name.to_owned()],
+        reference: reference.into(),
+        node: Value::Null,
+    })
+}
+
+/// A node of a game and those below it.
+fn walk(node: &Value, nodes: &mut Vec<Element>) {
+    let names = ["text", "label", "name"].iter().filter_map(|key| node[key].as_str().map(str::to_owned));
+    let role = node["type"].as_str().unwrap_or_default().to_owned();
+    nodes.push(Element { role, names: names.collect(), reference: node["path"].clone(), node: node.clone() });
+    node["children"].as_array().into_iter().flatten().for_each(|child| walk(child, nodes));
+}
+
+/// Puts in what `@ROLE NAME` means.
+fn fill(value: &mut Value, list: &[Element]) {
     match value {
         Value::Object(object) => object.values_mut().for_each(|value| fill(value, list)),
         Value::Array(values) => values.iter_mut().for_each(|value| fill(value, list)),
         Value::String(text) => {
             let Some((role, name)) = text.strip_prefix('@').and_then(|text| text.split_once(' ')) else { return };
-            let is_it = |item: &&String| {
-                let Some((_, item)) = item.split_once(' ') else { return false };
-                let Some(rest) = item.strip_prefix(role) else { return false };
-                let rest = if rest.starts_with('(') { rest.split_once(')').map_or("", |(_, rest)| rest) } else { rest };
-                rest.trim_start() == name
-            };
-            let number = list.iter().find(is_it).and_then(|item| item.split(' ').next()?.parse::<u64>().ok());
-            *value = number.map_or_else(|| json!(format!("{text}: not in the list")), Value::from);
+            let (role, field) = role.split_once('.').map_or((role, None), |(role, field)| (role, Some(field)));
+            let element =
+                list.iter().find(|element| element.role == role && element.names.iter().any(|own| own == name));
+            let found = element.map(|element| field.map_or(&element.reference, |field| &element.node[field]).clone());
+            *value = found.unwrap_or_else(|| json!(format!("{text}: not in the list")));
         }
         _ => {}
     }
