@@ -2,6 +2,7 @@
 
 #[cfg(feature = "http")]
 mod aimock;
+mod godot;
 #[cfg(feature = "gates")]
 mod mcp;
 #[cfg(feature = "browser")]
