@@ -39,6 +39,7 @@ impl Agent {
         self.settings = settings.clone();
         self.run = run.clone();
         self.closed = false;
+        self.status = 0;
         self.foreign_calls = 0;
         match std::mem::replace(&mut self.doing, Doing::Starting) {
             // It had not started.

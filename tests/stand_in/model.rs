@@ -42,12 +42,12 @@ fn main() {
             }
         }
         let list = newest_list(messages);
-        let calls = turn["calls"].as_array_mut().expect("calls");
-        for (index, call) in calls.iter_mut().enumerate() {
+        // A turn may be one that cannot be read.
+        for (index, call) in turn["calls"].as_array_mut().into_iter().flatten().enumerate() {
             call["call_id"] = json!(format!("call_{number}_{index}"));
             fill(&mut call["arguments"], &list);
         }
-        let stop = if calls.is_empty() { "end" } else { "call" };
+        let stop = if turn["calls"].as_array().is_some_and(Vec::is_empty) { "end" } else { "call" };
         if turn.get("stop").is_none() {
             turn["stop"] = json!(stop);
         }

@@ -197,7 +197,7 @@ fn a_new_conversation_has_what_the_person_has_said() {
     let done = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
     for script in [[ask, echo, done], [ask, overflow, done]] {
         let place = Place::new(&script);
-        let mut talk = place.talk(&["--goal", "Buy a lamp", "--compact-at", "1000"]);
+        let mut talk = place.talk(&["--goal", "Buy a lamp", "--compact-at", "4000"]);
         super::until(&mut talk, |record| record["pending_kind"] == "question");
         talk.say(r#"{"type":"user_message","content":"BLUE, and never red"}"#);
         talk.end_after_close();

@@ -121,3 +121,101 @@ fn a_file_that_is_no_session_is_refused_and_stays() {
     }
     assert!(binary("agent-loop").exists());
 }
+
+const ECHO: &str = r#"{"calls":[{"tool_name":"echo","arguments":{}}]}"#;
+const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
+
+/// Runs with the session of the place.
+fn resume(place: &Place, options: &[&str], input: &str) -> Run {
+    let session = place.path("session");
+    place.run(&[options, &["--session", session.to_str().unwrap()]].concat(), input)
+}
+
+#[test]
+fn the_same_command_goes_on_after_an_end_of_any_kind() {
+    let place = Place::new(&[ECHO, ECHO, DONE]);
+    // At a limit, with a new budget.
+    let run = resume(&place, &["--goal", "g", "--max-steps", "1"], "");
+    assert_eq!(run.last()["outcome"], "limit");
+    let run = resume(&place, &["--goal", "g"], "");
+    assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
+    // A goal that is reached is not begun again.
+    let requests = place.requests().len();
+    let run = resume(&place, &["--goal", "g"], "");
+    assert_eq!((run.status, &run.last()["content"]), (Some(0), &"ok".into()), "{}", run.stderr);
+    assert_eq!(place.requests().len(), requests);
+    // Another goal is, with all that was said before.
+    let run = resume(&place, &["--goal", "another"], "");
+    assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
+    let last = place.requests().pop().unwrap()["messages"].to_string();
+    assert!(last.contains("Goal: g") && last.contains("Goal: another"), "{last}");
+    // So is a message.
+    let run = resume(&place, &[], "{\"type\":\"user_message\",\"content\":\"and now?\"}\n");
+    assert_eq!((run.status, run.of_type("final").len()), (Some(0), 1), "{}", run.stderr);
+}
+
+#[test]
+fn a_start_that_failed_is_made_again() {
+    let place = Place::new(&[DONE]);
+    let session = place.path("session");
+    let mut agent = place.agent(&["--goal", "g", "--session", session.to_str().unwrap(), "--", "true"]);
+    let run = Run::of(pipe(&mut agent, b""));
+    assert_eq!((run.status, &run.last()["outcome"]), (Some(3), &"failed".into()), "{}", run.stderr);
+    let run = resume(&place, &["--goal", "g"], "");
+    assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
+    assert_eq!(place.requests().pop().unwrap()["messages"].to_string().matches("Goal: g").count(), 1);
+}
+
+#[test]
+fn the_options_of_the_new_command_hold() {
+    let place = Place::new(&[ECHO, ECHO, DONE]);
+    resume(&place, &["--goal", "g", "--max-steps", "1"], "");
+    let run = resume(&place, &["--goal", "g", "--deny", "echo"], "");
+    assert_eq!(run.of_type("tool_call").len(), 0, "{:?}", run.records);
+    assert!(!place.requests().pop().unwrap()["tools"].to_string().contains("\"echo\""));
+}
+
+#[test]
+fn a_question_that_was_open_is_asked_again() {
+    let place =
+        Place::new(&[r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Delete all?"}}]}"#, DONE]);
+    let session = place.path("session");
+    let mut talk = place.talk(&["--goal", "g", "--session", session.to_str().unwrap()]);
+    super::until(&mut talk, |record| record["pending_kind"] == "question");
+    talk.signal(nix::sys::signal::Signal::SIGKILL);
+    talk.end();
+    let mut talk = place.talk(&["--goal", "g", "--session", session.to_str().unwrap()]);
+    let question = super::until(&mut talk, |record| record["kind"] == "question");
+    assert_eq!(question["token"], "Delete all?");
+    super::until(&mut talk, |record| record["pending_kind"] == "question");
+    talk.hear_nothing_for(300);
+    talk.say(r#"{"type":"user_message","content":"no"}"#);
+    assert_eq!(talk.end_after_close().status.code(), Some(0));
+    let said = place.requests().pop().unwrap()["messages"].to_string();
+    assert!(said.contains("The person says: no") && !said.contains("The person says: g"), "{said}");
+}
+
+#[test]
+fn a_session_that_was_cut_within_a_character_goes_on() {
+    let place = Place::new(&[DONE]);
+    let run = resume(&place, &["--goal", "Цель"], "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let whole = std::fs::read(place.path("session")).unwrap();
+    let torn = [&whole[..], "{\"t\":1,\"in\":\"person\",\"line\":\"Ц".as_bytes()].concat();
+    std::fs::write(place.path("session"), &torn[..torn.len() - 1]).unwrap();
+    let run = resume(&place, &["--goal", "Цель"], "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn a_session_is_a_regular_file() {
+    let place = Place::new(&[DONE]);
+    let fifo = place.path("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for path in ["/dev/full", "/dev/zero", "/", fifo.to_str().unwrap()] {
+        let run = place.run(&["--goal", "g", "--session", path], "");
+        assert_eq!((run.status, run.stderr.contains("no regular file")), (Some(2), true), "{}", run.stderr);
+        let shown = command("agent-loop").args(["show", path]).output().unwrap();
+        assert_eq!(shown.status.code(), Some(2), "{}", text(&shown.stderr));
+    }
+}
