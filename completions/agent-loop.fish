@@ -27,7 +27,7 @@ end
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l goal -d 'What is to be done' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -s m -l model -d 'Ask this model: short for --llm \'llm-pipe --model MODEL\'' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l llm -d 'The command that answers model_request records; split into words as a shell would, and run without one' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'Begin a new conversation, with a summary of the old one, before a request of more than N tokens. One that the model refuses as too long is begun anew in any case' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'Begin a new conversation, with a summary of the old one, after a request of more than N tokens. One that the model refuses as too long is begun anew in any case' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l profile -d 'What is done around the model\'s calls: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints one)' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l allow -d 'Offer the model these tools alone; `*` and `?` are wildcards' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deny -d 'Do not offer the model these tools' -r

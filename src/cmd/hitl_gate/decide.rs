@@ -100,7 +100,7 @@ impl Gate {
             rules_file: self.remember.as_ref().map(|path| path.display().to_string()),
         };
         self.send_event(&question.record(), out);
-        self.send_notice(&call, out);
+        self.send_notice(&call, &records::notice(&call), out);
         if let Some(asker) = &mut self.asker {
             asker.ask(Question { nonce: terminal_nonce.clone(), ..question.clone() }, String::new());
         }
@@ -204,8 +204,13 @@ impl Gate {
             let (call, passes) = (call.call(), waits && verdict != Settlement::Rejected);
             let sha256 = sha256(edited.as_ref().unwrap_or(&call).arguments_text().as_bytes());
             self.audit(GateEvent::Settled { call: &call, verdict, by, sha256: &sha256, feedback, passes })?;
-            for record in records::settled(&call, verdict, by, &sha256, feedback) {
-                self.send_event(&record, out);
+            let edited = edited.as_ref().filter(|_| verdict == Settlement::Edited).map(|call| call.arguments_text());
+            let status = records::status(&call, verdict, edited.as_deref());
+            self.send_event(&status, out);
+            self.send_event(&records::result(&call, verdict, by, &sha256, feedback), out);
+            // One that was rejected has its result next.
+            if passes {
+                self.send_notice(&call, &status, out);
             }
         }
         Ok(())

@@ -5,7 +5,6 @@ use super::elicitation::Elicitation;
 use super::gate_event::GateEvent;
 use super::held::Held;
 use super::notify::Notifier;
-use super::records;
 use super::repetition::Kept;
 use crate::approvals::Question;
 use crate::cmd::caller::{Refusal, RefuseAs};
@@ -169,10 +168,10 @@ impl Gate {
         }
     }
 
-    /// Tells the caller that its call waits for a person, unless the question itself goes there. (An MCP client has progress instead.)
-    pub(super) fn send_notice(&self, call: &Call<'_>, out: &mut Out) {
+    /// Tells the caller that its call waits for a person, or no more, unless all events go there. (An MCP client has progress instead.)
+    pub(super) fn send_notice(&self, call: &Call<'_>, notice: &str, out: &mut Out) {
         if call.form != Form::JsonRpc && !self.events.as_ref().is_some_and(Events::is_stdout) {
-            out.add_line(Side::Near, &records::notice(call));
+            out.add_line(Side::Near, notice);
         }
     }
 

@@ -17,14 +17,19 @@ fn status_of(verdict: Settlement) -> &'static str {
     }
 }
 
-/// It waits no more, and why.
-pub fn settled(call: &Call<'_>, verdict: Settlement, by: By, sha256: &str, feedback: Option<&str>) -> [String; 2] {
+/// It waits no more, and with which arguments it passes, where a person has changed them.
+pub fn status(call: &Call<'_>, verdict: Settlement, edited: Option<&str>) -> String {
     let status = Object::default().text("type", "status").text("status", status_of(verdict));
-    let result = call
+    call.identify(status).put_some("edited_arguments", edited).end()
+}
+
+/// Who has decided, and why.
+pub fn result(call: &Call<'_>, verdict: Settlement, by: By, sha256: &str, feedback: Option<&str>) -> String {
+    call
         .identify(Object::default().text("type", "policy_result"))
         .text("verdict", verdict.name())
         .text("by", by.name())
         .text("arguments_sha256", sha256)
-        .text_some("feedback", feedback);
-    [call.identify(status).end(), result.end()]
+        .text_some("feedback", feedback)
+        .end()
 }

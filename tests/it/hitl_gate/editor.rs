@@ -96,6 +96,8 @@ fn an_editor_has_the_terminal_even_where_it_is_borrowed() {
     // It stopped itself, and nobody else would have brought it back.
     assert!(desk.question().contains("+ .path: \"typed\""));
     desk.types("y");
+    let notice = desk.hear_json();
+    assert_eq!((&notice["status"], &notice["edited_arguments"]["path"]), (&"edited_by_human".into(), &"typed".into()));
     assert_eq!(desk.hear(), r#"{"id":1,"tool":"rm","args":{"path":"typed"}}"#);
     desk.calls = None;
     desk.types("hello");

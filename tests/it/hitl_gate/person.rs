@@ -209,6 +209,7 @@ fn the_terminal_is_borrowed_through_wrappers_only_while_somebody_is_asked() {
     for id in 1..3 {
         desk.hold(&marked(id));
         desk.types("y");
+        assert_eq!(desk.hear_json()["status"], "approved");
         assert!(desk.hear().starts_with(&format!("{{\"id\":{id}")));
     }
     desk.calls = None;
@@ -222,6 +223,7 @@ fn of_two_gates_the_outer_asks_and_the_inner_passes() {
     let mut desk = Desk::lay("", &format!("-- {0} -- {0} -- cat", gate.display()), "echo status $?");
     desk.hold(MARKED);
     desk.types("y");
+    assert_eq!(desk.hear_json()["status"], "approved");
     assert_eq!(desk.hear(), SETTLED);
     desk.calls = None;
     desk.person.exp_string("status 0").unwrap();

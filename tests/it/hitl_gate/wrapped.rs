@@ -18,6 +18,7 @@ fn the_caller_gets_a_notice_and_records_go_to_the_events() {
     desk.talk.hear_nothing_for(100);
     let question = json(asked().lines().next().unwrap());
     desk.answer_to(&question, r#""action":"approve""#);
+    assert_eq!(desk.talk.hear(), r#"{"type":"status","status":"approved","call_id":1}"#);
     assert_eq!(desk.talk.hear(), SETTLED);
     desk.talk.close();
     let ended = desk.talk.end();
@@ -39,6 +40,8 @@ fn a_person_approves_and_rejects_before_a_server_of_mcp() {
     desk.types("e message=b");
     desk.question();
     desk.types("y");
+    let notice = desk.hear_json();
+    assert_eq!((&notice["status"], &notice["edited_arguments"]["message"]), (&"edited_by_human".into(), &"b".into()));
     let answer = desk.hear_json();
     assert_eq!(
         (&answer["status"], &answer["data"]["structuredContent"]["message"]),
