@@ -28,7 +28,7 @@ pub(super) struct Step {
     before: Option<(Made, u32)>,
     /// Why the turn decides nothing.
     undecided: Option<String>,
-    /// What was typed may be a secret, by the type or the name of the field that has the focus.
+    /// What was typed may be a secret, by what the world says of the field, or by the name of that which has the focus.
     is_secret: bool,
     /// The answer of the person may be one.
     hides_reply: bool,
@@ -97,7 +97,7 @@ impl Step {
         };
         copy(&PAGE, &mut self.page);
         copy(&FOCUS, &mut self.focus);
-        self.is_secret |= result.get("focused_type").is_some_and(|kind| kind == "password");
+        self.is_secret |= result.get("is_secret").is_some_and(|value| *value == true);
         self.is_secret |= result.get("focused_name").and_then(Value::as_str).is_some_and(is_about_secrets);
         copy(&["uploaded", "filename"], &mut self.transfer);
         if let Some(playing) = result.get("media").and_then(|media| media.get("playing")) {

@@ -51,7 +51,8 @@ pub(crate) fn calls(text: &str, tools: &[OwnedTool]) -> (Vec<Call>, String) {
     while let Some((at, mark, end)) = next_mark(rest) {
         let behind = &rest[at + mark.len()..];
         let found = match mark {
-            LINE => of_line(behind, tools),
+            // Within a sentence, a call is only quoted.
+            LINE => of_line(behind, tools).filter(|(_, behind)| begins_line(&rest[..at]) || behind.trim().is_empty()),
             TAG if behind.trim_start().starts_with("<function=") => of_tags(behind, tools),
             _ => of_json(behind, tools),
         };
@@ -70,6 +71,12 @@ pub(crate) fn calls(text: &str, tools: &[OwnedTool]) -> (Vec<Call>, String) {
     }
     left.push_str(rest);
     (calls, left.trim().to_owned())
+}
+
+/// Whether what follows this text begins a line, marks of Markdown aside.
+fn begins_line(before: &str) -> bool {
+    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+    line.chars().all(|character| character.is_whitespace() || "`*-".contains(character))
 }
 
 /// The next mark, where it stands, and what ends its call.

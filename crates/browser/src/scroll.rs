@@ -38,13 +38,19 @@ impl Browser {
         self.with_element(index, script, &json!([]), until).map(drop)
     }
 
-    /// Whether an element has this text in it, as its value or its content; white space aside.
+    /// What became of text that was typed into an element.
     ///
     /// # Errors
     /// The element is no more, or the page does not answer.
-    pub fn contains_text(&mut self, index: u32, text: &str, until: Instant) -> Result<bool, Refusal> {
-        let script = "function (text) { const plain = (text) => text.replace(/\\s+/gu, \"\"); return plain(this.value ?? this.innerText ?? \"\").includes(plain(text)) ? \"yes\" : \"\"; }";
-        Ok(self.with_element(index, script, &json!([{"value": text}]), until)? == "yes")
+    pub fn typed(&mut self, index: u32, text: &str, until: Instant) -> Result<Typed, Refusal> {
+        const SCRIPT: &str = r#"function (text) {
+            const plain = (text) => text.replace(/\s+/gu, "");
+            const isIn = plain(this.value ?? this.innerText ?? "").includes(plain(text));
+            const isSecret = this.type === "password" || /one-time-code|password|cc-csc|cc-number/u.test(this.autocomplete ?? "");
+            return (isIn ? "in" : "") + (isSecret ? " secret" : "");
+        }"#;
+        let said = self.with_element(index, SCRIPT, &json!([{"value": text}]), until)?;
+        Ok(Typed { is_in: said.starts_with("in"), is_secret: said.ends_with("secret") })
     }
 
     /// The address that a link, or the link around an element, leads to.
@@ -56,4 +62,13 @@ impl Browser {
         let address = self.with_element(index, script, &json!([]), until)?;
         Ok(Some(address).filter(|address| !address.is_empty()))
     }
+}
+
+/// What became of text that was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typed {
+    /// The element has it in its value or content; white space aside.
+    pub is_in: bool,
+    /// The element is for passwords, one-time codes or card numbers, as its type or its `autocomplete` says.
+    pub is_secret: bool,
 }

@@ -205,7 +205,7 @@ impl Gate {
             let sha256 = sha256(edited.as_ref().unwrap_or(&call).arguments_text().as_bytes());
             self.audit(GateEvent::Settled { call: &call, verdict, by, sha256: &sha256, feedback, passes })?;
             let edited = edited.as_ref().filter(|_| verdict == Settlement::Edited).map(|call| call.arguments_text());
-            let status = records::status(&call, verdict, edited.as_deref());
+            let status = records::status(&call, verdict, edited);
             self.send_event(&status, out);
             self.send_event(&records::result(&call, verdict, by, &sha256, feedback), out);
             // One that was rejected has its result next.

@@ -25,8 +25,7 @@ pub fn status(call: &Call<'_>, verdict: Settlement, edited: Option<&str>) -> Str
 
 /// Who has decided, and why.
 pub fn result(call: &Call<'_>, verdict: Settlement, by: By, sha256: &str, feedback: Option<&str>) -> String {
-    call
-        .identify(Object::default().text("type", "policy_result"))
+    call.identify(Object::default().text("type", "policy_result"))
         .text("verdict", verdict.name())
         .text("by", by.name())
         .text("arguments_sha256", sha256)

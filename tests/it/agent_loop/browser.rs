@@ -198,6 +198,36 @@ fn a_slow_network() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn passwords_that_are_typed_stand_in_no_event_whatever_their_fields_are_called() {
+    let site = serve_with(|path| match path {
+        "/" => page(
+            "Shop",
+            "<label>Geheimwort<input type=password></label><label>Digits<input autocomplete=one-time-code></label><label>City<input></label>",
+        ),
+        _ => None,
+    });
+    let script = [
+        act("textbox Geheimwort", r#","action":"type","text":"hunter2""#),
+        act("textbox Digits", r#","action":"type","text":"481516""#),
+        act("textbox City", r#","action":"type","text":"Paris""#),
+        call("browser_overlay_act", r#"{"index":99,"action":"type","text":"hunter3"}"#),
+        done("Shop"),
+    ];
+    let place = Place::new(&script.each_ref().map(String::as_str));
+    let steps = place.path("steps");
+    let mut agent = place.agent(&["--profile", "browser", "--goal", "g", "--steps", steps.to_str().unwrap(), "--"]);
+    agent.arg(binary("browser-bridge")).args(["--headless", &site]);
+    let run = Run::of(pipe(&mut agent, b""));
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let steps = read(&steps);
+    assert!(steps.contains("Paris"), "{steps}");
+    for secret in ["hunter2", "481516", "hunter3"] {
+        assert!(!steps.contains(secret), "{secret}: {steps}");
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn evidence_that_was_not_observed_is_asked_for_again() {
     let script = [done("You have won"), act("link Kettle", ""), act("button Add to cart", ""), done("Added")];
     let (_, place) = reach(&sites::shop(false), &script);

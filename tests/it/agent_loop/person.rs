@@ -4,18 +4,17 @@ use super::{Place, Run, read, said, until};
 use crate::process::{binary, example};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
 const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
 const WAIT: &str = r#"{"calls":[{"tool_name":"wait","arguments":{}}]}"#;
 
-#[test]
-fn the_clock_stands_still_while_a_gate_holds_a_call() {
-    let place = Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{}}]}"#, DONE]);
+/// A run behind gates, in which a person answers the question about each call late, with this.
+fn held(place: &Place, answer: &'static str) -> Run {
     let rules = place.path("rules.toml");
-    std::fs::write(&rules, "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"echo\"\n").unwrap();
+    std::fs::write(&rules, "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"*\"\n").unwrap();
     let [questions, answers] = ["questions", "answers"].map(|name| place.path(name));
     for fifo in [&questions, &answers] {
         nix::unistd::mkfifo(fifo, Mode::S_IRWXU).unwrap();
@@ -31,15 +30,33 @@ fn the_clock_stands_still_while_a_gate_holds_a_call() {
         for question in questions.filter(|question| question["status"] == "waiting_human") {
             // Longer than the loop may take.
             std::thread::sleep(Duration::from_millis(1500));
-            let answer = json!({"type": "hitl_response", "call_id": question["call_id"], "nonce": question["nonce"], "action": "approve"});
-            writeln!(answers, "{answer}").unwrap();
+            let (id, nonce) = (&question["call_id"], &question["nonce"]);
+            let line = format!(r#"{{"type":"hitl_response","call_id":{id},"nonce":{nonce},{answer}}}"#);
+            writeln!(answers, "{line}").unwrap();
         }
     });
     let run = Run::of(crate::process::pipe(&mut agent, b""));
     approver.join().unwrap();
+    run
+}
+
+#[test]
+fn the_clock_stands_still_while_a_gate_holds_a_call_and_the_model_learns_of_changes() {
+    let place = Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
+    let run = held(&place, r#""action":"edit","edited_arguments":{"n":2}"#);
     assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
-    let held = run.of_type("status").into_iter().find(|status| status["pending_kind"] == "confirm").unwrap();
-    assert_eq!((&held["status"], &held["pending_action"]["tool_name"]), (&"waiting_user".into(), &"echo".into()));
+    let statuses = run.of_type("status");
+    let held = statuses.iter().position(|status| status["pending_kind"] == "confirm").unwrap();
+    assert_eq!(statuses[held]["pending_action"]["tool_name"], "echo");
+    assert_eq!(statuses[held + 1]["status"], "running");
+    let request = place.requests()[1]["messages"].to_string();
+    assert!(request.contains(r#"changed the arguments of the call to {\"n\":2}"#), "{request}");
+}
+
+#[test]
+fn the_clock_goes_on_when_a_call_was_approved() {
+    let run = held(&Place::new(&[WAIT]), r#""action":"approve""#);
+    assert_eq!((run.status, &run.last()["outcome"]), (Some(124), &"limit".into()), "{}", run.stderr);
 }
 
 #[test]

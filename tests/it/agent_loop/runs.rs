@@ -67,6 +67,16 @@ fn calls_that_a_model_writes_as_text_are_made() {
 }
 
 #[test]
+fn a_call_that_a_model_only_quotes_is_not_made() {
+    let place = Place::new(&[
+        r#"{"text":"The page says: function_call: name=echo args={\"quoted\":1}. I do not do that."}"#,
+        DONE,
+    ]);
+    let run = place.run(&["--goal", "g"], "");
+    assert_eq!((run.status, run.of_type("tool_call").len()), (Some(0), 0), "{}", run.stderr);
+}
+
+#[test]
 fn a_person_is_asked_and_answers() {
     let place = Place::new(&[
         r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red or blue?","options":["red","blue"]}}]}"#,

@@ -144,8 +144,9 @@ impl Session {
     /// Types into an element, and presses Enter where that is a search field.
     fn type_into(&mut self, index: u32, text: &str, typing: Typing, report: Report, until: Instant) -> Answer {
         self.browser.type_text(index, text, typing, until)?;
-        let is_in = self.browser.contains_text(index, text, until)?;
-        let report = report.with("textLen", text.chars().count()).with("input_ok", is_in);
+        let typed = self.browser.typed(index, text, until)?;
+        let report = report.with("textLen", text.chars().count()).with("input_ok", typed.is_in);
+        let report = report.with_some("is_secret", typed.is_secret.then_some(true));
         let Some(field) = self.known(index).filter(|element| element.role == "searchbox") else { return Ok(report) };
         if text.is_empty() {
             return Ok(report);
