@@ -5,11 +5,20 @@ use memchr::memchr_iter;
 use memchr::memmem;
 use std::ops::Range;
 
+/// How URLs and HTML write the sign.
+const ENCODED: &[&str] = &["%40", "%2540", "&#64;", "&#x40;", "&commat;"];
+
+/// What names of files and of units of systemd end with, and no domain does.
+const ENDINGS: &[&str] = &[
+    "service", "socket", "timer", "mount", "slice", "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "css", "json",
+    "html", "tgz", "gz",
+];
+
 /// Finds addresses such as `ann@example.com`, also with `%40` for the sign. The domain has a dot and ends in letters; a file such as
 /// `icon@2x.png` is none.
 pub(super) fn find_emails(text: &str, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
-    let encoded = memmem::find_iter(bytes, b"%40").map(|at| (at, 3));
+    let encoded = ENCODED.iter().flat_map(|sign| memmem::find_iter(bytes, sign).map(|at| (at, sign.len())));
     for (at, length) in memchr_iter(b'@', bytes).map(|at| (at, 1)).chain(encoded) {
         let (before, domain) = (&text[..at], &text[at + length..]);
         if let (Some(local), Some(domain)) = (local_part(before), domain_length(domain)) {
@@ -45,11 +54,11 @@ fn domain_length(text: &str) -> Option<usize> {
         domain = &domain[..domain.len() - last.len()];
     }
     let labels_are_good = domain.split('.').all(|label| !label.is_empty() && !label.starts_with('-'));
-    let (first, _) = domain.split_once('.')?;
-    let is_scale = first
-        .strip_suffix('x')
-        .is_some_and(|scale| !scale.is_empty() && scale.bytes().all(|byte| byte.is_ascii_digit()));
-    (labels_are_good && !is_scale).then_some(domain.len())
+    let is_number = |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
+    let is_scale = domain.split('.').any(|label| label.strip_suffix('x').is_some_and(is_number));
+    let is_version = domain.split('.').filter(|label| is_number(label)).count() > 1;
+    let is_file = domain.rsplit('.').next().is_some_and(|last| ENDINGS.contains(&last));
+    (labels_are_good && !is_scale && !is_version && !is_file).then_some(domain.len())
 }
 
 /// Finds the user and the password of `scheme://user:password@host` (RFC 3986, section 3.2.1).

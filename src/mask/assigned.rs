@@ -2,10 +2,11 @@
 
 use super::finding::{Finding, Kind};
 use super::names::secret;
+use super::pattern::Pattern;
 use super::rules::Rules;
-use super::secrets::scheme_length;
+use super::secrets::{is_random, is_reference, scheme_length};
 use super::text::is_lookalike;
-use memchr::memchr2_iter;
+use memchr::{memchr2_iter, memmem};
 use std::ops::Range;
 
 /// Finds the values of names that are those of secrets.
@@ -15,7 +16,14 @@ pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
         if at < end {
             continue;
         }
-        let name = name_before(&text[..at]);
+        let before = text[..at].trim_end_matches([' ', '\t']);
+        // `config["password"] = `, and the field of a form: `user[password]=`, `user%5Bpassword%5D=`
+        let bracket = if text.as_bytes()[at] == b'=' {
+            ["]", "%5D"].iter().find_map(|end| before.strip_suffix(end))
+        } else {
+            None
+        };
+        let name = name_before(bracket.unwrap_or(before));
         // "What does not pass: ..."
         let is_verb = name == "pass" && text.as_bytes()[at] == b':';
         if let Some(kind) = secret(name).filter(|_| !is_verb)
@@ -30,26 +38,104 @@ pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// The name that `before` ends with, without quotes and blanks.
-fn name_before(before: &str) -> &str {
+/// Finds the values of options that stand behind a blank: `--password hunter2`.
+pub(super) fn find_options(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
     const LONGEST: usize = 100;
-    let trimmed = before.trim_end_matches([' ', '\t']);
-    // A word, a blank and a quote are no name in quotes.
-    let trimmed = trimmed.strip_suffix(['"', '\'', '`']).unwrap_or(trimmed).trim_end_matches('\\');
-    let belongs = |character: &char| character.is_alphanumeric() || "_-.".contains(*character);
-    let length = trimmed.chars().rev().take(LONGEST).take_while(belongs).map(char::len_utf8).sum::<usize>();
-    &trimmed[trimmed.len() - length..]
+    let mut end = 0;
+    for dashes in memmem::find_iter(text.as_bytes(), b"--") {
+        if dashes < end {
+            continue;
+        }
+        let name = &text[dashes + 2..];
+        let length =
+            name.bytes().take(LONGEST).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+        let blank = dashes + 2 + length;
+        if text.as_bytes().get(blank) == Some(&b' ')
+            && let Some(kind) = secret(&name[..length])
+            && let Some(range) = value_behind(text, blank, kind)
+        {
+            end = range.end;
+            let value = &text[range.clone()];
+            if is_random(value) && !is_lookalike(rules, value) {
+                found.push(Finding::new(text, range, kind));
+            }
+        }
+    }
 }
 
-/// The value behind the colon or the equals sign at `at`.
+/// `<password>hunter2</password>`
+static ELEMENT: Pattern = Pattern::new(r"<([A-Za-z][A-Za-z0-9_.:-]{2,60})>([^<>\s]+)</");
+
+/// Finds the content of XML elements.
+pub(super) fn find_in_elements(text: &str, found: &mut Vec<Finding>) {
+    if memmem::find(text.as_bytes(), b"</").is_none() {
+        return;
+    }
+    for groups in ELEMENT.captures_iter(text) {
+        if let (Some(name), Some(value)) = (groups.get(1), groups.get(2))
+            && let Some(kind) = secret(name.as_str())
+            && is_random(value.as_str())
+        {
+            found.push(Finding::new(text, value.range(), kind));
+        }
+    }
+}
+
+/// "The password is hunter2", "Your verification code is 123456".
+static SENTENCE: Pattern = Pattern::new(concat!(
+    r"(?-u:\b)(?i-u:(password|passwort|kennwort|passcode|passphrase)|pin|otp",
+    r"|(?:verification|confirmation|security|login|access|one-time) code)(?: (?:is|was|ist))?:? +[\x22'`]?([^\s\x22'`<>,;]+)",
+));
+
+/// Finds passwords and codes in sentences. A password has letters and digits there: other words say something of passwords.
+pub(super) fn find_in_sentences(text: &str, found: &mut Vec<Finding>) {
+    for groups in SENTENCE.captures_iter(text) {
+        let Some(value) = groups.get(2) else { continue };
+        let secret = value.as_str().trim_end_matches(['.', '!', '?', ')']);
+        let is_number = (4..=8).contains(&secret.len()) && secret.bytes().all(|byte| byte.is_ascii_digit());
+        let has_digit = secret.bytes().any(|byte| byte.is_ascii_digit());
+        let has_letter = secret.contains(char::is_alphabetic);
+        let kind = match groups.get(1) {
+            Some(_) if has_digit && has_letter && secret.len() >= 5 => Kind::PASSWORD,
+            None if is_number => Kind::CODE,
+            _ => continue,
+        };
+        found.push(Finding::new(text, value.start()..value.start() + secret.len(), kind));
+    }
+}
+
+/// The name that `before` ends with, without quotes.
+fn name_before(before: &str) -> &str {
+    const LONGEST: usize = 100;
+    // A word, a blank and a quote are no name in quotes.
+    let inner = before.strip_suffix(['"', '\'', '`']).unwrap_or(before).trim_end_matches('\\');
+    let belongs = |character: &char| character.is_alphanumeric() || "_-.".contains(*character);
+    let length = inner.chars().rev().take(LONGEST).take_while(belongs).map(char::len_utf8).sum::<usize>();
+    let (outer, name) = inner.split_at(inner.len() - length);
+    if outer.ends_with('%') { name.strip_prefix("5B").unwrap_or(name) } else { name }
+}
+
+/// Whether a variable of the environment ends before the equals sign at `at`, as in `DB_PASSWORD=x`, at the beginning of a line or an
+/// argument. Then its value ends with a blank only.
+fn is_variable(text: &str, at: usize) -> bool {
+    let belongs = |character: char| character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_';
+    let outer = text[..at].trim_end_matches(belongs);
+    let begins = outer.is_empty() || outer.ends_with([' ', '\t', '\n', '"', '\'']);
+    begins && outer.len() < at && text[at..].starts_with('=') && !text[at + 1..].starts_with(['$', '<', '{', '[', '('])
+}
+
+/// The value behind the colon, the equals sign or the blank at `at`.
 fn value_behind(text: &str, at: usize, kind: Kind) -> Option<Range<usize>> {
     let is_colon = text.as_bytes().get(at) == Some(&b':');
     let rest = &text[at + 1..];
-    if rest.starts_with([':', '=', '>']) && !(is_colon && rest.starts_with('=')) {
+    let is_arrow = || rest.starts_with('>') && rest[1..].trim_start().starts_with(['"', '\'']);
+    if rest.starts_with([':', '=', '>']) && !(is_colon && rest.starts_with('=')) && !is_arrow() {
         return None; // a path, a comparison or a match of code
     }
-    let rest = rest.strip_prefix('=').unwrap_or(rest);
+    let rest = rest.strip_prefix(['=', '>']).unwrap_or(rest);
     let rest = rest.trim_start_matches([' ', '\t']).trim_start_matches('\\');
+    // Bytes of Python.
+    let rest = rest.strip_prefix(['b', 'u']).filter(|rest| rest.starts_with(['"', '\''])).unwrap_or(rest);
     let start = text.len() - rest.len();
     if let Some(quote @ ('"' | '\'' | '`')) = rest.chars().next() {
         return quoted(rest, quote).map(|value| start + value.start..start + value.end);
@@ -63,17 +149,12 @@ fn value_behind(text: &str, at: usize, kind: Kind) -> Option<Range<usize>> {
     }
     let scheme = scheme_length(rest);
     let value = &rest[scheme..];
-    let length = value
-        .find(|character: char| character.is_whitespace() || "&;,<>()[]{}\"'`".contains(character))
-        .unwrap_or(value.len());
+    let marks = if is_variable(text, at) { "\"'`" } else { "&;,<>()[]{}\"'`" };
+    let length =
+        value.find(|character: char| character.is_whitespace() || marks.contains(character)).unwrap_or(value.len());
     let (value, behind) = value.split_at(length);
     let is_none = value.is_empty() || is_code(value, behind) || is_colon && is_prose(value, behind);
     (!is_none && (kind == Kind::PASSWORD || is_random(value))).then_some(start + scheme..start + scheme + length)
-}
-
-/// Whether it can be a key or a token: those are no plain words.
-fn is_random(value: &str) -> bool {
-    value.len() >= 20 || value.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// Within the quotes that `rest` begins with; to the end where they are not closed. A backslash escapes a quote.
@@ -99,6 +180,9 @@ fn is_code(value: &str, behind: &str) -> bool {
     }
     let word = value.to_lowercase();
     behind.starts_with(['(', '[', '{', '<'])
+        || is_reference(value)
+        // Asterisks in place of a secret.
+        || !value.contains(char::is_alphanumeric)
         || matches!(
             &*word,
             "string"

@@ -1,9 +1,9 @@
 //! The walk over a line of JSON: each string is looked into by its decoded value, and by the field that it stands in.
 
 use super::finding::{Finding, Kind, settle};
-use super::names::{Field, described, field};
+use super::names::{Field, described, field, secret, takes_no_text};
 use super::search::Search;
-use super::secrets::scheme_length;
+use super::secrets::{is_random, is_reference, scheme_length};
 use crate::io::lines::{behind_space, string_end};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,8 +39,13 @@ struct Frame {
     described_from: usize,
     /// What is typed there is a secret.
     typed_kind: Option<Kind>,
-    /// It is a record whose token is a piece of text.
-    is_message: bool,
+    /// The value of a field `token`.
+    token: Option<Range<usize>>,
+    /// That token is a piece of text.
+    is_text: bool,
+    /// What the string before in this array names.
+    named: Option<Kind>,
+    is_array: bool,
 }
 
 impl Walk<'_> {
@@ -69,11 +74,16 @@ impl Walk<'_> {
 
     fn open(&mut self, is_array: bool) {
         let field = self.next();
-        let secret = if let Field::Secret(kind) | Field::Secrets(kind) = field { Some(kind) } else { None };
+        let secret = match field {
+            Field::Secret(kind) | Field::Secrets(kind) => Some(kind),
+            Field::Token => Some(Kind::TOKEN),
+            _ => None,
+        };
         self.frames.push(Frame {
             field,
             next: match field {
                 Field::Secrets(kind) if is_array => Field::Secret(kind),
+                Field::Token if is_array => Field::Secret(Kind::TOKEN),
                 field if is_array => field,
                 _ => Field::Other,
             },
@@ -81,16 +91,24 @@ impl Walk<'_> {
             described_from: self.described.len(),
             // A list of cookies has the value of each in a field.
             typed_kind: secret,
-            is_message: false,
+            token: None,
+            is_text: false,
+            named: None,
+            is_array,
         });
     }
 
     fn close(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
+        match frame.token {
+            Some(token) if frame.is_text => self.look_into(token, false),
+            Some(token) => self.take(token, Kind::TOKEN),
+            None => {}
+        }
         let has_typed = self.typed.len() > frame.typed_from;
         let kind = match frame.typed_kind {
             None if has_typed || frame.field == Field::Target => self.described_kind(frame.described_from),
-            kind => kind,
+            kind => kind.filter(|_| !frame.is_text),
         };
         self.described.truncate(frame.described_from);
         match kind {
@@ -112,7 +130,8 @@ impl Walk<'_> {
 
     /// What the texts say, from this one on.
     fn described_kind(&self, from: usize) -> Option<Kind> {
-        self.described[from..].iter().find_map(|range| described(&decoded(&self.json[range.clone()])))
+        let texts = || self.described[from..].iter().map(|range| decoded(&self.json[range.clone()]));
+        if texts().any(|text| takes_no_text(&text)) { None } else { texts().find_map(|text| described(&text)) }
     }
 
     /// Takes the string at `start`, and gives the position behind it.
@@ -135,6 +154,8 @@ impl Walk<'_> {
         let name = decoded(&self.json[content.clone()]);
         let next = self.search.rules().field(&name).map_or_else(|| field(&name), Field::Secret);
         if let Some(frame) = self.frames.last_mut() {
+            // Of an assistant_message, or of what a model's provider says of each token.
+            frame.is_text |= matches!(&*name, "is_final" | "logprob");
             frame.next = match frame.field {
                 Field::Secrets(kind) if !is_of_schema(&name) => Field::Secret(kind),
                 _ => next,
@@ -144,9 +165,14 @@ impl Walk<'_> {
     }
 
     fn value(&mut self, content: Range<usize>) {
+        if let Some(kind) = self.named_before(&content) {
+            return self.take(content, kind);
+        }
         match self.next() {
-            Field::Secret(Kind::TOKEN) if self.frames.last().is_some_and(|frame| frame.is_message) => {
-                self.look_into(content, false)
+            Field::Token => {
+                if let Some(earlier) = self.frames.last_mut().and_then(|frame| frame.token.replace(content)) {
+                    self.take(earlier, Kind::TOKEN);
+                }
             }
             Field::Secret(kind) | Field::Secrets(kind) => self.take(content, kind),
             Field::Phone => self.look_into(content, true),
@@ -154,13 +180,6 @@ impl Walk<'_> {
                 match other {
                     Field::Typed => self.typed.push(content.clone()),
                     Field::Described | Field::Target => self.described.push(content.clone()),
-                    Field::Type => {
-                        let is_message = &self.json[content.clone()] == "assistant_message";
-                        if let Some(frame) = self.frames.last_mut() {
-                            frame.is_message |= is_message;
-                        }
-                        self.described.push(content.clone());
-                    }
                     _ => {}
                 }
                 self.look_into(content, false);
@@ -168,11 +187,23 @@ impl Walk<'_> {
         }
     }
 
+    /// The kind that the string before `content` in an array names, as in `["Authorization", "Bearer abc1"]` and `["--password",
+    /// "hunter2"]`. Other lists have names of fields only, so the value must not be a word.
+    fn named_before(&mut self, content: &Range<usize>) -> Option<Kind> {
+        let frame = self.frames.last_mut().filter(|frame| frame.is_array)?;
+        let text = &self.json[content.clone()];
+        let named = std::mem::replace(&mut frame.named, secret(text));
+        named.filter(|_| frame.named.is_none() && (is_random(text) || scheme_length(text) > 0))
+    }
+
     /// Takes a whole string as a value of this kind, but for the name of an authentication scheme.
     fn take(&mut self, content: Range<usize>, kind: Kind) {
         let start = content.start + scheme_length(&self.json[content.clone()]);
         let range = start..content.end;
         let text = &self.json[range.clone()];
+        if is_reference(text) {
+            return;
+        }
         if self.search.is_lookalike(text) {
             self.look_into(range, false);
         } else if !text.is_empty() {

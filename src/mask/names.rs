@@ -10,6 +10,8 @@ pub(super) enum Field {
     Secret(Kind),
     /// Several, each under a name of its own where they are an object.
     Secrets(Kind),
+    /// A secret, or a piece of text that a model writes.
+    Token,
     /// A phone number, in whatever form.
     Phone,
     /// What is typed, or set: a secret where the field that it is typed into is one for secrets.
@@ -20,21 +22,19 @@ pub(super) enum Field {
     Target,
     /// A call's arguments, or where JSON-RPC has the target.
     Arguments,
-    /// The type of a record, or of a field of a form.
-    Type,
     Other,
 }
 
 /// What the value of the field with this name is, in whatever spelling.
 pub(super) fn field(name: &str) -> Field {
-    match name {
-        "text" | "value" | "keys" => Field::Typed,
-        "name" | "element" | "label" | "role" | "id" | "key" | "field" | "selector" | "placeholder" | "context" => {
-            Field::Described
-        }
+    match &*name.to_ascii_lowercase() {
+        "text" | "value" | "values" | "val" | "keys" => Field::Typed,
+        "name" | "element" | "label" | "role" | "id" | "key" | "field" | "header" | "variable" | "selector"
+        | "locator" | "xpath" | "css" | "path" | "ref" | "uid" | "placeholder" | "context" => Field::Described,
+        "token" => Field::Token,
         "target" => Field::Target,
         "arguments" | "args" | "edited_arguments" | "params" | "input" | "_meta" => Field::Arguments,
-        "type" => Field::Type,
+        "type" => Field::Described,
         _ => match secret(name) {
             Some(kind) if name.ends_with(['s', 'S']) && !name.ends_with("ss") => Field::Secrets(kind),
             Some(kind) => Field::Secret(kind),
@@ -85,7 +85,22 @@ pub(super) fn described(text: &str) -> Option<Kind> {
     if text.len() > LONGEST {
         return None;
     }
-    secret(text).or_else(|| is_password(&without_placeholders(text)).then_some(Kind::PASSWORD))
+    secret(&without_form_words(text)).or_else(|| is_password(&without_placeholders(text)).then_some(Kind::PASSWORD))
+}
+
+/// Whether nothing can be typed into what has this role or is of this type: "Show password" is a button.
+pub(super) fn takes_no_text(role: &str) -> bool {
+    ["button", "link", "heading", "label", "tab", "checkbox", "radio", "switch", "menuitem", "option", "img"]
+        .iter()
+        .any(|known| role.eq_ignore_ascii_case(known))
+}
+
+/// The name of a field without the words for its form and its place: "OTP input field in the login form".
+fn without_form_words(text: &str) -> String {
+    let words = split(text).into_iter().map(str::to_lowercase);
+    let name = words.take_while(|word| !matches!(&**word, "in" | "on" | "of" | "for"));
+    let is_form = |word: &String| matches!(&**word, "field" | "box" | "textbox" | "edit" | "entry" | "line");
+    if text.contains('<') { String::new() } else { name.filter(|word| !is_form(word)).collect::<Vec<_>>().join(" ") }
 }
 
 fn is_password(text: &str) -> bool {
@@ -141,11 +156,23 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
         {
             Kind::PASSWORD
         }
-        "otp" | "totp" | "pin" | "tan" | "cvv" | "cvc" | "passkey" => Kind::CODE,
-        "code"
+        "otp" | "totp" | "pin" | "tan" | "cvv" | "cvv2" | "cvc" | "cvc2" | "passkey" => Kind::CODE,
+        "code" | "codes"
             if matches!(
                 before,
-                "time" | "verification" | "security" | "auth" | "login" | "sms" | "mfa" | "2fa" | "backup"
+                "time"
+                    | "verification"
+                    | "confirmation"
+                    | "security"
+                    | "auth"
+                    | "login"
+                    | "sms"
+                    | "mfa"
+                    | "2fa"
+                    | "backup"
+                    | "recovery"
+                    | "unlock"
+                    | "device"
             ) =>
         {
             Kind::CODE
@@ -160,8 +187,12 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
             Kind::TOKEN
         }
         "jwt" | "authorization" | "authtoken" | "accesstoken" | "refreshtoken" | "idtoken" | "bearer" => Kind::TOKEN,
-        "cookie" | "cookies" | "setcookie" => Kind::COOKIE,
-        "secret" | "secrets" | "clientsecret" => Kind::SECRET,
+        "cookie" | "cookies" | "setcookie" | "jsessionid" | "phpsessid" => Kind::COOKIE,
+        "secret" | "secrets" | "clientsecret" | "mnemonic" | "psk" => Kind::SECRET,
+        "phrase" if matches!(before, "pass" | "seed" | "recovery") => Kind::SECRET,
+        "answer" if before == "security" => Kind::SECRET,
+        // Of URLs that give access.
+        "signature" if matches!(before, "amz" | "goog" | "access") => Kind::SECRET,
         "key" | "keys"
             if matches!(
                 before,
@@ -176,6 +207,11 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
                     | "account"
                     | "consumer"
                     | "license"
+                    | "deploy"
+                    | "ssh"
+                    | "hmac"
+                    | "session"
+                    | "shared"
             ) =>
         {
             Kind::KEY

@@ -68,7 +68,7 @@ fn card_from(bytes: &[u8], groups: &[Group]) -> Option<usize> {
 }
 
 fn is_gap_of_card(gap: &[u8]) -> bool {
-    (1..=2).contains(&gap.len()) && gap.iter().all(|byte| b" -".contains(byte)) || gap == b"."
+    (1..=2).contains(&gap.len()) && gap.iter().all(|byte| b" -".contains(byte)) || matches!(gap, b"." | b"+" | b" - ")
 }
 
 /// Whether a number may begin here: it is no part of a word, a decimal fraction or a UUID.
@@ -109,13 +109,13 @@ fn is_card(digits: &[u8]) -> bool {
         14 => matches!(three, 300..=305 | 309) || matches!(two, 36 | 38 | 39),
         // American Express, JCB.
         15 => matches!(two, 34 | 37) || matches!(four, 2131 | 1800),
-        // Visa; Mastercard; Discover, UnionPay, Maestro, RuPay; JCB; Diners Club.
+        // Visa; Mastercard; Discover, UnionPay, Maestro, RuPay; JCB; Diners Club; Mir; Troy, Humo, Uzcard.
         16 => {
             two / 10 == 4
                 || matches!(two, 50..=58 | 60 | 62..=65 | 67 | 81 | 82 | 35 | 36 | 38 | 39)
-                || matches!(four, 2200..=2204 | 2221..=2720)
+                || matches!(four, 2200..=2204 | 2221..=2720 | 9792 | 9860 | 8600)
         }
-        17 | 18 => matches!(two, 62 | 67),
+        17 | 18 => matches!(two, 62 | 67) || three == 506,
         19 => two / 10 == 4 || matches!(two, 62 | 63 | 67),
         _ => false,
     };
@@ -163,7 +163,7 @@ fn iban_at(text: &str, start: usize) -> Option<Range<usize>> {
     while characters.len() < length {
         match bytes.get(at)? {
             byte if byte.is_ascii_alphanumeric() => characters.push(byte.to_ascii_uppercase()),
-            b' ' | b'-' if is_word(bytes.get(at + 1)) => {}
+            b' ' | b'-' | b'.' | b'+' if is_word(bytes.get(at + 1)) => {}
             _ => return None,
         }
         at += 1;

@@ -7,19 +7,27 @@ use memchr::memmem;
 
 /// `getByRole('textbox', { name: 'Password' }).fill('hunter2')`
 static TYPED: Pattern = Pattern::new(
-    r#"([^;\n]*)\.(?:fill|type|pressSequentially)\((?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
+    r#"([^;\n]*)\.(?:(?:fill|type|pressSequentially|send_keys|sendKeys)\(|value *= *)(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
 );
 
-/// `- textbox "Password" [active] [ref=e7]: hunter2`
-static SHOWN: Pattern = Pattern::new(r#"(?m)^\s*- '?textbox "((?:[^"\\\n]|\\.)*)"[^:\n]*: *(\S.*)$"#);
+/// `page.fill('#password', 'hunter2')`
+static TYPED_INTO: Pattern = Pattern::new(
+    r#"\.(?:fill|type)\(['"`]((?:[^'"`\\\n]|\\.)*)['"`], *(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
+);
+
+/// `- textbox "Password" [active] [ref=e7]: hunter2`, or the value below what else there is: `- text: hunter2`
+static SHOWN: Pattern =
+    Pattern::new(r#"(?m)^\s*- '?textbox "((?:[^"\\\n]|\\.)*)"[^:\n]*:(?:(?:\n\s*- /.*){0,8}\n\s*- text:)? *(\S.*)$"#);
 
 /// Finds both.
 pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
-    let has_typed =
-        [".fill(", ".type(", ".pressSequentially("].iter().any(|call| memmem::find(bytes, call.as_bytes()).is_some());
+    let has_typed = [".fill(", ".type(", ".pressSequentially(", ".send_keys(", ".sendKeys(", ".value"]
+        .iter()
+        .any(|call| memmem::find(bytes, call.as_bytes()).is_some());
     if has_typed {
         find_behind(&TYPED, text, found);
+        find_behind(&TYPED_INTO, text, found);
     }
     if memmem::find(bytes, b"textbox \"").is_some() {
         find_behind(&SHOWN, text, found);
@@ -29,10 +37,17 @@ pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
 /// Finds the values that a pattern has behind the words for a field.
 fn find_behind(pattern: &Pattern, text: &str, found: &mut Vec<Finding>) {
     for groups in pattern.captures_iter(text) {
-        let kind: Option<Kind> = groups.get(1).and_then(|field| described(field.as_str()));
+        let kind: Option<Kind> = groups.get(1).and_then(|field| described(end_of(field.as_str())));
         let value = (2..groups.len()).find_map(|number| groups.get(number)).filter(|value| !value.is_empty());
         if let (Some(kind), Some(value)) = (kind, value) {
             found.push(Finding::new(text, value.range(), kind));
         }
     }
+}
+
+/// The end of a text, so long as a description may be.
+fn end_of(text: &str) -> &str {
+    const LONGEST: usize = 200;
+    let from = (text.len().saturating_sub(LONGEST)..).find(|at| text.is_char_boundary(*at));
+    &text[from.unwrap_or_default()..]
 }

@@ -149,6 +149,10 @@ impl Number<'_> {
         }
         let is_even = gaps.iter().all(|gap| *gap == gaps[0]);
         match &lengths[..] {
+            // Columns of numbers have blanks between them, too; area codes and exchanges begin with 2 to 9.
+            [3, 3, 4] if is_even && gaps[0] == b" " => {
+                self.groups[..2].iter().all(|group| (b'2'..=b'9').contains(&bytes[group.start]))
+            }
             [3, 3, 4] => is_even,
             [1, 3, 3, 4] => is_even && digits[0] == b'1',
             [3, 7] => gaps[0] == b"-",
@@ -168,9 +172,16 @@ impl Number<'_> {
         self.digits <= 13
             && !is_short
             && !self.is_date()
+            && (is_phone || !self.is_time())
             && !is_address
             && !is_decimal
             && lengths.iter().filter(|length| **length == 1).count() <= 1
+    }
+
+    /// Seconds or milliseconds since 1970, of the years 2020 to 2033.
+    fn is_time(&self) -> bool {
+        let digits = &self.text.as_bytes()[self.groups[0].start..];
+        self.groups.len() == 1 && matches!(self.digits, 10 | 13) && matches!(digits, [b'1', b'6'..=b'9', ..])
     }
 
     /// `2026-11-22`, `22.11.2026` and their like.

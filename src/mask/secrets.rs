@@ -27,7 +27,8 @@ static KEYS: Pattern = Pattern::new(concat!(
     r"|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{32}|sq0(?:atp|csp)-[A-Za-z0-9_-]{20,}", // Shopify, Square
     r"|hvs\.[A-Za-z0-9_-]{24,}|AGE-SECRET-KEY-1[A-Z0-9]{58}|lin_api_[A-Za-z0-9]{40}|PMAK-[A-Za-z0-9-]{40,}", // Vault, age, Linear, Postman
     r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",                                                                     // Telegram
-    r"|eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){2,4}", // JSON Web Tokens (RFC 7515, RFC 7516)
+    r"|hooks\.slack\.com/services/[A-Za-z0-9/]{20,}|discord(?:app)?\.com/api/webhooks/[0-9]+/[A-Za-z0-9_-]{40,}", // webhooks
+    r"|eyJ[A-Za-z0-9_-]{8,}(?:(?:\.[A-Za-z0-9_-]*){2,4}|\.eyJ[A-Za-z0-9_-]*)", // JSON Web Tokens (RFC 7515, RFC 7516), also cut off
     r")"
 ));
 
@@ -74,10 +75,25 @@ fn is_basic(value: &str) -> bool {
 
 /// How long the name of an authentication scheme is that `value` begins with, with the blanks behind it.
 pub(super) fn scheme_length(value: &str) -> usize {
-    const LONGEST: usize = 6;
+    const LONGEST: usize = 9;
     let length = value.bytes().take(LONGEST + 1).position(|byte| byte == b' ').unwrap_or(0);
-    let is_scheme = ["bearer", "basic", "token", "digest", "apikey"].contains(&&*value[..length].to_lowercase());
+    let is_scheme = ["bearer", "basic", "token", "digest", "apikey", "negotiate", "ntlm"]
+        .contains(&&*value[..length].to_lowercase());
     if is_scheme { value.len() - value[length..].trim_start_matches(' ').len() } else { 0 }
+}
+
+/// Whether it can be a key or a token: those are no plain words.
+pub(super) fn is_random(value: &str) -> bool {
+    value.len() >= 20 || value.len() >= 3 && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Whether it is a variable, whose value stands elsewhere: `$TOKEN`, `${TOKEN}`.
+pub(super) fn is_reference(value: &str) -> bool {
+    let belongs = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(belongs);
+    value
+        .strip_prefix('$')
+        .is_some_and(|name| is_name(name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name)))
 }
 
 const BEGIN: &str = "-----BEGIN ";
@@ -114,7 +130,7 @@ pub(super) fn leaves_private_key_open(text: &str) -> bool {
 pub(super) fn continues_private_key(text: &str) -> (bool, bool) {
     let text = text.trim();
     let is_end = text.contains(END);
-    let is_header = text.starts_with("Proc-Type:") || text.starts_with("DEK-Info:");
+    let is_header = ["Proc-Type:", "DEK-Info:", "Version:", "Comment:"].iter().any(|name| text.starts_with(name));
     let is_base64 = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
     (is_end || is_header || is_base64, is_end)
 }

@@ -20,11 +20,15 @@ fn each_kind_is_found_in_text() {
         ("amex 378282246310005 maestro 501800000009", "amex <CARD_1> maestro <CARD_2>"),
         ("to GB29 NWBK 6016 1331 9268 19 or gb29nwbk60161331926819", "to <IBAN_1> or <IBAN_1>"),
         ("<Ann.Smith+x@mail.example.co.uk>, 'o'neil@example.com'", "<<EMAIL_1>>, '<EMAIL_2>'"),
-        ("?to=ann%40example.com&x=1", "?to=<EMAIL_1>&x=1"),
+        ("?to=ann%40example.com&x=1 ann&#64;example.com", "?to=<EMAIL_1>&x=1 <EMAIL_2>"),
+        ("troy 9792000000000003, card=4111+1111+1111+1111", "troy <CARD_1>, card=<CARD_2>"),
+        ("GB29.NWBK.6016.1331.9268.19 GB29+NWBK+6016+1331+9268+19", "<IBAN_1> <IBAN_1>"),
         ("+44 (0)20 7946 0018 and (555) 123-4567 x12, 030/1234567", "<PHONE_1> and <PHONE_2>, <PHONE_3>"),
         ("call me on 445 6271 tomorrow. Tel.: 1234567", "call me on <PHONE_1> tomorrow. Tel.: <PHONE_2>"),
         ("key sk-ant-api03-AbCdEfGhIjKlMnOpQrSt, AKIAIOSFODNN7EXAMPLE", "key <KEY_1>, <KEY_2>"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl!", "<JWT_1>!"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx is cut off", "<JWT_1> is cut off"),
+        ("https://hooks.slack.com/services/T00000000/B00000000/abcdefgh1", "https://<KEY_1>"),
         ("curl -H 'Authorization: Bearer abc123def' x", "curl -H 'Authorization: Bearer <TOKEN_1>' x"),
         ("authorization: basic YW5uOmh1bnRlcjI=", "authorization: basic <TOKEN_1>"),
         ("postgres://ann:hunter2@db:5432/x?y", "postgres://<CREDENTIALS_1>@db:5432/x?y"),
@@ -34,6 +38,26 @@ fn each_kind_is_found_in_text() {
         ),
         ("Cookie: sid=1; theme=dark", "Cookie: <COOKIE_1>"),
         ("x -----BEGIN PRIVATE KEY-----\\nMIIB\\n-----END PRIVATE KEY----- y", "x <PRIVATE_KEY_1> y"),
+    ]);
+}
+
+#[test]
+fn each_way_to_assign_a_secret_is_known() {
+    check(&[
+        ("DB_PASSWORD=Xk9(m;P2!q\nUSER=ann", "DB_PASSWORD=<PASSWORD_1>\nUSER=ann"),
+        (r#"docker run -e "DB_PASSWORD=a&b" x"#, r#"docker run -e "DB_PASSWORD=<PASSWORD_1>" x"#),
+        (
+            "user[password]=hunter2&x=1 user%5Btoken%5D=abc1",
+            "user[password]=<PASSWORD_1>&x=1 user%5Btoken%5D=<TOKEN_1>",
+        ),
+        ("os.environ['API_KEY'] = 'abc123'", "os.environ['API_KEY'] = '<KEY_1>'"),
+        ("{b'token': b'abc123def', 'password': u'x123'}", "{b'token': b'<TOKEN_1>', 'password': u'<PASSWORD_1>'}"),
+        (":password => \"hunter2\"", ":password => \"<PASSWORD_1>\""),
+        ("tool --password hunter2 --token 'abc 1'", "tool --password <PASSWORD_1> --token '<TOKEN_1>'"),
+        ("machine x login ann password hunter2", "machine x login ann password <PASSWORD_1>"),
+        ("Your password is 'hunter2'.", "Your password is '<PASSWORD_1>'."),
+        ("Your verification code is: 123456. PIN 1234", "Your verification code is: <CODE_1>. PIN <CODE_2>"),
+        ("<server><password>hunter2</password></server>", "<server><password><PASSWORD_1></password></server>"),
     ]);
 }
 
@@ -48,11 +72,20 @@ fn what_only_looks_alike_stays() {
         "call 100000 times, message 1234567 of 12345678",
         "https://example.com:8080/a@b ssh://git@example.com/x",
         "GB29 NWBK 6016 1331 9268 18 and XX29NWBK60161331926819",
+        "foo@v1.2.3.tar.gz, pkg@1.2.3-beta.com, user@1000.service, sprite@1.5x.png, avatar@large.png",
+        "100 200 3000, 512 000 0000",
+        "called at 1700000000000",
+        "password=$PASSWORD token=${TOKEN} password: ******** pin = 13 let password = get_password()",
+        "--password STRING --token-file path1 <password>{password}</password> the password sha",
         "Bearer authentication and Basic understanding, Authorization: Bearer ${TOKEN}",
         "token: unexpected end of input; let token = token(); TOKEN: usize = 8; Token::Word, password: string",
         "sk-folding-cube-animation-container, task-0123456789abcdefghijkl",
         "{\"seed\":4111111111111111,\"password\":12345,\"ok\":true,\"cookie\":null,\"token\":\"\"}",
-        "{\"type\":\"assistant_message\",\"token\":\"Hello\",\"next_page_token\":\"abc\",\"password_hint\":\"a dog\",\"max_tokens\":\"7\"}",
+        "{\"token\":\"Hello\",\"is_final\":false,\"next_page_token\":\"abc\",\"password_hint\":\"a dog\",\"max_tokens\":\"7\"}",
+        "{\"token\":\"Buying a lamp.\",\"is_final\":false,\"kind\":\"progress\",\"type\":\"assistant_message\"}",
+        "{\"logprobs\":[{\"token\":\"Hello\",\"logprob\":-0.1}],\"token\":{\"text\":\"Hello\",\"logprob\":-0.1}}",
+        "{\"role\":\"button\",\"name\":\"Show password\",\"value\":\"off\",\"headers\":{\"Authorization\":\"Bearer ${TOKEN}\"}}",
+        "[[\"user\",\"password\",\"token\"],[\"password\",\"password2\"],[\"pin\",\"code\"]]",
         "{\"properties\":{\"password\":{\"type\":\"string\",\"description\":\"Yours\"}}}",
         "{\"arguments\":{\"element\":\"Search\",\"text\":\"hunter2\"}}",
     ] {
@@ -100,10 +133,10 @@ fn fields_are_known_by_their_names_in_any_spelling() {
             "PASSWORD",
             "password Password PASSWORD userPassword user-password new_password passwordConfirmation password2 passwd pwd db_pass contraseña",
         ),
-        ("CODE", "otp OTP pin cardPin otp-code verification_code cvv"),
+        ("CODE", "otp OTP pin cardPin otp-code verification_code cvv cvv2 backup_code"),
         ("TOKEN", "token accessToken ACCESS_TOKEN refresh-token csrf_token Authorization proxy-authorization jwt"),
-        ("COOKIE", "cookie Cookie cookies set-cookie SetCookie"),
-        ("SECRET", "secret client_secret clientSecret"),
+        ("COOKIE", "cookie Cookie cookies set-cookie SetCookie JSESSIONID"),
+        ("SECRET", "secret client_secret clientSecret seed_phrase mnemonic X-Amz-Signature"),
         ("KEY", "api_key apiKey API-KEY x-api-key private_key apikey secretAccessKey"),
     ] {
         for name in names.split(' ') {
@@ -127,6 +160,12 @@ fn fields_are_known_by_their_names_in_any_spelling() {
             r#"{"cookies":{"sid":"abc","a":1},"secrets":{"db":"x"},"properties":{"cookies":{"type":"array","items":{"type":"string"}}}}"#,
             r#"{"cookies":{"sid":"<COOKIE_1>","a":1},"secrets":{"db":"<SECRET_1>"},"properties":{"cookies":{"type":"array","items":{"type":"string"}}}}"#,
         ),
+        (
+            r#"[["Authorization","Bearer abc"],["X-Api-Key","abc1"],["Accept","a/b1"]]"#,
+            r#"[["Authorization","Bearer <TOKEN_1>"],["X-Api-Key","<KEY_1>"],["Accept","a/b1"]]"#,
+        ),
+        (r#"["login","--password","hunter2"]"#, r#"["login","--password","<PASSWORD_1>"]"#),
+        (r#"{"Name":"Password","Value":"abc"}"#, r#"{"Name":"Password","Value":"<PASSWORD_1>"}"#),
         (r#"{"phone":"445 6271","homePhone":"1234567"}"#, r#"{"phone":"<PHONE_1>","homePhone":"<PHONE_2>"}"#),
     ]);
 }
@@ -151,6 +190,14 @@ fn what_is_typed_into_a_field_for_passwords_is_masked() {
             r#"{"tool":"browser_type","args":{"element":"密码","text":"<PASSWORD_1>"}}"#,
         ),
         (
+            r#"{"tool":"browser_type","args":{"element":"OTP input field in the form","text":"123987"}}"#,
+            r#"{"tool":"browser_type","args":{"element":"OTP input field in the form","text":"<CODE_1>"}}"#,
+        ),
+        (
+            r#"{"cmd":"type_text","args":{"path":"LineEdit:placeholder(\"Password\")","text":"hunter2"}}"#,
+            r#"{"cmd":"type_text","args":{"path":"LineEdit:placeholder(\"Password\")","text":"<PASSWORD_1>"}}"#,
+        ),
+        (
             r##"{"tool":"fill","args":{"fields":[{"name":"User","value":"ann"},{"type":"password","value":"hunter2"},{"selector":"#password","value":"x"}]}}"##,
             r##"{"tool":"fill","args":{"fields":[{"name":"User","value":"ann"},{"type":"password","value":"<PASSWORD_1>"},{"selector":"#password","value":"<PASSWORD_2>"}]}}"##,
         ),
@@ -163,6 +210,14 @@ fn what_playwright_says_of_a_field_for_passwords_is_masked() {
         (
             "await page.getByRole('textbox', { name: 'Password' }).fill('hunt\\'er2');\nawait page.getByLabel('User').fill('ann');",
             "await page.getByRole('textbox', { name: 'Password' }).fill('<PASSWORD_1>');\nawait page.getByLabel('User').fill('ann');",
+        ),
+        (
+            "await page.fill('#password', 'hunter2');\ndocument.querySelector('#password').value = 'hunter2'",
+            "await page.fill('#password', '<PASSWORD_1>');\ndocument.querySelector('#password').value = '<PASSWORD_1>'",
+        ),
+        (
+            "- textbox \"Password\" [ref=e7]:\n  - /placeholder: Yours\n  - text: hunter2\n- textbox \"User\" [ref=e8]:\n  - text: ann",
+            "- textbox \"Password\" [ref=e7]:\n  - /placeholder: Yours\n  - text: <PASSWORD_1>\n- textbox \"User\" [ref=e8]:\n  - text: ann",
         ),
         (
             r##"{"text":"await page.locator('#password').pressSequentially('hunter2');\n- textbox \"User\" [ref=e6]: ann\n  - textbox \"Passwort\" [active] [ref=e7]: hunter2\n"}"##,
@@ -273,6 +328,11 @@ fn nothing_takes_the_square_of_its_length() {
         ".fill('",
         "phone 123456 ",
         "\\\\",
+        "--password \\\"",
+        "<password>",
+        "[\"--pin\",",
+        "PASSWORD=",
+        "password is ",
         "\\u005cu005c",
         "<EMAIL_",
         "-----BEGIN RSA PRIVATE KEY-----",

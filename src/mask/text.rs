@@ -12,7 +12,7 @@ struct Marks {
 }
 
 const AT: u8 = 1;
-const PERCENT: u8 = 2;
+const ENCODES: u8 = 2;
 const ASSIGNS: u8 = 4;
 const LESS: u8 = 8;
 
@@ -23,7 +23,7 @@ impl Marks {
             marks.digits += usize::from(byte.is_ascii_digit());
             marks.has |= match byte {
                 b'@' => AT,
-                b'%' => PERCENT,
+                b'%' | b'&' => ENCODES,
                 b':' | b'=' => ASSIGNS,
                 b'<' => LESS,
                 _ => 0,
@@ -46,11 +46,15 @@ pub(super) fn find(rules: &Rules, text: &str, is_phone: bool) -> Vec<Finding> {
     if marks.has(AT) && marks.has(ASSIGNS) {
         address::find_credentials(text, &mut found);
     }
-    if marks.has(AT | PERCENT) {
+    if marks.has(AT | ENCODES) {
         address::find_emails(text, &mut found);
     }
     if marks.has(ASSIGNS) {
         assigned::find(rules, text, &mut found);
+    }
+    if marks.digits > 0 {
+        assigned::find_options(rules, text, &mut found);
+        assigned::find_in_sentences(text, &mut found);
     }
     page::find(text, &mut found);
     if marks.digits >= 6 {
@@ -62,6 +66,7 @@ pub(super) fn find(rules: &Rules, text: &str, is_phone: bool) -> Vec<Finding> {
         phone::find(text, &groups, is_phone, &mut found);
     }
     if marks.has(LESS) {
+        assigned::find_in_elements(text, &mut found);
         find_lookalikes(rules, text, &mut found);
     }
     settle(text, found)

@@ -39,6 +39,36 @@ fn a_password_that_an_agent_types_stays_in_no_record() {
 }
 
 #[test]
+fn what_a_model_writes_stays_whatever_the_order_of_its_fields() {
+    let input = concat!(
+        r#"{"type":"assistant_message","token":"Buying a lamp.","is_final":false,"kind":"progress"}"#,
+        "\n",
+        r#"{"is_final":true,"kind":"answer","token":"Hello","type":"assistant_message"}"#,
+        "\n",
+        r#"{"token":"abc","type":"session"}"#,
+        "\n",
+    );
+    assert_eq!(masked(input), input.replace("abc", "<TOKEN_1>"));
+}
+
+#[test]
+fn secrets_in_commands_settings_and_lists_of_headers_are_masked() {
+    let input = concat!(
+        r#"{"command":"DB_PASSWORD='a b' app --token abc123 -H 'X-Api-Key: abc123'"}"#,
+        "\n",
+        r#"{"headers":[["Authorization","Basic abc123"],["Accept","text/html"]]}"#,
+        "\nThe password is hunter2. Your login code: 123456\n",
+    );
+    let expected = concat!(
+        r#"{"command":"DB_PASSWORD='<PASSWORD_1>' app --token <TOKEN_1> -H 'X-Api-Key: <TOKEN_1>'"}"#,
+        "\n",
+        r#"{"headers":[["Authorization","Basic <TOKEN_1>"],["Accept","text/html"]]}"#,
+        "\nThe password is <PASSWORD_2>. Your login code: <CODE_1>\n",
+    );
+    assert_eq!(masked(input), expected);
+}
+
+#[test]
 fn a_line_that_cannot_be_looked_into_is_withheld() {
     let secret = format!("{{\"password\":\"hunter2{}\"}}", " ".repeat(3000));
     let deep = format!("{}\"hunter2\"{}", "[".repeat(600), "]".repeat(600));

@@ -157,6 +157,8 @@ fn asked(met: &mut Met) {
     assert_eq!(gate.end_after_close().status.code(), Some(0));
     let said = met.runs(&mut command("hitl-gate"), &answer);
     assert_eq!(said[0]["type"], "error", "whoever makes the calls can't approve them");
+    let said = met.runs(command("jsonl-mask").args(["--max-line", "10"]), "{\"long\":\"hunter2\"}\n");
+    assert_eq!(said[0]["type"], "error", "a line that cannot be masked is withheld");
 }
 
 /// A call that a client allows for the session, and takes back.
