@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// Replace personal data and secrets in lines by placeholders
 ///
-/// Reads lines, JSON or text, and writes each with card numbers, IBANs, e-mail addresses, phone numbers, keys, tokens, private keys, credentials
-/// in URLs, and the values of fields such as "password" and "cookie" replaced by placeholders: <EMAIL_1>. A value has the same placeholder
-/// for the whole run. All other bytes stay. There is no way back: no file maps placeholders to values.
+/// Reads lines of JSON or text and writes them with card numbers, IBANs, e-mail addresses, phone numbers, keys, tokens, private keys, credentials
+/// in URLs, and the values of fields such as "password" and "cookie" replaced by placeholders: <EMAIL_1>. Within a run, a value always gets the
+/// same placeholder. All other bytes are unchanged. Masking cannot be undone.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Mask what the rules in this TOML file describe as well
+    /// Also mask what the rules in this TOML file describe
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     #[command(flatten)]
@@ -31,18 +31,18 @@ pub struct Arguments {
 const NAME: &str = "jsonl-mask";
 const AFTER_HELP: &str = "\
 Examples:
-  A log that can be shown to others:
+  Make a copy of a log that can be shared:
     jsonl-mask < run.jsonl > shared.jsonl
   Record a session without its secrets:
     calls | mcp-pipe -- SERVER | jsonl-mask | jsonl-record results.jsonl
-  Customer numbers as well, with rules.toml: [[rule]], name = \"CUSTOMER\", regex = 'C-\\d{6}', fields = [\"customer_id\"]:
+  Also mask customer numbers, with rules.toml: [[rule]], name = \"CUSTOMER\", regex = 'C-\\d{6}', fields = [\"customer_id\"]:
     jsonl-mask --rules rules.toml < run.jsonl
 
-A value is found by its decoded text, also in JSON text within a string, and in keys. Numbers of JSON stay. A text in the input that looks
-like a placeholder is written with an underscore: <_EMAIL_1>. A line that is not looked into (--max-line, --max-depth) is withheld: an
-error record stands in its place. After 262,144 different values, each further one gets the number 0.
+Strings are decoded before they are searched, also JSON within a string; object keys are searched, too. JSON numbers are unchanged. Text that
+looks like a placeholder gets an underscore: <_EMAIL_1>. A line over --max-line or --max-depth is withheld: an error record takes its place.
+After 262,144 different values, further ones get the number 0.
 
-Names and postal addresses are not found. docs/masking.md has the whole list.
+Names and postal addresses are not found. docs/masking.md lists what is found and what is not.
 
 Exit status:
   0 all well; 1 a line was withheld; 2 usage, or the rules can't be read. See pipewright(7).";
