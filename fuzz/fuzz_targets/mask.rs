@@ -14,7 +14,8 @@ fuzz_target!(|line: &[u8]| {
     // Bytes that are no UTF-8 stay, so that such a line is JSON neither before nor after.
     if let Ok(text) = std::str::from_utf8(line) {
         let masked = std::str::from_utf8(&masked).expect("text stays text");
-        assert_eq!(is_json(line, DEPTH), is_json(masked.as_bytes(), DEPTH), "{text}\n{masked}");
+        // Not the reverse: the only byte that is wrong may be part of a value.
+        assert!(!is_json(line, DEPTH) || is_json(masked.as_bytes(), DEPTH), "{text}\n{masked}");
         assert_eq!(Masker::new(Rules::default(), DEPTH).text(text).is_empty(), text.is_empty());
         // In a string, next to whatever the line says.
         let quoted = serde_json::to_string(text).expect("text");
