@@ -84,7 +84,7 @@ pub(super) fn find_in_elements(text: &str, found: &mut Vec<Finding>) {
 /// "The password is hunter2", "Your verification code is 123456".
 static SENTENCE: Pattern = Pattern::new(concat!(
     r"(?-u:\b)(?i-u:(password|passwort|kennwort|passcode|passphrase)|pin|otp",
-    r"|(?:verification|confirmation|security|login|access|one-time) code)(?: (?:is|was|ist))?:? +[\x22'`]?([^\s\x22'`<>,;]+)",
+    r"|(?:verification|confirmation|security|login|access|one-time) code)(?: (?:is|was|ist))?:? +[\x22'`]?([^\s\x22'`<>,;{$\[(][^\s\x22'`<>,;]*)",
 ));
 
 /// Finds passwords and codes in sentences. A password has letters and digits there: other words say something of passwords.
@@ -140,9 +140,11 @@ fn value_behind(text: &str, at: usize, kind: Kind) -> Option<Range<usize>> {
     if let Some(quote @ ('"' | '\'' | '`')) = rest.chars().next() {
         return quoted(rest, quote).map(|value| start + value.start..start + value.end);
     }
-    // The name of a cookie stands near; only then is the end of the line looked for, so that no text is looked through twice.
-    const NEAR: usize = 100;
-    let has_cookie = || rest.bytes().take(NEAR).take_while(|byte| *byte != b'\n').any(|byte| byte == b'=');
+    // Up to the next colon, so that no text is looked through twice.
+    let has_cookie = || {
+        let mark = rest.find(['=', ':', '\n', '<', '"', '\'', '`']);
+        mark.is_some_and(|at| rest[at..].starts_with('='))
+    };
     if is_colon && kind == Kind::COOKIE && has_cookie() {
         let length = rest.find(['\n', '\r', '"', '\'', '`']).unwrap_or(rest.len());
         return Some(start..start + rest[..length].trim_end().len());

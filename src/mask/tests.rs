@@ -37,6 +37,7 @@ fn each_kind_is_found_in_text() {
             "password=<PASSWORD_1>&x=1 API_KEY: \"<KEY_1>\" pin: <CODE_1>",
         ),
         ("Cookie: sid=1; theme=dark", "Cookie: <COOKIE_1>"),
+        (&format!("Cookie: {}=1; theme=dark", "x".repeat(200)), "Cookie: <COOKIE_1>"),
         ("x -----BEGIN PRIVATE KEY-----\\nMIIB\\n-----END PRIVATE KEY----- y", "x <PRIVATE_KEY_1> y"),
     ]);
 }
@@ -77,6 +78,7 @@ fn what_only_looks_alike_stays() {
         "called at 1700000000000",
         "password=$PASSWORD token=${TOKEN} password: ******** pin = 13 let password = get_password()",
         "--password STRING --token-file path1 <password>{password}</password> the password sha",
+        "f\"password {words[2]}\"",
         "Bearer authentication and Basic understanding, Authorization: Bearer ${TOKEN}",
         "token: unexpected end of input; let token = token(); TOKEN: usize = 8; Token::Word, password: string",
         "sk-folding-cube-animation-container, task-0123456789abcdefghijkl",
