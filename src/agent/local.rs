@@ -2,6 +2,7 @@
 
 use super::plan::Status;
 use crate::json::Object;
+use crate::mask::mentions_secret;
 use crate::record::{Fields, OwnedTool};
 use serde_json::value::RawValue;
 
@@ -71,51 +72,6 @@ pub(super) fn tools() -> impl Iterator<Item = OwnedTool> {
     })
 }
 
-/// Words for secrets that no agent may ask for, in lower case.
-const SECRETS: &[&str] = &[
-    "password",
-    "passwort",
-    "passphrase",
-    "passcode",
-    "one-time",
-    "one time code",
-    "otp",
-    "2fa",
-    "two-factor",
-    "verification code",
-    "security code",
-    "cvv",
-    "cvc",
-    "pin code",
-    "pin-code",
-    "пароль",
-    "одноразов",
-    "код из смс",
-    "код подтверждения",
-    "contraseña",
-    "mot de passe",
-    "code de vérification",
-    "senha",
-    "parola",
-    "hasło",
-    "wachtwoord",
-    "lösenord",
-    "密码",
-    "验证码",
-    "密碼",
-    "驗證碼",
-    "パスワード",
-    "認証コード",
-    "비밀번호",
-    "인증번호",
-];
-
-/// Whether a question asks for a secret.
-pub(super) fn is_about_secrets(question: &str) -> bool {
-    let question = question.to_lowercase();
-    SECRETS.iter().any(|secret| question.contains(secret))
-}
-
 /// Reads a call; `None` is a tool of the world's.
 ///
 /// # Errors
@@ -135,12 +91,13 @@ pub(super) fn read(tool: &str, arguments: &RawValue) -> Option<Result<Local, Str
             }
             "assistant_ask" => {
                 let question = text("question")?;
-                if is_about_secrets(&question) {
+                let options = fields.present("options").map(|list| serde_json::from_str(list.get()));
+                let options: Option<Vec<String>> = options.transpose().map_err(|_| "\"options\" is a list of texts")?;
+                let options = options.unwrap_or_default();
+                if mentions_secret(&question) || options.iter().any(|option| mentions_secret(option)) {
                     return Ok(Local::NeedUser(question));
                 }
-                let options = fields.present("options").map(|list| serde_json::from_str(list.get()));
-                let options = options.transpose().map_err(|_| "\"options\" is a list of texts")?;
-                Local::Ask { question, options: options.unwrap_or_default() }
+                Local::Ask { question, options }
             }
             "assistant_need_user" => Local::NeedUser(text("what")?),
             "assistant_goal" => Local::Goal(text("goal")?),

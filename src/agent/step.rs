@@ -1,8 +1,8 @@
 //! Step events: what a step was, for a log that people and programs read, without the content of pages. A step is a turn of the model's, and what
 //! the loop does until the next.
 
-use super::local::is_about_secrets;
 use crate::json::Object;
+use crate::mask::mentions_secret;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ impl Step {
         copy(&PAGE, &mut self.page);
         copy(&FOCUS, &mut self.focus);
         self.is_secret |= result.get("is_secret").is_some_and(|value| *value == true);
-        self.is_secret |= result.get("focused_name").and_then(Value::as_str).is_some_and(is_about_secrets);
+        self.is_secret |= result.get("focused_name").and_then(Value::as_str).is_some_and(mentions_secret);
         copy(&["uploaded", "filename"], &mut self.transfer);
         if let Some(playing) = result.get("media").and_then(|media| media.get("playing")) {
             self.media.insert("playing".to_owned(), playing.clone());

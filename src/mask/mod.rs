@@ -22,6 +22,7 @@ mod secrets;
 mod tests;
 mod text;
 
+pub use names::mentions_secret;
 pub use rules::Rules;
 
 use crate::io::lines;

@@ -78,6 +78,39 @@ const PASSWORDS: &[&str] = &[
     "kata sandi",
 ];
 
+/// Words for one-time codes, as people are asked for them, where [`secret_word`] does not find them.
+const CODES: &[&str] = &[
+    "2fa",
+    "two-factor",
+    "pass word",
+    "geheimzahl",
+    "sicherheitscode",
+    "bestätigungscode",
+    "одноразов",
+    "код из смс",
+    "код подтверждения",
+    "code de vérification",
+    "código de verificación",
+    "验证码",
+    "驗證碼",
+    "認証コード",
+    "인증번호",
+];
+
+/// Whether a sentence is about a password or a code, such as a question for one.
+pub fn mentions_secret(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words = split(text);
+    let mut before = "".to_owned();
+    let is_named = words.iter().any(|word| {
+        let word = word.to_lowercase();
+        let kind = secret_word(&before, &word);
+        before = word;
+        kind.is_some_and(|kind| kind == Kind::PASSWORD || kind == Kind::CODE)
+    });
+    is_named || PASSWORDS.iter().chain(CODES).any(|word| lower.contains(word))
+}
+
 /// What a text on a form, or a name, says of the field beside it: that secrets are typed there.
 pub(super) fn described(text: &str) -> Option<Kind> {
     // More is no name.

@@ -460,3 +460,21 @@ proptest! {
         prop_assert_eq!(masked(&line), line);
     }
 }
+
+#[test]
+fn sentences_about_passwords_and_codes_are_told_from_others() {
+    for text in [
+        "What is your password?",
+        "Bitte PIN eingeben",
+        "Which one-time code did you get?",
+        "enter the SMS code",
+        "Введите код подтверждения",
+        "请输入验证码",
+        "your OTP, please",
+    ] {
+        assert!(super::mentions_secret(text), "{text}");
+    }
+    for text in ["Which colour?", "Which postal code?", "Shall I open the shop?", "Which key of the keyboard?"] {
+        assert!(!super::mentions_secret(text), "{text}");
+    }
+}

@@ -16,7 +16,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("spire", &["io"]),
     ("godot", &["record", "io"]),
     ("journal", &["io"]),
-    ("agent", &["record", "glob", "toml_error"]),
+    ("agent", &["record", "glob", "mask", "toml_error"]),
     ("llm", &["record"]),
     ("approvals", &["record", "io"]),
     ("mcp", &["rpc", "glob"]),
