@@ -41,9 +41,9 @@ complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Lo
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session -d 'Keep the session in this file, so that it goes on after an end of any kind; pictures are kept in the folder FILE.images' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l steps -d 'Append an event for each step to this file: the call, its outcome, and where the world is; masked, without the content of pages. At 10 MiB it is renamed, and four older ones are kept' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l steps -d 'Append an event for each step to this file (`-`: stderr): the call, its outcome, and where the world is; masked, without the content of pages. At 10 MiB it is renamed, and four older ones are kept' -r -F
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l log -d 'Append what the model shows of its reasoning to this file, masked; `-` is stderr' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session-id -d 'Put these ids on every record' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session-id -d 'The session\'s id, which is put on every record, as the following are' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l agent-id -d 'The agent\'s name in a chain' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l role -d 'What the agent does in the chain' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l chain-id -d 'The chain' -r

@@ -98,14 +98,14 @@ pub struct Arguments {
     /// Keep the session in this file, so that it goes on after an end of any kind; pictures are kept in the folder FILE.images
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     session: Option<PathBuf>,
-    /// Append an event for each step to this file: the call, its outcome, and where the world is; masked, without the content of pages.
+    /// Append an event for each step to this file (`-`: stderr): the call, its outcome, and where the world is; masked, without the content of pages.
     /// At 10 MiB it is renamed, and four older ones are kept
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     steps: Option<PathBuf>,
     /// Append what the model shows of its reasoning to this file, masked; `-` is stderr
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     log: Option<PathBuf>,
-    /// Put these ids on every record
+    /// The session's id, which is put on every record, as the following are
     #[arg(long, value_name = "ID", help_heading = "Session")]
     session_id: Option<String>,
     /// The agent's name in a chain
@@ -137,7 +137,7 @@ const NAME: &str = "agent-loop";
 const AFTER_HELP: &str = "\
 Examples:
   A goal in a browser; a person is asked before it pays, sends or deletes:
-    agent-loop -m gemini/gemini-3-flash --profile browser --goal 'Put the cheapest kettle into the cart' --
+    agent-loop -m gemini/gemini-3-flash --profile browser --goal 'Put the cheapest kettle into the cart' -- \
       policy-check -- hitl-gate -- browser-bridge https://shop.example
   The same, one message after the other, in a session that can be gone on with:
     agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
@@ -145,7 +145,7 @@ Examples:
     agent-loop --llm 'replay --as world llm.log' --goal 'Pay the open invoice.' -- replay --as world world.log
 
 Exit status:
-  0 all well; 1 a goal was not reached, or a call was denied or rejected; 2 usage; 3 the world or the model side cannot be started; 4 one of them was lost; \
+  0 all well; 1 a goal was not reached, a call was denied or rejected, a line was not taken, or a log could not be written; 2 usage; 3 the world or the model side cannot be started; 4 one of them was lost; \
   124 --deadline passed; the final record has the same number. See pipewright(7).";
 
 /// The command.

@@ -77,4 +77,6 @@ fn a_batch_shows_a_person_how_far_it_is() {
     // 7 requests of 7 and 2 tokens.
     person.exp_string("7 done, 1 failed; tokens: 49 in, 14 out; $14.0490\r\n").unwrap();
     person.exp_eof().unwrap();
+    let output = std::fs::read_to_string(place.path().join("output")).unwrap();
+    assert_eq!(output.matches(r#""cost":2.007"#).count(), 7, "{output}");
 }

@@ -89,7 +89,7 @@ fn what_only_looks_costs_no_snapshot_and_what_fails_brings_one_with_advice() {
         assert!(!newest.contains("```yaml"), "{newest}");
     }
     let failed = newest(&requests[4]);
-    assert!(failed.contains("The action failed") && failed.contains("button \\\"Find\\\" [ref="), "{failed}");
+    assert!(failed.contains("The action failed") && failed.contains("button \"Find\" [ref="), "{failed}");
     // Evidence that is not on the page is asked for again.
     assert!(requests[5]["messages"].to_string().contains("does not stand in the last observation"));
 }
