@@ -1,15 +1,14 @@
-//! Asking the model: when, with what, and what its turns decide.
+//! Asking: the model for its next call, or for a report; the person for an answer.
 
-use super::acting::{For, Planned};
 use super::budget::Limit;
 use super::conversation::{Choice, Part};
-use super::decision::{Decision, Undecided};
-use super::local::{self, Local};
+use super::deciding::ids;
+use super::decision::Undecided;
 use super::records::Pending;
 use super::turn::{self, Answer, Turn};
-use super::{Agent, Doing, Effect, FAILED, Outcome, decision, evidence};
+use super::{Agent, Doing, Effect, FAILED, Outcome};
 use crate::json::Object;
-use crate::record::{Fields, ModelCall};
+use crate::record::Fields;
 use std::time::Duration;
 
 /// What the model is asked for.
@@ -22,9 +21,6 @@ pub(super) enum Purpose {
     /// What was done so far, and how to go on: the person is asked.
     Summary,
 }
-
-/// So many turns in a row may decide nothing.
-const UNDECIDED: u32 = 3;
 
 /// A limit of cost that nothing would ever reach.
 const NO_COST: &str = "the cost is limited, and the model side does not report what a turn costs: llm-pipe takes the model's price from models.toml";
@@ -221,7 +217,14 @@ impl Agent {
     }
 
     /// Asks the person, and waits for the next message.
-    fn ask_person(&mut self, kind: &str, text: &str, question: Option<String>, pending: Pending, now: Duration) {
+    pub(super) fn ask_person(
+        &mut self,
+        kind: &str,
+        text: &str,
+        question: Option<String>,
+        pending: Pending,
+        now: Duration,
+    ) {
         let record = Object::default().text("type", "assistant_message").text("token", text).put("is_final", true);
         let record = record.text("kind", kind).put_some("question", question);
         let record = self.settings.ids.put(record, &self.plan).end();
@@ -230,138 +233,6 @@ impl Agent {
         self.budget.hold(now);
         self.doing = Doing::Waiting(pending);
         self.report_status("waiting_user", pending, None);
-    }
-
-    fn count_turn(&mut self) {
-        self.budget.steps += 1;
-        self.budget.all_steps += 1;
-    }
-
-    fn take_undecided(&mut self, undecided: Undecided, now: Duration) {
-        let Undecided { call_id, why } = undecided;
-        self.step.fail(&why);
-        match &call_id {
-            Some(call_id) => self.conversation.result(call_id, &why, true),
-            None => self.conversation.say(&Part::Text(format!("Error: {why}"))),
-        }
-        self.undecided += 1;
-        if self.undecided == UNDECIDED {
-            let why = format!("{UNDECIDED} turns of the model in a row decide nothing: {why}");
-            self.finish(Outcome::Failed, &why, FAILED, now);
-        }
-    }
-
-    fn take_turn(&mut self, turn: &Turn, now: Duration) {
-        self.count_turn();
-        let others = ids(turn.calls.get(1..).unwrap_or_default());
-        if turn.stop == "refusal" && turn.calls.is_empty() {
-            return self.finish(Outcome::Failed, &format!("the model refuses: {}", turn.text.trim()), FAILED, now);
-        }
-        let decision = decision::read(turn, &self.tools).and_then(|decision| {
-            let own = local::read(&decision.tool, &decision.arguments);
-            let call_id = decision.call_id.clone();
-            own.transpose().map(|own| (decision, own)).map_err(|why| Undecided { call_id, why })
-        });
-        match decision {
-            Err(undecided) => {
-                // In the order of the calls.
-                let call_id = undecided.call_id.clone();
-                self.take_undecided(undecided, now);
-                self.refuse_others(&others.into_iter().filter(|id| Some(id) != call_id.as_ref()).collect::<Vec<_>>());
-            }
-            Ok((decision, own)) => {
-                self.undecided = 0;
-                if !decision.progress.is_empty() {
-                    self.say("progress", &decision.progress);
-                    self.step.progress(&decision.progress);
-                }
-                match own {
-                    Some(own) => self.take_own(own, &decision, &others, now),
-                    None => self.act(decision, others),
-                }
-            }
-        }
-    }
-
-    fn act(&mut self, decision: Decision, others: Vec<String>) {
-        self.budget.actions += 1;
-        let Decision { call_id, tool, arguments, .. } = decision;
-        let purpose = For::Action { call_id, others };
-        self.queue.push_back(Planned { tool, arguments: arguments.get().to_owned(), purpose });
-    }
-
-    /// A call of one of the loop's own tools.
-    fn take_own(&mut self, own: Local, decision: &Decision, others: &[String], now: Duration) {
-        let reply = |agent: &mut Agent, text: &str, is_error: bool| {
-            let error = is_error.then_some(("invalid_args", text));
-            agent.step.call(&decision.tool, decision.arguments.get(), error);
-            agent.answer_own(decision.call_id.as_deref(), &decision.tool, text, is_error);
-            agent.refuse_others(others);
-        };
-        // With a goal of its own, nothing is done after it.
-        let is_last_word = self.run.goal.is_some() && matches!(own, Local::Done { .. });
-        if !self.inbox.is_empty() && (is_last_word || !own.asked().is_empty()) {
-            let why = "the person has said something since, which follows: call it again if that changes nothing";
-            return reply(self, why, true);
-        }
-        if !matches!(own, Local::Done { .. }) {
-            self.history.add(own.describe());
-        }
-        match own {
-            Local::Done { reason, evidence } => {
-                let is_missed = self.settings.profile.needs_evidence
-                    && !self.missed_evidence
-                    && !evidence::is_observed(&evidence, &self.seen);
-                if is_missed {
-                    self.missed_evidence = true;
-                    let why = "the evidence does not stand in the last observation: look again, and give a text that stands there word for word, or go on";
-                    return reply(self, why, true);
-                }
-                reply(self, "ok", false);
-                self.say("answer", &reason);
-                self.finish(Outcome::Done, &reason, 0, now);
-            }
-            Local::Ask { .. } => {
-                reply(self, "The person is asked; the answer is in the next message.", false);
-                self.step.ask(own.asked(), false);
-                self.ask_person("question", own.asked(), own.question(), Pending::Question, now);
-            }
-            Local::NeedUser(what) => {
-                reply(self, "The person does it; the next message comes when it is done.", false);
-                self.step.ask(&what, true);
-                self.ask_person("question", &what, None, Pending::Manual, now);
-            }
-            Local::Goal(goal) => {
-                reply(self, "ok", false);
-                self.goal = Some(goal);
-                self.report_status("running", Pending::None, None);
-            }
-            Local::Plan(steps) => {
-                self.plan.replace(steps);
-                reply(self, "ok", false);
-                self.report_plan();
-            }
-            Local::Progress { step_id, status, result } => match self.plan.progress(&step_id, status) {
-                Ok(()) => {
-                    reply(self, "ok", false);
-                    let (plan_id, _) = self.plan.ids().unwrap_or_default();
-                    let record = Object::default().text("type", "plan_progress").text("plan_id", &plan_id);
-                    let record =
-                        record.text("step_id", &step_id).text("result", &result).text("status", &status.to_string());
-                    let record = self.settings.ids.put_own(record).end();
-                    self.effects.push(Effect::Session(record));
-                    self.report_plan();
-                }
-                Err(why) => reply(self, &why, true),
-            },
-        }
-    }
-
-    fn report_plan(&mut self) {
-        let (plan_id, _) = self.plan.ids().unwrap_or_default();
-        let record = self.plan.put(Object::default().text("type", "plan_update").text("plan_id", &plan_id));
-        let record = self.settings.ids.put_own(record).end();
-        self.effects.push(Effect::Session(record));
     }
 
     /// Begins a new conversation, with what is needed of the old one.
@@ -391,8 +262,4 @@ impl Agent {
         }
         self.conversation.say_again(unsent);
     }
-}
-
-fn ids(calls: &[ModelCall]) -> Vec<String> {
-    calls.iter().map(|call| call.call_id.clone()).collect()
 }

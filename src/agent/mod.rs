@@ -6,6 +6,7 @@ mod acting;
 mod asking;
 mod budget;
 mod conversation;
+mod deciding;
 mod decision;
 mod ending;
 mod evidence;
