@@ -8,7 +8,7 @@ use rexpect::session::spawn_command;
 fn a_gate_and_the_loop_ask_at_one_terminal() {
     let place = Place::new(&[
         r#"{"text":"I echo.","calls":[{"tool_name":"echo","arguments":{}}]}"#,
-        r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red or blue?"}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red or blue?","options":["red","blue"]}}]}"#,
         r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"Red it is."}}]}"#,
     ]);
     let rules = place.path("rules.toml");
@@ -22,10 +22,30 @@ fn a_gate_and_the_loop_ask_at_one_terminal() {
     person.exp_string("> ").unwrap();
     person.send_line("y").unwrap();
     person.exp_string("approved").unwrap();
-    person.exp_string("Red or blue?").unwrap();
-    person.exp_string("Your answer:").unwrap();
+    person.exp_string("Red or blue?\r\n  red\r\n  blue\r\nYour answer:").unwrap();
     person.send_line("red").unwrap();
     person.exp_string("Red it is.").unwrap();
     person.exp_eof().unwrap();
     assert!(super::read(&place.path("requests")).contains("The person says: red"));
+}
+
+#[test]
+fn what_was_typed_before_a_question_is_no_answer_and_texts_keep_their_lines() {
+    let place = Place::new(&[
+        r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["look","act"]}}],"sleep_ms":600}"#,
+        r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Delete all?"}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"First line.\nSecond line."}}]}"#,
+    ]);
+    let mut agent = place.agent(&["--goal", "g", "--"]);
+    agent.arg(example("stand-in-world")).env("TERM", "dumb");
+    let mut person = spawn_command(agent, Some(20_000)).unwrap();
+    person.send_line("yes").unwrap();
+    person.exp_string("  [running] look\r\n  [pending] act\r\n").unwrap();
+    person.exp_string("Your answer:").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    person.send_line("no").unwrap();
+    person.exp_string("First line.\r\nSecond line.\r\n").unwrap();
+    person.exp_eof().unwrap();
+    let requests = super::read(&place.path("requests"));
+    assert!(requests.contains("The person says: no") && !requests.contains("The person says: yes"), "{requests}");
 }
