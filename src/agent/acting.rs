@@ -142,7 +142,7 @@ impl Agent {
         self.note(&call.planned, &result);
         match &call.planned.purpose {
             For::Action { .. } => {
-                let record = self.settings.ids.add(line, fields);
+                let record = self.settings.ids.add(line, fields, &self.plan);
                 self.effects.push(Effect::Session(record));
                 let events = fields.get("events").map(RawValue::get).filter(|events| *events != "[]");
                 self.take_action(&call, result, events, now);

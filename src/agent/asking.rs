@@ -142,7 +142,8 @@ impl Agent {
         match Fields::read(line).ok().and_then(|fields| fields.text("type")).as_deref() {
             Some("assistant_message") => {
                 let fields = Fields::read(line);
-                let record = fields.map_or_else(|_| line.to_owned(), |fields| self.settings.ids.add(line, &fields));
+                let record =
+                    fields.map_or_else(|_| line.to_owned(), |fields| self.settings.ids.add(line, &fields, &self.plan));
                 self.effects.push(Effect::Session(record));
             }
             Some("model_request") => {

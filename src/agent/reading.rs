@@ -127,19 +127,19 @@ impl Agent {
             },
             Some("observation") => {
                 self.keep_report(line, &fields);
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
             }
             // The result of a call of the person's, or a record of a gate. Others are the loop's to give.
             Some("tool_result" | "status" | "policy_request" | "policy_result" | "input_request" | "error") => {
                 if fields.text("type").as_deref() == Some("tool_result") {
                     self.foreign_calls = self.foreign_calls.saturating_sub(1);
                 }
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
             }
             // The short form.
             None if fields.get("id").is_some() => {
                 self.foreign_calls = self.foreign_calls.saturating_sub(1);
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields)));
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
             }
             other => {
                 let what = other.unwrap_or("without a type");

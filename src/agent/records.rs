@@ -18,16 +18,19 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// A record of the world's, JSON text, with those of the agent that it does not have.
-    pub(super) fn add(&self, record: &str, fields: &Fields<'_>) -> String {
+    /// A record of the world's, JSON text, with those that it does not have.
+    pub(super) fn add(&self, record: &str, fields: &Fields<'_>, plan: &Plan) -> String {
+        let (plan_id, step_id) = plan.ids().unzip();
         let own = [
-            ("session_id", &self.session_id),
-            ("agent_id", &self.agent_id),
-            ("role", &self.role),
-            ("chain_id", &self.chain_id),
+            ("session_id", self.session_id.as_deref()),
+            ("plan_id", plan_id.as_deref()),
+            ("step_id", step_id.flatten()),
+            ("agent_id", self.agent_id.as_deref()),
+            ("role", self.role.as_deref()),
+            ("chain_id", self.chain_id.as_deref()),
         ];
         let missing = own.iter().filter(|(key, _)| fields.get(key).is_none());
-        let added = missing.fold(Object::default(), |object, (key, id)| object.text_some(key, id.as_deref())).end();
+        let added = missing.fold(Object::default(), |object, (key, id)| object.text_some(key, *id)).end();
         let is_ours = fields.get("type").is_some();
         match record.trim_end().strip_suffix('}').filter(|_| is_ours) {
             // A record has a type, so that a comma has to stand between.

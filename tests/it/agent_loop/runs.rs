@@ -116,7 +116,7 @@ fn a_plan_is_shown_as_it_advances() {
         r#"{"calls":[{"tool_name":"echo","arguments":{}}]}"#,
         DONE,
     ]);
-    let run = place.run(&["--goal", "g", "--agent-id", "tester", "--chain-id", "c1"], "");
+    let run = place.run(&["--goal", "g", "--agent-id", "tester", "--chain-id", "c1", "--session-id", "s1"], "");
     assert_eq!(run.status, Some(0), "{}", run.stderr);
     let plans = run.of_type("plan_update");
     let statuses = |plan: &serde_json::Value| {
@@ -130,12 +130,12 @@ fn a_plan_is_shown_as_it_advances() {
     assert_eq!(run.of_type("plan_progress")[0]["result"], "seen");
     let call = run.of_type("tool_call")[0];
     assert_eq!((&call["plan_id"], &call["step_id"]), (&"plan-1".into(), &"2".into()));
-    assert!(
-        run.records
-            .iter()
-            .filter(|record| record["type"] != "tool_result")
-            .all(|record| record["agent_id"] == "tester" && record["chain_id"] == "c1")
-    );
+    let result = run.of_type("tool_result")[0];
+    assert_eq!((&result["plan_id"], &result["step_id"]), (&"plan-1".into(), &"2".into()));
+    let has_ids = |record: &serde_json::Value| {
+        record["agent_id"] == "tester" && record["chain_id"] == "c1" && record["session_id"] == "s1"
+    };
+    assert!(run.records.iter().all(has_ids), "{:?}", run.records);
 }
 
 #[test]
