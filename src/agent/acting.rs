@@ -112,8 +112,11 @@ impl Agent {
     /// A person has decided: the world carries the call out, with these arguments where they were changed.
     pub(super) fn release_call(&mut self, edited: Option<&str>, now: Duration) {
         let Doing::World(call) = &mut self.doing else { return };
-        call.is_held = false;
-        if let Some(edited) = edited {
+        if !std::mem::take(&mut call.is_held) {
+            return;
+        }
+        if let Some(edited) = edited.filter(|edited| edited.starts_with('{')) {
+            let edited = &cut(edited, self.settings.profile.max_result);
             edited.clone_into(&mut call.planned.arguments);
             let text = format!("The person has changed the arguments of the call to {edited}.");
             self.conversation.say(&Part::Text(text));
@@ -202,10 +205,7 @@ impl Agent {
         self.answer_call(call, &framed, result.is_err());
         self.history.add(history);
         let repeated = self.repetition.act(format!("{tool} {}", call.planned.arguments), framed, is_watched);
-        if let Some(why) = repeated {
-            let nudge = format!("You are going in circles: {why}. Do something else, or call assistant_ask.");
-            self.conversation.say(&Part::Text(nudge));
-        }
+        self.report_repetition(repeated);
         match result {
             Err(_) => {
                 let steps: Vec<Planned> = self.settings.profile.on_error.iter().map(Planned::observation).collect();
@@ -221,6 +221,14 @@ impl Agent {
                 self.plan_after();
                 self.is_stale = true;
             }
+        }
+    }
+
+    /// Tells the model what it repeats.
+    pub(super) fn report_repetition(&mut self, repeated: Option<&str>) {
+        if let Some(why) = repeated {
+            let nudge = format!("You are going in circles: {why}. Do something else, or call assistant_ask.");
+            self.conversation.say(&Part::Text(nudge));
         }
     }
 

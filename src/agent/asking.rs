@@ -1,6 +1,6 @@
 //! Asking: the model for its next call, or for a report; the person for an answer.
 
-use super::budget::Limit;
+use super::budget::{Limit, Limits};
 use super::conversation::{Choice, Part};
 use super::deciding::ids;
 use super::decision::Undecided;
@@ -25,6 +25,9 @@ pub(super) enum Purpose {
 /// A limit of cost that nothing would ever reach.
 const NO_COST: &str = "the cost is limited, and the model side does not report what a turn costs: llm-pipe takes the model's price from models.toml";
 
+/// The same of tokens.
+const NO_TOKENS: &str = "the tokens are limited, and the model side does not report how many a turn has";
+
 /// What a run says at its end.
 const REPORT: &str = "Write a short report for the person, without a call: what was done, what worked and what did not, and what the next step would be.";
 
@@ -46,7 +49,8 @@ impl Agent {
         }
         if !self.shown.is_empty() {
             let shown = std::mem::take(&mut self.shown);
-            self.repetition.show(&shown);
+            let repeated = self.repetition.show(&shown);
+            self.report_repetition(repeated);
         }
         if !self.inbox.is_empty() {
             if self.run.goal.is_none() {
@@ -174,8 +178,12 @@ impl Agent {
             }
             Answer::Turn(turn) => {
                 self.budget.usage = self.budget.usage.plus(turn.usage);
-                if self.run.limits.max_cost.is_some() && turn.usage.cost.is_none() && !turn.is_cached {
-                    return self.finish(Outcome::Failed, NO_COST, FAILED, now);
+                let Limits { max_cost, max_tokens, .. } = &self.run.limits;
+                let has_no_cost = max_cost.is_some() && turn.usage.cost.is_none();
+                let has_no_tokens = max_tokens.is_some() && turn.usage.input.or(turn.usage.output).is_none();
+                if !turn.is_cached && (has_no_cost || has_no_tokens) {
+                    let why = if has_no_cost { NO_COST } else { NO_TOKENS };
+                    return self.finish(Outcome::Failed, why, FAILED, now);
                 }
                 let is_long = self.settings.compact_at.zip(turn.usage.input).is_some_and(|(most, input)| input >= most);
                 self.conversation.answer(&turn);
@@ -227,10 +235,9 @@ impl Agent {
         now: Duration,
     ) {
         let record = Object::default().text("type", "assistant_message").text("token", text).put("is_final", true);
-        let record = record.text("kind", kind).put_some("question", question);
-        let record = self.settings.ids.put(record, &self.plan).end();
-        self.question = Some(record.clone());
-        self.effects.push(Effect::Session(record));
+        let record = record.text("kind", kind).put_some("question", question).end();
+        self.effects.push(Effect::Session(self.with_ids(&record)));
+        self.question = Some(record);
         self.budget.hold(now);
         self.doing = Doing::Waiting(pending);
         self.report_status("waiting_user", pending, None);

@@ -36,7 +36,7 @@ impl Agent {
 
     pub(super) fn take_turn(&mut self, turn: &Turn, now: Duration) {
         self.count_turn();
-        let others = ids(turn.calls.get(1..).unwrap_or_default());
+        let others = others(&turn.calls);
         if turn.stop == "refusal" && turn.calls.is_empty() {
             return self.finish(Outcome::Failed, &format!("the model refuses: {}", turn.text.trim()), FAILED, now);
         }
@@ -47,10 +47,8 @@ impl Agent {
         });
         match decision {
             Err(undecided) => {
-                // In the order of the calls.
-                let call_id = undecided.call_id.clone();
                 self.take_undecided(undecided, now);
-                self.refuse_others(&others.into_iter().filter(|id| Some(id) != call_id.as_ref()).collect::<Vec<_>>());
+                self.refuse_others(&others);
             }
             Ok((decision, own)) => {
                 self.undecided = 0;
@@ -148,7 +146,18 @@ impl Agent {
     }
 }
 
-/// The ids of calls.
+/// The ids of calls, each once.
 pub(super) fn ids(calls: &[ModelCall]) -> Vec<String> {
-    calls.iter().map(|call| call.call_id.clone()).collect()
+    let mut ids: Vec<String> = Vec::new();
+    for call in calls {
+        if !ids.contains(&call.call_id) {
+            ids.push(call.call_id.clone());
+        }
+    }
+    ids
+}
+
+/// Those of the calls that are not carried out.
+fn others(calls: &[ModelCall]) -> Vec<String> {
+    ids(calls).into_iter().skip(1).collect()
 }

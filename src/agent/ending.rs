@@ -1,10 +1,12 @@
 //! How a goal ends, and what is reported then.
 
-use super::acting::Call;
+use super::acting::{Call, For, Planned};
 use super::budget::Limit;
+use super::conversation::cut;
 use super::records::Pending;
-use super::{Agent, Doing, Effect, Ended, FAILED, LATE, LOST, NOT_STARTED, Outcome};
+use super::{Agent, Doing, Effect, Ended, FAILED, LATE, LOST, NOT_STARTED, Outcome, SHORT};
 use crate::json::Object;
+use crate::record::Fields;
 use std::time::Duration;
 
 impl Agent {
@@ -38,15 +40,19 @@ impl Agent {
 
     /// The call that was under way has no result.
     pub(super) fn answer_abandoned(&mut self, call: &Call, kind: &str, why: &str) {
-        self.step.call(&call.planned.tool, &call.planned.arguments, Some((kind, why)));
+        let Planned { tool, arguments, .. } = &call.planned;
+        self.step.call(tool, arguments, Some((kind, why)));
+        if matches!(call.planned.purpose, For::Action { .. }) {
+            self.history.add(format!("{tool} {}: {kind}, may have been executed", cut(arguments, SHORT)));
+        }
         self.answer_call(call, why, true);
     }
 
     /// The world or the model side has ended.
     pub(super) fn lose(&mut self, why: &str, now: Duration) {
-        let status = if self.is_starting() { NOT_STARTED } else { LOST };
         match &self.doing {
             Doing::Ended => return,
+            Doing::Starting => return self.fail_start(why, now),
             Doing::Idle if self.closed => return,
             Doing::World(call) => {
                 let call = call.clone();
@@ -55,12 +61,43 @@ impl Agent {
             _ => {}
         }
         if self.is_working() {
-            self.finish(Outcome::Failed, why, status, now);
+            self.finish(Outcome::Failed, why, LOST, now);
         } else {
             self.effects.push(Effect::Note(why.to_owned()));
         }
         if !matches!(self.doing, Doing::Ended) {
-            self.end(status);
+            self.end(LOST);
+        }
+    }
+
+    /// The world or the model side does not start. What was to be done stays, for the next process of the session.
+    pub(super) fn fail_start(&mut self, why: &str, now: Duration) {
+        self.budget.go_on(now);
+        self.effects.push(Effect::Note(why.to_owned()));
+        if self.is_working() {
+            let record = self.final_record(Outcome::Failed, why);
+            self.report_final(&record, NOT_STARTED);
+        }
+        self.end(NOT_STARTED);
+    }
+
+    fn final_record(&self, outcome: Outcome, content: &str) -> String {
+        let record = Object::default().text("type", "final").text("outcome", outcome.name()).text("content", content);
+        let record = record.put("usage", self.budget.usage.json()).put("steps", self.budget.all_steps);
+        record.put("denied", self.denied).end()
+    }
+
+    /// Reports the last record of a goal, with the ids that hold now.
+    pub(super) fn report_final(&mut self, record: &str, status: u8) {
+        let record = self.with_ids(record);
+        self.effects.push(Effect::Final(record, status));
+    }
+
+    /// A record of our own, JSON text, with the ids that hold now.
+    pub(super) fn with_ids(&self, record: &str) -> String {
+        match Fields::read(record) {
+            Ok(fields) => self.settings.ids.add(record, &fields, &self.plan),
+            Err(_) => record.to_owned(),
         }
     }
 
@@ -70,10 +107,8 @@ impl Agent {
         self.end_step(now);
         let status = if outcome == Outcome::Done && self.denied > 0 { FAILED } else { status };
         self.status = self.status.max(status);
-        let record = Object::default().text("type", "final").text("outcome", outcome.name()).text("content", content);
-        let record = record.put("usage", self.budget.usage.json()).put("steps", self.budget.all_steps);
-        let record = self.settings.ids.put(record.put("denied", self.denied), &self.plan).end();
-        self.effects.push(Effect::Final(record.clone(), status));
+        let record = self.final_record(outcome, content);
+        self.report_final(&record, status);
         self.ended = Some(Ended { outcome, record, status });
         self.queue.clear();
         self.denied = 0;

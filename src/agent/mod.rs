@@ -85,7 +85,8 @@ Rules:
 - Call assistant_done only when you have seen that the goal is reached.";
 
 /// So many messages of the person may wait, and so many calls of the person's own.
-const WAITING: usize = 64;
+const MESSAGES: usize = 64;
+const CALLS: usize = 1024;
 
 /// The longest text of a note or an outcome, in bytes.
 const SHORT: usize = 300;
@@ -271,7 +272,7 @@ impl Agent {
 
     /// So much waits that no further input of the person is to be read.
     pub fn is_behind(&self) -> bool {
-        self.inbox.len() >= WAITING || self.foreign_calls >= WAITING
+        self.inbox.len() >= MESSAGES || self.foreign_calls >= CALLS
     }
 
     /// The process is about to end on a signal, with this status: reports it. The session goes on from what stood before.
@@ -332,6 +333,9 @@ impl Agent {
         self.budget.go_on(now);
         self.ended = None;
         self.seen.clear();
+        if self.run.goal.is_none() {
+            self.given = None;
+        }
         self.repetition = Repetition::default();
         self.history.begin_message();
         (self.undecided, self.missed_evidence) = (0, false);

@@ -33,7 +33,9 @@ impl Agent {
                 self.effects.push(Effect::World(line.to_owned()));
             }
             Some("cancel") => {
-                if self.is_working() {
+                let call_id = fields.text("call_id");
+                let is_over = call_id.is_some() && call_id.as_deref() != self.call_under_way();
+                if self.is_working() && !is_over {
                     self.inbox.clear();
                     self.abandon("the person has cancelled it", now);
                     self.finish(Outcome::Cancelled, "the person has cancelled it", FAILED, now);
@@ -50,7 +52,7 @@ impl Agent {
                     self.conversation.say(&Part::Text(text));
                     self.is_stale = true;
                     self.seen.clear();
-                    self.foreign_calls += 1;
+                    self.foreign_calls += usize::from(call.id.is_some());
                     self.effects.push(Effect::World(line.to_owned()));
                 }
                 Ok(None) => self.complain("expected a user_message, a cancel or a tool call"),
@@ -129,20 +131,20 @@ impl Agent {
                 self.keep_report(line, &fields);
                 self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
             }
-            // The result of a call of the person's, or a record of a gate. Others are the loop's to give.
-            Some("tool_result" | "status" | "policy_request" | "policy_result" | "input_request" | "error") => {
-                if fields.text("type").as_deref() == Some("tool_result") {
-                    self.foreign_calls = self.foreign_calls.saturating_sub(1);
-                }
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
-            }
-            // The short form.
-            None if fields.get("id").is_some() => {
+            // The result of a call of the person's own, also in the short form.
+            Some("tool_result") | None => {
                 self.foreign_calls = self.foreign_calls.saturating_sub(1);
                 self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
             }
-            other => {
-                let what = other.unwrap_or("without a type");
+            Some("status") if fields.get("call_id").is_some() && fields.get("pending_kind").is_none() => {
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
+            }
+            // Of a gate, or of a tool that asks the person.
+            Some("policy_request" | "policy_result" | "input_request" | "error") => {
+                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
+            }
+            // The others are the loop's to give.
+            Some(what) => {
                 self.effects.push(Effect::Note(format!(
                     "a line of the world is skipped: a record {what:?} is none of a world's"
                 )));

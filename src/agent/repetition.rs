@@ -20,19 +20,42 @@ pub(super) struct Repetition {
     /// What the world showed last, and after how many actions it has shown nothing else.
     shown: String,
     unchanged: u32,
+    /// What the world shows after the last call is still to come.
+    is_watched: bool,
     /// So often it was reported.
     reports: u32,
 }
 
 impl Repetition {
-    /// Takes a call and its outcome; `is_watched` is one after which the world should show something else. Gives what is repeated, in
+    /// Takes a call and its outcome; `is_watched` is one after which [`Repetition::show`] follows, and the world should show something else. Gives what is repeated, in
     /// words for the model.
     pub(super) fn act(&mut self, action: String, outcome: String, is_watched: bool) -> Option<&'static str> {
-        self.unchanged += u32::from(is_watched);
         self.steps.push_back((action, outcome));
         if self.steps.len() > KEPT {
             self.steps.pop_front();
         }
+        self.is_watched = is_watched;
+        if is_watched { None } else { self.find() }
+    }
+
+    /// Takes what the world shows: it is part of the outcome of the call before. Gives the same.
+    pub(super) fn show(&mut self, shown: &str) -> Option<&'static str> {
+        let is_same = self.shown == shown;
+        if !is_same {
+            shown.clone_into(&mut self.shown);
+            self.unchanged = 0;
+        }
+        if !std::mem::take(&mut self.is_watched) {
+            return None;
+        }
+        self.unchanged += u32::from(is_same);
+        if let Some((_, outcome)) = self.steps.back_mut() {
+            outcome.push_str(shown);
+        }
+        self.find()
+    }
+
+    fn find(&mut self) -> Option<&'static str> {
         let last = |back: usize| self.steps.len().checked_sub(back).map(|at| &self.steps[at]);
         let is_same = (2..=SAME).all(|back| last(back).is_some() && last(back) == last(1));
         let is_alternating = last(4).is_some() && last(1) == last(3) && last(2) == last(4) && last(1) != last(2);
@@ -51,14 +74,6 @@ impl Repetition {
         Some(why)
     }
 
-    /// Takes what the world shows.
-    pub(super) fn show(&mut self, shown: &str) {
-        if self.shown != shown {
-            shown.clone_into(&mut self.shown);
-            self.unchanged = 0;
-        }
-    }
-
     /// It was reported once, and goes on.
     pub(super) fn is_hopeless(&self) -> bool {
         self.reports > 1
@@ -69,30 +84,38 @@ impl Repetition {
 mod tests {
     use super::*;
 
-    fn take(steps: &[&str]) -> Vec<Option<&'static str>> {
+    /// Takes steps: each an action, and what the world shows after it.
+    fn take(steps: &[(&str, &str)]) -> Vec<Option<&'static str>> {
         let mut repetition = Repetition::default();
-        steps
-            .iter()
-            .map(|step| {
-                repetition.show(&step.to_uppercase());
-                repetition.act((*step).to_owned(), "ok".to_owned(), true)
-            })
-            .collect()
+        let act = |(action, shown): &(&str, &str)| {
+            assert!(repetition.act((*action).to_owned(), "ok".to_owned(), true).is_none());
+            repetition.show(shown)
+        };
+        steps.iter().map(act).collect()
     }
 
     #[test]
     fn repetitions_are_found() {
-        assert!(take(&["a", "a", "b", "a", "a"]).iter().all(Option::is_none));
-        assert!(take(&["a", "a", "a"])[2].is_some_and(|why| why.contains("three times")));
-        assert!(take(&["x", "a", "b", "a", "b"])[4].is_some_and(|why| why.contains("alternate")));
+        let same = |action| (action, action);
+        assert!(take(&["a", "a", "b", "a", "a"].map(same)).iter().all(Option::is_none));
+        assert!(take(&["a", "a", "a"].map(same))[2].is_some_and(|why| why.contains("three times")));
+        assert!(take(&["x", "a", "b", "a", "b"].map(same))[4].is_some_and(|why| why.contains("alternate")));
+    }
+
+    #[test]
+    fn the_same_action_is_no_circle_where_the_world_changes() {
+        let shown: Vec<String> = (0..12).map(|x| x.to_string()).collect();
+        let steps: Vec<(&str, &str)> = shown.iter().map(|shown| ("press Right", &**shown)).collect();
+        assert!(take(&steps).iter().all(Option::is_none));
     }
 
     #[test]
     fn a_world_that_shows_the_same_is_found_once_and_then_again() {
         let mut repetition = Repetition::default();
+        repetition.show("page");
         let found = (0..13).filter(|step| {
-            repetition.show("page");
-            repetition.act(step.to_string(), String::new(), true).is_some()
+            repetition.act(step.to_string(), String::new(), true);
+            repetition.show("page").is_some()
         });
         assert_eq!(found.collect::<Vec<_>>(), [5, 11]);
         assert!(repetition.is_hopeless());

@@ -2,34 +2,50 @@
 
 use crate::json::Object;
 use crate::record::ToolError;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// The text of a result, JSON text: of blocks as MCP has them, their texts; of a text, itself; else the JSON. Only these fields of an object; all
-/// where none are named.
+/// The text of a result, JSON text: of one of MCP's the texts of its blocks, and its structured content; of a text, itself; else the JSON. Only these fields of an
+/// object; all where none are named.
 pub(super) fn presented(result: &str, fields: &[String]) -> String {
     match serde_json::from_str::<Value>(result) {
         Ok(Value::Object(object)) if !fields.is_empty() => {
             let kept = object.iter().filter(|(key, _)| fields.contains(key));
             kept.fold(Object::default(), |object, (key, value)| object.put_any(key, value)).end()
         }
-        Ok(Value::Object(object)) => match object.get("content").and_then(Value::as_array) {
-            Some(blocks) if !blocks.is_empty() && blocks.iter().all(|block| block["type"].is_string()) => {
-                blocks.iter().map(block).collect::<Vec<_>>().join("\n")
-            }
-            _ => result.to_owned(),
-        },
+        Ok(Value::Object(object)) => of_mcp(&object).unwrap_or_else(|| result.to_owned()),
         Ok(Value::String(text)) => text,
         _ => result.to_owned(),
     }
 }
 
-/// The text of a block, as in MCP's `CallToolResult`. What is no text is named, and not given: models take no base64.
+/// The text of a `CallToolResult`; `None` is another object.
+fn of_mcp(object: &Map<String, Value>) -> Option<String> {
+    const FIELDS: [&str; 4] = ["content", "structuredContent", "isError", "_meta"];
+    const TYPES: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
+    let blocks = object.get("content")?.as_array()?;
+    let is_block = |block: &Value| block["type"].as_str().is_some_and(|kind| TYPES.contains(&kind));
+    let is_mcp = object.keys().all(|key| FIELDS.contains(&&**key)) && blocks.iter().all(is_block);
+    let mut texts: Vec<String> = blocks.iter().filter(|_| is_mcp).map(block).collect();
+    // Servers give it as text, too, where they keep to the specification.
+    let structured = object.get("structuredContent").filter(|structured| !structured.is_null());
+    let is_said = |structured: &&Value| {
+        texts.iter().any(|text| serde_json::from_str::<Value>(text).is_ok_and(|value| value == **structured))
+    };
+    if let Some(structured) = structured.filter(|structured| !is_said(structured)) {
+        texts.push(structured.to_string());
+    }
+    is_mcp.then(|| texts.join("\n"))
+}
+
+/// The text of a block. What is no text is named, and not given: models take no base64.
 fn block(block: &Value) -> String {
     let kind = block["type"].as_str().unwrap_or_default();
-    match (kind, block["text"].as_str(), block["data"].as_str()) {
-        ("text", Some(text), _) => text.to_owned(),
-        (_, _, Some(data)) => format!("[{kind} of {} bytes in base64: left out]", data.len()),
-        _ => block.to_string(),
+    let resource = &block["resource"];
+    let data = block["data"].as_str().or_else(|| resource["blob"].as_str());
+    match (block["text"].as_str().or_else(|| resource["text"].as_str()), data) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(data)) => format!("[{kind} of {} bytes in base64: left out]", data.len()),
+        (None, None) => block.to_string(),
     }
 }
 
@@ -79,7 +95,19 @@ mod tests {
         );
         assert_eq!(presented(r#""a\nb""#, &[]), "a\nb");
         assert_eq!(presented(r#"{"a":1.10}"#, &[]), r#"{"a":1.10}"#);
-        assert_eq!(presented(r#"{"content":"x"}"#, &[]), r#"{"content":"x"}"#);
+        let structured = r#"{"content":[{"type":"text","text":"see below"}],"structuredContent":{"order":"A-77"}}"#;
+        assert_eq!(presented(structured, &[]), "see below\n{\"order\":\"A-77\"}");
+        let twice = r#"{"content":[{"type":"text","text":"{\"order\": 7}"}],"structuredContent":{"order":7}}"#;
+        assert_eq!(presented(twice, &[]), "{\"order\": 7}");
+        let resource = r#"{"content":[{"type":"resource","resource":{"uri":"a","text":"a text"}},{"type":"resource","resource":{"uri":"b","blob":"AAAA"}}]}"#;
+        assert_eq!(presented(resource, &[]), "a text\n[resource of 4 bytes in base64: left out]");
+        for other in [
+            r#"{"content":"x"}"#,
+            r#"{"content":[{"type":"text","text":"a"}],"price":"12.50"}"#,
+            r#"{"content":[{"type":"paragraph"}]}"#,
+        ] {
+            assert_eq!(presented(other, &[]), other);
+        }
         assert_eq!(presented(r#"{"a":1,"b":2}"#, &["b".to_owned()]), r#"{"b":2}"#);
     }
 

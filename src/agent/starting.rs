@@ -2,7 +2,7 @@
 
 use super::conversation::{Conversation, Part};
 use super::records::Pending;
-use super::{Agent, Doing, Effect, NOT_STARTED, Outcome, RULES, Run, Settings, local, profile};
+use super::{Agent, Doing, Effect, Outcome, RULES, Run, Settings, local, profile};
 use crate::record::{ListTools, OwnedTool};
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl Agent {
             return;
         }
         if let Some(ended) = self.ended.clone().filter(|ended| is_given && ended.outcome == Outcome::Done) {
-            self.effects.push(Effect::Final(ended.record, ended.status));
+            self.report_final(&ended.record, ended.status);
             return self.end(ended.status);
         }
         self.then = Doing::Idle;
@@ -87,7 +87,8 @@ impl Agent {
         self.doing = std::mem::replace(&mut self.then, Doing::Idle);
         match self.doing {
             Doing::Waiting(pending) => {
-                self.effects.extend(self.question.clone().map(Effect::Session));
+                let question = self.question.clone().map(|question| Effect::Session(self.with_ids(&question)));
+                self.effects.extend(question);
                 self.report_status("waiting_user", pending, None);
             }
             Doing::Working => self.report_status("running", Pending::None, None),
@@ -140,14 +141,7 @@ impl Agent {
     /// The world does not start.
     pub(super) fn refuse_world(&mut self, why: &str, now: Duration) {
         if self.is_starting() {
-            let why = format!("the world does not list its tools: {why}");
-            self.effects.push(Effect::Note(why.clone()));
-            if self.is_working() {
-                self.finish(Outcome::Failed, &why, NOT_STARTED, now);
-            }
-            if !matches!(self.doing, Doing::Ended) {
-                self.end(NOT_STARTED);
-            }
+            self.fail_start(&format!("the world does not list its tools: {why}"), now);
         }
     }
 }

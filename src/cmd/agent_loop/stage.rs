@@ -241,6 +241,13 @@ impl Stage for Loop {
         Ok(())
     }
 
+    fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
+        let effects = self.agent.take(Input::NoTools(&failure.to_string()), self.now());
+        // The failure is reported by who gets it.
+        self.carry_out(effects.into_iter().filter(|effect| matches!(effect, Effect::Final(..))).collect(), out);
+        Err(failure)
+    }
+
     fn commit(&mut self) -> Result<(), Failure> {
         self.files.session.commit()
     }

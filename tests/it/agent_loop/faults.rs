@@ -24,6 +24,10 @@ fn a_model_side_that_ends_is_4_and_one_that_cannot_be_started_is_3() {
     assert_eq!(ended.status, Some(4));
     let missing = run("no-such-program");
     assert_eq!((missing.status, missing.stderr.contains("no-such-program")), (Some(3), true), "{}", missing.stderr);
+    let place = Place::new(&[]);
+    let mut agent = place.agent(&["--goal", "g", "--", "no-such-world"]);
+    let run_of_none = Run::of(pipe(&mut agent, b""));
+    assert_eq!((run_of_none.status, &run_of_none.last()["outcome"]), (Some(3), &"failed".into()));
     let open = run("sh 'x");
     assert_eq!((open.status, open.stderr.contains("--llm")), (Some(2), true), "{}", open.stderr);
 }

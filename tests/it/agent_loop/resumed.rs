@@ -167,6 +167,22 @@ fn a_start_that_failed_is_made_again() {
 }
 
 #[test]
+fn a_call_that_was_under_way_is_reported_in_a_new_conversation_too() {
+    let place = Place::new(&[r#"{"calls":[{"tool_name":"wait","arguments":{"pay":1}}]}"#, DONE]);
+    let session = place.path("session");
+    let mut talk = place.talk(&["--goal", "g", "--session", session.to_str().unwrap()]);
+    super::until(&mut talk, |record| record["type"] == "tool_call");
+    talk.signal(nix::sys::signal::Signal::SIGKILL);
+    talk.end();
+    std::fs::write(place.path("script"), DONE).unwrap();
+    // With other tools, another conversation begins.
+    let run = resume(&place, &["--goal", "g", "--deny", "echo"], "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let first = super::said(&place.requests().pop().unwrap()["messages"][0]);
+    assert!(first.contains("wait {\"pay\":1}: interrupted, may have been executed"), "{first}");
+}
+
+#[test]
 fn the_options_of_the_new_command_hold() {
     let place = Place::new(&[ECHO, ECHO, DONE]);
     resume(&place, &["--goal", "g", "--max-steps", "1"], "");
@@ -184,9 +200,12 @@ fn a_question_that_was_open_is_asked_again() {
     super::until(&mut talk, |record| record["pending_kind"] == "question");
     talk.signal(nix::sys::signal::Signal::SIGKILL);
     talk.end();
-    let mut talk = place.talk(&["--goal", "g", "--session", session.to_str().unwrap()]);
+    // A start that fails takes nothing away.
+    let mut agent = place.agent(&["--goal", "g", "--session", session.to_str().unwrap(), "--", "true"]);
+    assert_eq!(Run::of(pipe(&mut agent, b"")).status, Some(3));
+    let mut talk = place.talk(&["--goal", "g", "--session", session.to_str().unwrap(), "--agent-id", "x"]);
     let question = super::until(&mut talk, |record| record["kind"] == "question");
-    assert_eq!(question["token"], "Delete all?");
+    assert_eq!((&question["token"], &question["agent_id"]), (&"Delete all?".into(), &"x".into()));
     super::until(&mut talk, |record| record["pending_kind"] == "question");
     talk.hear_nothing_for(300);
     talk.say(r#"{"type":"user_message","content":"no"}"#);
