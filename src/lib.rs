@@ -35,5 +35,6 @@ pub mod policy;
 pub mod record;
 pub mod replay;
 pub mod rpc;
+pub mod session;
 pub mod spire;
 mod toml_error;

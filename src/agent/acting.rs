@@ -3,7 +3,8 @@
 use super::conversation::{Part, cut, data};
 use super::profile::{Mode, Step};
 use super::records::Pending;
-use super::results::{describe, image_path, presented, texts};
+use super::repetition::Watched;
+use super::results::{describe, has_one_of, image_path, presented, texts};
 use super::{Agent, Doing, Effect, SHORT};
 use crate::json::Object;
 use crate::record::{Fields, ToolError, ToolResult};
@@ -52,6 +53,16 @@ impl Call {
             && fields.text("call_id").as_deref() == Some(&*self.id);
         image_path(fields.get("result").filter(|_| is_own)?.get(), field)
     }
+}
+
+/// The names of the arguments that differ between two objects, JSON texts; `None` where one is no object.
+fn changed(before: &str, after: &str) -> Option<String> {
+    let [before, after] = [before, after].map(serde_json::from_str::<serde_json::Map<String, Value>>);
+    let (before, after) = (before.ok()?, after.ok()?);
+    let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
+    let names: Vec<String> =
+        names.filter(|name| before.get(*name) != after.get(*name)).map(|name| cut(name, SHORT)).collect();
+    Some(names.join(", "))
 }
 
 /// Whether the kind of a failure is a word, as the kinds of pipewright(7) are.
@@ -115,10 +126,11 @@ impl Agent {
         if !std::mem::take(&mut call.is_held) {
             return;
         }
-        if let Some(edited) = edited.filter(|edited| edited.starts_with('{')) {
-            let edited = &cut(edited, self.settings.profile.max_result);
-            edited.clone_into(&mut call.planned.arguments);
-            let text = format!("The person has changed the arguments of the call to {edited}.");
+        if let Some(names) = edited.and_then(|edited| changed(&call.planned.arguments, edited)) {
+            // Not to which values: the person may have entered what the model is not to have.
+            let text = format!(
+                "The person has changed arguments of this call: {names}. The result is that of the changed call."
+            );
             self.conversation.say(&Part::Text(text));
         }
         self.budget.go_on(now);
@@ -166,6 +178,9 @@ impl Agent {
         if let For::Action { .. } = purpose {
             self.step.call(tool, arguments, error.map(|error| (&*error.kind, &*error.message)));
         }
+        if let Some(error) = error {
+            self.step.transfer_error(tool, &error.kind);
+        }
         if matches!(purpose, For::Settling) || tool.ends_with("_wait") {
             self.step.wait(&given, error.is_none(), error.is_some_and(|error| error.kind == "timeout"));
         }
@@ -194,7 +209,11 @@ impl Agent {
         let history = format!("{tool} {}: {outcome}", cut(&call.planned.arguments, SHORT));
         let framed = data(tool, &cut(&text, profile.max_result));
         // Without observations there is nothing in which a change could be seen.
-        let is_watched = !is_look && !profile.observe.is_empty();
+        let watched = match &result {
+            _ if is_look || profile.observe.is_empty() => Watched::No,
+            Ok(result) if has_one_of(result.get(), &profile.changes) => Watched::Changed,
+            _ => Watched::Yes,
+        };
         if !is_look {
             self.observed.clear();
             self.seen.clear();
@@ -204,7 +223,7 @@ impl Agent {
         self.result.clone_from(&framed);
         self.answer_call(call, &framed, result.is_err());
         self.history.add(history);
-        let repeated = self.repetition.act(format!("{tool} {}", call.planned.arguments), framed, is_watched);
+        let repeated = self.repetition.act(format!("{tool} {}", call.planned.arguments), framed, watched);
         self.report_repetition(repeated);
         match result {
             Err(_) => {
@@ -268,12 +287,7 @@ impl Agent {
             self.doing = Doing::Pausing(now + settle.pause());
             return;
         }
-        let Ok(result) = serde_json::from_str::<Value>(result) else { return };
-        let is_so = |when: &String| {
-            let (field, value) = when.split_once('=').unwrap_or((when, ""));
-            result.get(field).is_some_and(|found| found.as_str() == Some(value) || *found.to_string() == *value)
-        };
-        let is_due = settle.when.is_empty() || settle.when.iter().any(is_so);
+        let is_due = settle.when.is_empty() || has_one_of(result, &settle.when);
         let Some(wait) = settle.wait.as_ref().filter(|_| is_due) else { return };
         let limit = settle.limit_argument.as_deref().map(|name| (name, settle.pause_ms));
         let (tool, arguments) = (wait.tool.clone(), arguments(wait, limit));

@@ -5,7 +5,7 @@ use super::budget::Limit;
 use super::conversation::cut;
 use super::records::Pending;
 use super::{Agent, Doing, Effect, Ended, FAILED, LATE, LOST, NOT_STARTED, Outcome, SHORT};
-use crate::json::Object;
+use crate::json::{Object, quoted};
 use crate::record::Fields;
 use std::time::Duration;
 
@@ -30,6 +30,7 @@ impl Agent {
                 self.effects
                     .push(Effect::World(Object::default().text("type", "cancel").text("call_id", &call.id).end()));
                 self.budget.go_on(now);
+                self.foreign.push(quoted(&call.id));
                 let why = format!("{why}: the call was cancelled, and may have been executed");
                 self.answer_abandoned(&call, "cancelled", &why);
             }
@@ -61,13 +62,19 @@ impl Agent {
             _ => {}
         }
         if self.is_working() {
-            self.finish(Outcome::Failed, why, LOST, now);
+            self.budget.go_on(now);
+            self.end_step(now);
+            let record = self.final_record(Outcome::Failed, why);
+            self.report_final(&record, LOST);
+            // The next process of the session goes on from here.
+            self.then = match self.doing {
+                Doing::Waiting(pending) => Doing::Waiting(pending),
+                _ => Doing::Working,
+            };
         } else {
             self.effects.push(Effect::Note(why.to_owned()));
         }
-        if !matches!(self.doing, Doing::Ended) {
-            self.end(LOST);
-        }
+        self.end(LOST);
     }
 
     /// The world or the model side does not start. What was to be done stays, for the next process of the session.

@@ -146,8 +146,8 @@ pub struct Agent {
     /// The conversation has become long.
     wants_compaction: bool,
     closed: bool,
-    /// Calls of the person's own that have no result yet.
-    foreign_calls: usize,
+    /// The ids, JSON texts, of calls that may still have a result, which only the person gets: the person's own, and those that were given up.
+    foreign: Vec<String>,
     requests: u64,
     calls: u64,
     /// When the last one was made.
@@ -194,7 +194,7 @@ impl Agent {
             is_compacted: false,
             wants_compaction: false,
             closed: false,
-            foreign_calls: 0,
+            foreign: Vec::new(),
             requests: 0,
             calls: 0,
             called: Duration::ZERO,
@@ -272,7 +272,7 @@ impl Agent {
 
     /// So much waits that no further input of the person is to be read.
     pub fn is_behind(&self) -> bool {
-        self.inbox.len() >= MESSAGES || self.foreign_calls >= CALLS
+        self.inbox.len() >= MESSAGES || self.foreign.len() >= CALLS
     }
 
     /// The process is about to end on a signal, with this status: reports it. The session goes on from what stood before.

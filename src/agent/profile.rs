@@ -90,6 +90,9 @@ pub struct Profile {
     /// Tools after which nothing has changed: globs.
     #[serde(default)]
     pub looks: Vec<String>,
+    /// `FIELD=VALUE` of results that say that something has changed, even where the observations are the same.
+    #[serde(default)]
+    pub changes: Vec<String>,
     /// How actions come to rest.
     pub settle: Option<Settle>,
     /// What runs after them.
@@ -140,9 +143,10 @@ impl Profile {
             if settle.pause() > LONGEST_PAUSE {
                 return Err(format!("[settle] pause_ms: at most {}", LONGEST_PAUSE.as_millis()));
             }
-            if let Some(when) = settle.when.iter().find(|when| !when.contains('=')) {
-                return Err(format!("[settle] when: {when:?} is not FIELD=VALUE"));
-            }
+        }
+        let conditions = profile.settle.iter().flat_map(|settle| &settle.when).chain(&profile.changes);
+        if let Some(condition) = conditions.into_iter().find(|condition| !condition.contains('=')) {
+            return Err(format!("{condition:?} is not FIELD=VALUE"));
         }
         Ok(profile)
     }

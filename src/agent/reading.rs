@@ -3,7 +3,7 @@
 use super::conversation::{Part, cut, data};
 use super::{Agent, Doing, Effect, FAILED, Outcome};
 use crate::json::Object;
-use crate::record::{Fields, ToolList, recognise};
+use crate::record::{Fields, ToolList, is_same_id, recognise};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
@@ -13,8 +13,9 @@ const REPORT: usize = 4000;
 
 /// Whether an id, JSON text, is one that [`Agent`] gives its calls.
 fn is_own_id(id: &RawValue) -> bool {
-    let digits = id.get().strip_prefix("\"a").and_then(|id| id.strip_suffix('"'));
-    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    let id = serde_json::from_str::<String>(id.get()).unwrap_or_default();
+    let digits = id.strip_prefix('a').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl Agent {
@@ -52,7 +53,7 @@ impl Agent {
                     self.conversation.say(&Part::Text(text));
                     self.is_stale = true;
                     self.seen.clear();
-                    self.foreign_calls += usize::from(call.id.is_some());
+                    self.foreign.extend(call.id.map(|id| id.get().to_owned()));
                     self.effects.push(Effect::World(line.to_owned()));
                 }
                 Ok(None) => self.complain("expected a user_message, a cancel or a tool call"),
@@ -121,8 +122,8 @@ impl Agent {
             Some("tool_result") if is_ours(fields.get("call_id")) => self.take_result(&fields, line, now),
             Some("status") if is_ours(fields.get("call_id")) => match fields.text("status").as_deref() {
                 Some("waiting_human") => self.hold_call(now),
-                Some("approved") => self.release_call(None, now),
-                Some("edited_by_human") => {
+                Some("approved" | "edited_by_human") => {
+                    self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
                     self.release_call(fields.get("edited_arguments").map(RawValue::get), now);
                 }
                 _ => {}
@@ -133,7 +134,16 @@ impl Agent {
             }
             // The result of a call of the person's own, also in the short form.
             Some("tool_result") | None => {
-                self.foreign_calls = self.foreign_calls.saturating_sub(1);
+                let id = fields.get("call_id").or(fields.get("id"));
+                match (id, self.foreign.iter().position(|own| is_same_id(Some(own), id.map(RawValue::get)))) {
+                    (Some(_), None) => {
+                        let why = "a line of the world is skipped: a result of a call that nobody has made";
+                        self.effects.push(Effect::Note(why.to_owned()));
+                        return;
+                    }
+                    (_, Some(place)) => drop(self.foreign.swap_remove(place)),
+                    (None, None) => {}
+                }
                 self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
             }
             Some("status") if fields.get("call_id").is_some() && fields.get("pending_kind").is_none() => {

@@ -11,6 +11,16 @@ const SAME: usize = 3;
 /// So many actions after which the world shows the same.
 const UNCHANGED: u32 = 6;
 
+/// Whether the world is looked at after a call, so that a change would be seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Watched {
+    #[default]
+    No,
+    Yes,
+    /// It is, and the result says that something has changed.
+    Changed,
+}
+
 /// A step: what was done, with what outcome.
 type Step = (String, String);
 
@@ -21,21 +31,21 @@ pub(super) struct Repetition {
     shown: String,
     unchanged: u32,
     /// What the world shows after the last call is still to come.
-    is_watched: bool,
+    watched: Watched,
     /// So often it was reported.
     reports: u32,
 }
 
 impl Repetition {
-    /// Takes a call and its outcome; `is_watched` is one after which [`Repetition::show`] follows, and the world should show something else. Gives what is repeated, in
+    /// Takes a call and its outcome; where it is watched, [`Repetition::show`] follows. Gives what is repeated, in
     /// words for the model.
-    pub(super) fn act(&mut self, action: String, outcome: String, is_watched: bool) -> Option<&'static str> {
+    pub(super) fn act(&mut self, action: String, outcome: String, watched: Watched) -> Option<&'static str> {
         self.steps.push_back((action, outcome));
         if self.steps.len() > KEPT {
             self.steps.pop_front();
         }
-        self.is_watched = is_watched;
-        if is_watched { None } else { self.find() }
+        self.watched = watched;
+        if watched == Watched::No { self.find() } else { None }
     }
 
     /// Takes what the world shows: it is part of the outcome of the call before. Gives the same.
@@ -43,12 +53,12 @@ impl Repetition {
         let is_same = self.shown == shown;
         if !is_same {
             shown.clone_into(&mut self.shown);
-            self.unchanged = 0;
         }
-        if !std::mem::take(&mut self.is_watched) {
-            return None;
+        match std::mem::take(&mut self.watched) {
+            Watched::No => return None,
+            Watched::Yes if is_same => self.unchanged += 1,
+            Watched::Yes | Watched::Changed => self.unchanged = 0,
         }
-        self.unchanged += u32::from(is_same);
         if let Some((_, outcome)) = self.steps.back_mut() {
             outcome.push_str(shown);
         }
@@ -88,7 +98,7 @@ mod tests {
     fn take(steps: &[(&str, &str)]) -> Vec<Option<&'static str>> {
         let mut repetition = Repetition::default();
         let act = |(action, shown): &(&str, &str)| {
-            assert!(repetition.act((*action).to_owned(), "ok".to_owned(), true).is_none());
+            assert!(repetition.act((*action).to_owned(), "ok".to_owned(), Watched::Yes).is_none());
             repetition.show(shown)
         };
         steps.iter().map(act).collect()
@@ -114,7 +124,7 @@ mod tests {
         let mut repetition = Repetition::default();
         repetition.show("page");
         let found = (0..13).filter(|step| {
-            repetition.act(step.to_string(), String::new(), true);
+            repetition.act(step.to_string(), String::new(), Watched::Yes);
             repetition.show("page").is_some()
         });
         assert_eq!(found.collect::<Vec<_>>(), [5, 11]);
@@ -122,8 +132,17 @@ mod tests {
     }
 
     #[test]
+    fn scrolling_changes_what_no_list_shows() {
+        let mut repetition = Repetition::default();
+        for position in 0..20 {
+            assert!(repetition.act("scroll".to_owned(), position.to_string(), Watched::Changed).is_none());
+            assert!(repetition.show("the list").is_none());
+        }
+    }
+
+    #[test]
     fn different_calls_that_are_not_watched_repeat_nothing() {
         let mut repetition = Repetition::default();
-        assert!((0..20).all(|row| repetition.act(format!("write_row {row}"), "ok".to_owned(), false).is_none()));
+        assert!((0..20).all(|row| repetition.act(format!("write_row {row}"), "ok".to_owned(), Watched::No).is_none()));
     }
 }

@@ -69,6 +69,15 @@ pub(super) fn texts(json: &str) -> String {
     texts
 }
 
+/// Whether a result, JSON text, has one of these: `FIELD=VALUE`.
+pub(super) fn has_one_of(result: &str, conditions: &[String]) -> bool {
+    let Ok(result) = serde_json::from_str::<Value>(result) else { return false };
+    conditions.iter().any(|condition| {
+        let (field, value) = condition.split_once('=').unwrap_or((condition, ""));
+        result.get(field).is_some_and(|found| found.as_str() == Some(value) || *found.to_string() == *value)
+    })
+}
+
 /// The path of the image in a result.
 pub(super) fn image_path(result: &str, field: &str) -> Option<String> {
     serde_json::from_str::<Value>(result).ok()?.get(field)?.as_str().map(str::to_owned)

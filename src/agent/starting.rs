@@ -2,6 +2,7 @@
 
 use super::conversation::{Conversation, Part};
 use super::records::Pending;
+use super::repetition::Repetition;
 use super::{Agent, Doing, Effect, Outcome, RULES, Run, Settings, local, profile};
 use crate::record::{ListTools, OwnedTool};
 use serde_json::value::RawValue;
@@ -31,7 +32,10 @@ impl Agent {
         self.question = None;
         self.goal = None;
         self.given = Some(goal.to_owned());
-        self.inbox.push_back(goal.to_owned());
+        self.plan.clear();
+        self.denied = 0;
+        // Before what the person has said and nobody has read.
+        self.inbox.push_front(goal.to_owned());
     }
 
     /// The process was started anew, with these options: what was under way may have been done or not.
@@ -40,7 +44,8 @@ impl Agent {
         self.run = run.clone();
         self.closed = false;
         self.status = 0;
-        self.foreign_calls = 0;
+        self.foreign.clear();
+        self.repetition = Repetition::default();
         match std::mem::replace(&mut self.doing, Doing::Starting) {
             // It had not started.
             Doing::Starting | Doing::Ended => {}

@@ -14,7 +14,7 @@ const FOCUS: [&str; 4] = ["focused_role", "focused_name", "input_ok", "select_ok
 const HIDDEN: &str = "<HIDDEN>";
 
 /// Arguments that hold what is typed.
-const TYPED: [&str; 3] = ["text", "value", "keys"];
+const TYPED: [&str; 4] = ["text", "value", "keys", "key"];
 
 /// A step that is under way.
 #[derive(Debug, Clone, Default)]
@@ -149,6 +149,15 @@ impl Step {
         self.wait.insert("timeout".to_owned(), is_late.into());
     }
 
+    /// A call failed: a transfer, by the name of its tool.
+    pub(super) fn transfer_error(&mut self, tool: &str, kind: &str) {
+        for (part, name) in [("upload", "upload_error"), ("download", "download_error")] {
+            if tool.contains(part) {
+                self.transfer.insert(name.to_owned(), kind.into());
+            }
+        }
+    }
+
     /// A question for the person, the answer to which may be a secret.
     pub(super) fn ask(&mut self, question: &str, hides_reply: bool) {
         self.ask.insert("asked".to_owned(), true.into());
@@ -182,7 +191,7 @@ impl Step {
             ("find", self.find),
             ("banners", self.banners),
             ("wait", self.wait),
-            ("media", self.media),
+            ("media", if self.is_secret { Map::new() } else { self.media }),
             ("transfer", self.transfer),
             ("diag", self.diag),
             ("ask", self.ask),

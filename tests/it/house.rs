@@ -18,6 +18,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("journal", &["io"]),
     ("agent", &["record", "glob", "mask", "toml_error"]),
     ("llm", &["record"]),
+    ("session", &["record"]),
     ("approvals", &["record", "io"]),
     ("mcp", &["rpc", "glob"]),
     ("mask", &["identifier", "toml_error", "io"]),
@@ -33,7 +34,8 @@ const FLOORS: &[(&str, &[&str])] = &[
 /// Of `io`, what the rooms of knowledge may use: it touches no stream.
 const PURE_IO: [&str; 2] = ["lines", "tail"];
 
-const ROOMS: [&str; 10] = ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent", "mask"];
+const ROOMS: [&str; 11] =
+    ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent", "mask", "session"];
 
 /// Files of Rust below a folder.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -15,6 +15,7 @@ mod terminal;
 mod worlds;
 
 use crate::process::{Ended, Talk, command, example, pipe};
+use pipewright::session::Session;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -49,7 +50,7 @@ impl Place {
     fn run(&self, arguments: &[&str], input: &str) -> Run {
         let mut agent = self.agent(arguments);
         agent.arg("--").arg(example("stand-in-world"));
-        Run::of(pipe(&mut agent, input.as_bytes()))
+        Run::of_input(pipe(&mut agent, input.as_bytes()), input)
     }
 
     fn talk(&self, arguments: &[&str]) -> Talk {
@@ -70,8 +71,20 @@ struct Run {
 }
 
 impl Run {
+    #[track_caller]
     fn of(output: Output) -> Run {
+        Run::of_input(output, "")
+    }
+
+    /// The records of a run that had this input stand where they can.
+    #[track_caller]
+    fn of_input(output: Output, input: &str) -> Run {
         let text = String::from_utf8(output.stdout).unwrap();
+        let mut session = Session::default();
+        input.lines().for_each(|line| session.sent(line));
+        for line in text.lines() {
+            session.received(line).unwrap_or_else(|why| panic!("{why}: {line}\n{text}"));
+        }
         let records = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         Run { status: output.status.code(), records, stderr: String::from_utf8(output.stderr).unwrap() }
     }

@@ -1,0 +1,261 @@
+//! What a client of a session knows of it, by the records that it has sent and received: whether the agent works or waits, for what, its plan, its calls,
+//! the agents of a chain. docs/protocol.md has the records and their order.
+
+use crate::record::{Fields, is_same_id, recognise};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::fmt;
+
+/// What the agent does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum State {
+    /// It works on nothing, or has not said yet what it does.
+    #[default]
+    Idle,
+    /// It works on a goal.
+    Running,
+    /// A gate holds a call until a person has decided about it.
+    Confirm,
+    /// It waits for what only the person can do, and for a message after that.
+    Manual,
+    /// It has asked the person, and waits for a message.
+    Question,
+}
+
+impl State {
+    /// That of a status record; `None` where it is none of an agent's.
+    fn read(status: &Fields<'_>) -> Option<State> {
+        Some(match (status.text("status")?.as_str(), status.text("pending_kind").as_deref()) {
+            ("running", _) => State::Running,
+            ("idle", _) => State::Idle,
+            ("waiting_user", Some("confirm")) => State::Confirm,
+            ("waiting_user", Some("manual")) => State::Manual,
+            ("waiting_user", _) => State::Question,
+            _ => return None,
+        })
+    }
+}
+
+/// A step of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Unique in its plan.
+    pub id: String,
+    /// For people.
+    pub desc: String,
+    /// How far it is: `pending`, `running`, `blocked`, `error` or `done`.
+    pub status: String,
+}
+
+/// A record that stands where it cannot stand. The session goes on with what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disorder(String);
+
+impl fmt::Display for Disorder {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Disorder {}
+
+/// A session as far as it has been seen.
+#[derive(Debug, Default)]
+pub struct Session {
+    state: State,
+    goal: Option<String>,
+    /// The call that a gate holds: JSON text.
+    pending_action: Option<String>,
+    /// Messages that were sent and that no record has followed from yet.
+    unread: usize,
+    /// Each plan with its steps; the last one counts.
+    plans: Vec<(String, Vec<Step>)>,
+    /// The agent's calls without a result: their ids and tools.
+    calls: HashMap<String, String>,
+    /// Those that have one.
+    answered: Vec<String>,
+    /// Calls of the client's own without a result: JSON text of their ids.
+    own: Vec<String>,
+    /// Each agent of the chain, with how far it is.
+    agents: Vec<(String, String)>,
+}
+
+impl Session {
+    /// What the agent does.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// What it works on.
+    pub fn goal(&self) -> Option<&str> {
+        self.goal.as_deref()
+    }
+
+    /// The call that a gate holds, JSON text: `{"call_id","tool_name","arguments"}`.
+    pub fn pending_action(&self) -> Option<&str> {
+        self.pending_action.as_deref()
+    }
+
+    /// The steps of the plan; none where there is no plan.
+    pub fn plan(&self) -> &[Step] {
+        self.plans.last().map_or(&[], |(_, steps)| steps)
+    }
+
+    /// The agents of the chain, each with how far it is.
+    pub fn agents(&self) -> &[(String, String)] {
+        &self.agents
+    }
+
+    /// A line that the client has sent.
+    pub fn sent(&mut self, line: &str) {
+        let Ok(fields) = Fields::read(line) else { return };
+        match fields.text("type").as_deref() {
+            Some("user_message") => self.unread += 1,
+            _ => {
+                if let Ok(Some(call)) = recognise(line) {
+                    self.own.extend(call.id.map(|id| id.get().to_owned()));
+                }
+            }
+        }
+    }
+
+    /// A line that the client has received. The session is changed by it in any case.
+    ///
+    /// # Errors
+    /// It stands where it cannot stand: why.
+    pub fn received(&mut self, line: &str) -> Result<(), Disorder> {
+        let fields = Fields::read(line).map_err(|why| Disorder(why.to_string()))?;
+        match fields.text("type").as_deref() {
+            Some("status") if fields.get("call_id").is_none() => self.take_status(&fields),
+            Some("tool_call") => self.take_call(&fields),
+            Some("tool_result") => self.take_result(fields.get("call_id")),
+            Some("plan_update") => self.take_plan(&fields),
+            Some("plan_progress") => {
+                let id = fields.text("step_id").unwrap_or_default();
+                let status = fields.text("status").unwrap_or_default();
+                self.check_step(&fields)?;
+                let steps = self.plans.last_mut().into_iter().flat_map(|(_, steps)| steps);
+                steps.filter(|step| step.id == id).for_each(|step| step.status.clone_from(&status));
+                Ok(())
+            }
+            Some("agent_chain_update") => self.take_chain(&fields),
+            Some("final") => {
+                let open = std::mem::take(&mut self.calls);
+                let is_done = fields.text("outcome").as_deref() == Some("done");
+                // A call that was given up may still have a result.
+                self.answered.retain(|id| !open.contains_key(id));
+                self.own.extend(open.keys().map(|id| quoted(id)));
+                match open.values().next().filter(|_| is_done) {
+                    Some(tool) => disorder(format!("the goal is done, and a call of {tool} has no result")),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_status(&mut self, fields: &Fields<'_>) -> Result<(), Disorder> {
+        let Some(state) = State::read(fields) else { return disorder("a status without a call is one of a gate") };
+        let before = std::mem::replace(&mut self.state, state);
+        self.goal = fields.text("current_goal").or(self.goal.take());
+        let action = fields.present("pending_action").map(|action| action.get().to_owned());
+        let held = std::mem::replace(&mut self.pending_action, action);
+        let unread = self.unread;
+        if state == State::Running {
+            self.unread = 0;
+        }
+        match (state, &self.pending_action) {
+            (State::Confirm, None) => disorder("a gate holds a call, and the status does not say which"),
+            (State::Confirm, Some(_)) if held.is_some() => disorder("a second call is held while one is"),
+            (State::Running, _) if matches!(before, State::Manual | State::Question) && unread == 0 => {
+                disorder("it runs, and nobody has answered what it waited for")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_call(&mut self, fields: &Fields<'_>) -> Result<(), Disorder> {
+        let id = fields.text("call_id").unwrap_or_default();
+        let tool = fields.text("tool_name").unwrap_or_default();
+        let is_known = self.calls.contains_key(&id) || self.answered.contains(&id);
+        let state = self.state;
+        self.calls.insert(id.clone(), tool);
+        self.check_step(fields)?;
+        match state {
+            _ if is_known => disorder(format!("the call {id} was made before")),
+            State::Idle => disorder(format!("the call {id} is made, and no goal is worked on")),
+            State::Manual | State::Question => disorder(format!("the call {id} is made while the person is asked")),
+            State::Running | State::Confirm => Ok(()),
+        }
+    }
+
+    fn take_result(&mut self, id: Option<&RawValue>) -> Result<(), Disorder> {
+        if let Some(place) = self.own.iter().position(|own| is_same_id(Some(own), id.map(RawValue::get))) {
+            self.own.remove(place);
+            return Ok(());
+        }
+        let id = id.and_then(|id| serde_json::from_str::<String>(id.get()).ok()).unwrap_or_default();
+        if self.calls.remove(&id).is_none() {
+            return disorder(format!("a result of {id:?}, which is no call that waits for one"));
+        }
+        self.answered.push(id);
+        Ok(())
+    }
+
+    fn take_plan(&mut self, fields: &Fields<'_>) -> Result<(), Disorder> {
+        let step = |step: &RawValue| {
+            let fields = Fields::read(step.get()).ok()?;
+            Some(Step { id: fields.text("id")?, desc: fields.text("desc")?, status: fields.text("status")? })
+        };
+        let steps: Vec<Step> = fields.list("steps").unwrap_or_default().into_iter().filter_map(step).collect();
+        let current = fields.text("current_step");
+        let is_known = current.as_ref().is_none_or(|current| steps.iter().any(|step| step.id == *current));
+        let plan_id = fields.text("plan_id").unwrap_or_default();
+        self.plans.retain(|(id, _)| *id != plan_id);
+        self.plans.push((plan_id, steps));
+        match current.filter(|_| !is_known) {
+            Some(current) => disorder(format!("the plan has no step {current:?}")),
+            None => Ok(()),
+        }
+    }
+
+    fn take_chain(&mut self, fields: &Fields<'_>) -> Result<(), Disorder> {
+        let agent = |agent: &RawValue| {
+            let fields = Fields::read(agent.get()).ok()?;
+            Some((fields.text("agent_id")?, fields.text("status")?))
+        };
+        self.agents = fields.list("agents").unwrap_or_default().into_iter().filter_map(agent).collect();
+        match fields.text("current_agent") {
+            Some(current) if !self.agents.iter().any(|(id, _)| *id == current) => {
+                disorder(format!("the chain has no agent {current:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The plan and the step that a record names are known.
+    fn check_step(&self, fields: &Fields<'_>) -> Result<(), Disorder> {
+        let Some(plan_id) = fields.text("plan_id") else { return Ok(()) };
+        let Some((_, steps)) = self.plans.iter().find(|(id, _)| *id == plan_id) else {
+            return disorder(format!("there is no plan {plan_id:?}"));
+        };
+        match fields.text("step_id") {
+            Some(step_id) if !steps.iter().any(|step| step.id == step_id) => {
+                disorder(format!("the plan {plan_id:?} has no step {step_id:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    crate::json::quoted(text)
+}
+
+fn disorder<T>(why: impl Into<String>) -> Result<T, Disorder> {
+    Err(Disorder(why.into()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
