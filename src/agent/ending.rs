@@ -42,8 +42,8 @@ impl Agent {
     /// The call that was under way has no result.
     pub(super) fn answer_abandoned(&mut self, call: &Call, kind: &str, why: &str) {
         let Planned { tool, arguments, .. } = &call.planned;
-        self.step.call(tool, arguments, Some((kind, why)));
         if matches!(call.planned.purpose, For::Action { .. }) {
+            self.step.call(tool, arguments, Some((kind, why)));
             self.history.add(format!("{tool} {}: {kind}, may have been executed", cut(arguments, SHORT)));
         }
         self.answer_call(call, why, true);

@@ -5,11 +5,11 @@ fn plain(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the evidence, without quotation marks around it, is part of the observed text. An empty one, or a single character, is none.
+/// Whether the evidence, without quotation marks around it, is part of the observed text. What has fewer than three characters is none.
 pub(super) fn is_observed(evidence: &str, observed: &str) -> bool {
     let evidence = plain(evidence);
     let evidence = evidence.trim_matches(|mark: char| "\"'`“”„«». ".contains(mark));
-    evidence.chars().count() > 1 && plain(observed).contains(evidence)
+    evidence.chars().count() > 2 && plain(observed).contains(evidence)
 }
 
 #[cfg(test)]
@@ -22,7 +22,7 @@ mod tests {
         for evidence in ["order confirmed", "\"Order Confirmed\"", "https://shop.example/done", "“confirmed”."] {
             assert!(is_observed(evidence, observed), "{evidence}");
         }
-        for evidence in ["", " ", "\"\"", "o", "order is confirmed"] {
+        for evidence in ["", " ", "\"\"", "or", "order is confirmed"] {
             assert!(!is_observed(evidence, observed), "{evidence}");
         }
     }

@@ -331,6 +331,7 @@ impl Agent {
             self.budget.begin(now);
         }
         self.budget.go_on(now);
+        self.budget.actions = 0;
         self.ended = None;
         self.seen.clear();
         if self.run.goal.is_none() {

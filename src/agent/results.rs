@@ -2,6 +2,7 @@
 
 use crate::json::Object;
 use crate::record::ToolError;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The text of a result, JSON text: of one of MCP's the texts of its blocks, and its structured content; of a text, itself; else the JSON. Only these fields of an
@@ -86,7 +87,9 @@ pub(super) fn image_path(result: &str, field: &str) -> Option<String> {
 /// A failure.
 pub(super) fn describe(error: &ToolError<'_>) -> String {
     let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
-    let data = error.data.map(|data| format!("\n{}", data.get())).unwrap_or_default();
+    // The message is the text of a failed result of MCP.
+    let is_mcp = |data: &&RawValue| serde_json::from_str(data.get()).is_ok_and(|data| of_mcp(&data).is_some());
+    let data = error.data.filter(|data| !is_mcp(data)).map(|data| format!("\n{}", data.get())).unwrap_or_default();
     let maybe = if error.maybe_executed { "\nThe call may have been executed." } else { "" };
     format!("{}{code}: {}{data}{maybe}", error.kind, error.message)
 }

@@ -55,6 +55,8 @@ pub struct Surroundings {
     pub set: Vec<(OsString, OsString)>,
     /// Variables of ours that it does not get: they hold secrets.
     pub secrets: Vec<String>,
+    /// Whether it gets SIGTERM when we die without ending it, where the system can (Linux): it would go on with what it was told.
+    pub ends_with_us: bool,
     /// The folder that it is started in; ours, where there is none.
     pub folder: Option<PathBuf>,
 }
@@ -118,6 +120,9 @@ pub fn spawn(command: &[OsString], streams: Streams, around: &Surroundings) -> R
     // SAFETY: what runs between fork and exec is async-signal-safe, see there.
     unsafe { command.pre_exec(signal::restore_mask) };
     around.apply(&mut command);
+    if around.ends_with_us {
+        send_when_we_die(Signal::SIGTERM, &mut command);
+    }
     command.args(arguments).env(terminal::LENDERS, terminal::lenders()).process_group(0);
     let mut printed = None;
     match streams {
@@ -138,17 +143,23 @@ pub fn spawn(command: &[OsString], streams: Streams, around: &Surroundings) -> R
 fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
     let (read, write) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
+    send_when_we_die(Signal::SIGKILL, command);
+    Ok(OwnedFd::from(read).into())
+}
+
+/// Has the child get a signal when the thread that starts it dies, where the system can.
+#[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
+fn send_when_we_die(signal: Signal, command: &mut Command) {
     #[cfg(target_os = "linux")]
     // SAFETY: prctl(2) and getppid(2) are async-signal-safe, and that option changes nothing but the calling process.
     unsafe {
         let parent = nix::unistd::getpid();
         command.pre_exec(move || {
-            nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-            // We may have died before that: nobody would be told any more.
+            nix::sys::prctl::set_pdeathsig(signal)?;
+            // We may have died before that: no signal would come any more.
             if nix::unistd::getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
         });
     }
-    Ok(OwnedFd::from(read).into())
 }
 
 /// Runs `command` to its end with [`Streams::Print`], and gives every line that it prints to `take`. What it leaves behind

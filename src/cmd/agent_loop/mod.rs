@@ -180,9 +180,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let images = Images::open(arguments.session.as_deref()).map_err(|why| Failure::new(Status::NotStarted, why))?;
     let (images, _temporary) = images;
     let model = model::command(arguments.llm.as_deref(), arguments.model.as_deref(), images.folder())?;
-    let around = Surroundings { secrets: model::key_variables(&model)?, ..Surroundings::default() };
+    // A gate that held a call would let it pass later, and the session that goes on would make it again.
+    let follows = Surroundings { ends_with_us: true, ..Surroundings::default() };
+    let around = Surroundings { secrets: model::key_variables(&model)?, ..follows.clone() };
     let far = vec![
-        Way::Child(Program { command: model, around: Surroundings::default() }),
+        Way::Child(Program { command: model, around: follows }),
         Way::Child(Program { command: arguments.world, around }),
     ];
     let limits = lines::Limits::from(arguments.lines);

@@ -206,3 +206,14 @@ fn a_new_conversation_has_what_the_person_has_said() {
         assert!(first.contains("Goal: Buy a lamp") && first.contains("BLUE, and never red"), "{script:?}: {first}");
     }
 }
+
+#[test]
+fn an_answer_to_a_summary_goes_on_with_a_goal_too() {
+    let done = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
+    let place = Place::new(&[&echo(1), &echo(2), r#"{"text":"Two. Go on?"}"#, &echo(3), done]);
+    let mut talk = place.talk(&["--goal", "g", "--turn-steps", "2"]);
+    super::until(&mut talk, |record| record["pending_kind"] == "question");
+    talk.say(r#"{"type":"user_message","content":"go on"}"#);
+    let last = super::until(&mut talk, |record| record["type"] == "final" || record["pending_kind"] == "question");
+    assert_eq!(last["outcome"], "done");
+}

@@ -238,3 +238,25 @@ fn a_session_is_a_regular_file() {
         assert_eq!(shown.status.code(), Some(2), "{}", text(&shown.stderr));
     }
 }
+
+#[test]
+fn a_gate_that_holds_a_call_ends_with_the_loop() {
+    let place = Place::new(&[ECHO]);
+    let rules = place.path("rules.toml");
+    std::fs::write(&rules, "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"*\"\n").unwrap();
+    let [questions, answers] = ["questions", "answers"].map(|name| place.path(name));
+    nix::unistd::mkfifo(&answers, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut agent = place.agent(&["--goal", "g", "--"]);
+    agent.arg(binary("policy-check")).args(["--confirm", "mark", "--rules"]).arg(&rules).arg("--");
+    agent.arg(binary("hitl-gate")).arg("--answers").arg(&answers).arg("--events").arg(&questions).arg("--");
+    let world =
+        format!("echo $PPID >'{}'; exec '{}'", place.path("gate").display(), example("stand-in-world").display());
+    agent.args(["sh", "-c", &world]);
+    let mut talk = crate::process::Talk::start(&mut agent);
+    let _answers = std::fs::File::options().write(true).open(&answers).unwrap();
+    super::until(&mut talk, |record| record["pending_kind"] == "confirm");
+    let gate: i32 = read(&place.path("gate")).trim().parse().unwrap();
+    assert!(crate::process::is_running(gate));
+    talk.signal(nix::sys::signal::Signal::SIGKILL);
+    crate::process::eventually("the gate has ended", || !crate::process::is_running(gate));
+}
