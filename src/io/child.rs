@@ -55,7 +55,7 @@ pub struct Surroundings {
     pub set: Vec<(OsString, OsString)>,
     /// Variables of ours that it does not get: they hold secrets.
     pub secrets: Vec<String>,
-    /// Whether it gets SIGTERM when we die without ending it, where the system can (Linux): it would go on with what it was told.
+    /// Whether it gets SIGTERM when we die without ending it, where the system can (Linux). Else it might still carry out what it has received.
     pub ends_with_us: bool,
     /// The folder that it is started in; ours, where there is none.
     pub folder: Option<PathBuf>,

@@ -41,7 +41,7 @@ fn held(place: &Place, answer: &'static str) -> Run {
 }
 
 #[test]
-fn the_clock_stands_still_while_a_gate_holds_a_call_and_the_model_learns_of_changes() {
+fn the_clock_stands_still_while_a_gate_holds_a_call_and_the_model_gets_what_was_changed() {
     let place = Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
     let run = held(&place, r#""action":"edit","edited_arguments":{"n":2}"#);
     assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
