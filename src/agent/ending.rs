@@ -57,7 +57,7 @@ impl Agent {
             Doing::Idle if self.closed => return,
             Doing::World(call) => {
                 let call = call.clone();
-                self.answer_abandoned(&call, "lost", why);
+                self.answer_abandoned(&call, "lost", &format!("{why}. The call may have been executed"));
             }
             _ => {}
         }

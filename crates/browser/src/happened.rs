@@ -7,8 +7,14 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const STATE: &str =
-    concat!("(() => {", include_str!("scripts/naming.js"), "return (", include_str!("scripts/state.js"), ")})()");
+const STATE: &str = concat!(
+    "(() => {",
+    include_str!("scripts/naming.js"),
+    include_str!("scripts/secret.js"),
+    "return (",
+    include_str!("scripts/state.js"),
+    ")})()"
+);
 
 const QUIET: &str = include_str!("scripts/quiet.js");
 
@@ -64,6 +70,8 @@ pub struct Focus {
     pub role: String,
     /// Its name.
     pub name: String,
+    /// It is for passwords, one-time codes or card numbers.
+    pub secret: bool,
 }
 
 /// A video or a sound.

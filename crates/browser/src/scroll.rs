@@ -43,12 +43,8 @@ impl Browser {
     /// # Errors
     /// The element is no more, or the page does not answer.
     pub fn typed(&mut self, index: u32, text: &str, until: Instant) -> Result<Typed, Refusal> {
-        const SCRIPT: &str = r#"function (text) {
-            const plain = (text) => text.replace(/\s+/gu, "");
-            const isIn = plain(this.value ?? this.innerText ?? "").includes(plain(text));
-            const isSecret = this.type === "password" || /one-time-code|password|cc-csc|cc-number/u.test(this.autocomplete ?? "");
-            return (isIn ? "in" : "") + (isSecret ? " secret" : "");
-        }"#;
+        const SCRIPT: &str =
+            concat!("function (text) {", include_str!("scripts/secret.js"), include_str!("scripts/typed.js"), "}");
         let said = self.with_element(index, SCRIPT, &json!([{"value": text}]), until)?;
         Ok(Typed { is_in: said.starts_with("in"), is_secret: said.ends_with("secret") })
     }

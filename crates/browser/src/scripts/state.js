@@ -19,7 +19,7 @@
     // An image or a form of the name is the property otherwise.
     title: String(document.querySelector("title")?.text ?? "").replace(/\s+/gu, " ").trim(),
     scroll: [Math.round(scrollX), Math.round(scrollY)],
-    focus: isFocused ? { role: roleOf(focused) || focused.localName, name: shortened(nameOf(focused)) } : null,
+    focus: isFocused ? { role: roleOf(focused) || focused.localName, name: shortened(nameOf(focused)), secret: isSecret(focused) } : null,
     frame: isFrame ? focused.src || focused.name : null,
     media: media ? { playing: !media.paused && !media.ended, time: media.currentTime } : null,
     changes: world.changes,

@@ -152,6 +152,8 @@ impl Session {
             report.with("active_tab", self.active_tab()?).with("scroll_pos", json!({"x": scroll[0], "y": scroll[1]}));
         let report = report.with_some("focused_role", focus.as_ref().map(|focus| focus.role.as_str()));
         let report = report.with_some("focused_name", focus.as_ref().map(|focus| focus.name.as_str()));
+        let is_secret = focus.as_ref().is_some_and(|focus| focus.secret);
+        let report = report.with_some("is_secret", is_secret.then_some(true));
         let report = report.with_some("active_frame", frame.as_deref());
         Ok(report.with_some("media", media.as_ref().map(|media| json!({"playing": media.playing, "time": media.time}))))
     }
