@@ -20,8 +20,7 @@ REASONS = (
      " and put together to a turn, through two more pipes than the bare client has."),
     (r"^start-up", "Most of a start is the loader's: the larger the program, the more of it is mapped and relocated."),
     (r"^valid-actions", "Every message is read field by field for what is legal, not only skipped over."),
-    (r"^jsonl-log csv", "What no column asks for is still checked to be JSON, so that a bad line is told; of a line that is one long text that is"
-     " nearly all."),
+    (r"^jsonl-log csv", "The whole line is checked to be JSON, so that a bad line is reported, also where no column needs most of it."),
     (r"^replay --speed 1", "The kernel wakes a sleeper up late; the bare sleep beside it is as late but for the writing."),
     (r"^replay --where", "A filter that is more than plain comparisons is run by the same engine as jaq's, with a limit to its steps."),
     (r"^godot-bridge --transport .*idle game", "An idle game looks for commands each frame."),

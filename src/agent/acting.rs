@@ -157,8 +157,7 @@ impl Agent {
         self.note(&call.planned, &result);
         match &call.planned.purpose {
             For::Action { .. } => {
-                let record = self.settings.ids.add(line, fields, &self.plan);
-                self.effects.push(Effect::Session(record));
+                self.pass_on(line, fields);
                 let events = fields.get("events").map(RawValue::get).filter(|events| *events != "[]");
                 self.take_action(&call, result, events, now);
             }

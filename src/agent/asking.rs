@@ -143,13 +143,9 @@ impl Agent {
 
     /// Part of a turn, while it is written; or what is none of the model side's records.
     fn take_token(&mut self, line: &str, now: Duration) {
-        match Fields::read(line).ok().and_then(|fields| fields.text("type")).as_deref() {
-            Some("assistant_message") => {
-                let fields = Fields::read(line);
-                let record =
-                    fields.map_or_else(|_| line.to_owned(), |fields| self.settings.ids.add(line, &fields, &self.plan));
-                self.effects.push(Effect::Session(record));
-            }
+        let Ok(fields) = Fields::read(line) else { return };
+        match fields.text("type").as_deref() {
+            Some("assistant_message") => self.pass_on(line, &fields),
             Some("model_request") => {
                 self.finish(
                     Outcome::Failed,

@@ -62,6 +62,12 @@ impl Agent {
         }
     }
 
+    /// Gives the person a record of the world's or the model side's.
+    pub(super) fn pass_on(&mut self, line: &str, fields: &Fields<'_>) {
+        let record = self.settings.ids.add(line, fields, &self.plan);
+        self.effects.push(Effect::Session(record));
+    }
+
     /// Keeps what the world reports unasked, until the model is asked. How far a call is, it need not know.
     fn keep_report(&mut self, line: &str, fields: &Fields<'_>) {
         let event = fields.object("data").and_then(|data| data.text("event"));
@@ -123,14 +129,14 @@ impl Agent {
             Some("status") if is_ours(fields.get("call_id")) => match fields.text("status").as_deref() {
                 Some("waiting_human") => self.hold_call(now),
                 Some("approved" | "edited_by_human") => {
-                    self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
+                    self.pass_on(line, &fields);
                     self.release_call(fields.get("edited_arguments").map(RawValue::get), now);
                 }
                 _ => {}
             },
             Some("observation") => {
                 self.keep_report(line, &fields);
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
+                self.pass_on(line, &fields);
             }
             // The result of a call of the person's own, also in the short form.
             Some("tool_result") | None => {
@@ -144,14 +150,14 @@ impl Agent {
                     (_, Some(place)) => drop(self.foreign.swap_remove(place)),
                     (None, None) => {}
                 }
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
+                self.pass_on(line, &fields);
             }
             Some("status") if fields.get("call_id").is_some() && fields.get("pending_kind").is_none() => {
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
+                self.pass_on(line, &fields);
             }
             // Of a gate, or of a tool that asks the person.
             Some("policy_request" | "policy_result" | "input_request" | "error") => {
-                self.effects.push(Effect::Session(self.settings.ids.add(line, &fields, &self.plan)));
+                self.pass_on(line, &fields);
             }
             // The others are the loop's to give.
             Some(what) => {

@@ -45,7 +45,7 @@ fn find_behind(pattern: &Pattern, text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// The end of a text, so long as a description may be.
+/// The end of a text: as many bytes as a description may have.
 fn end_of(text: &str) -> &str {
     const LONGEST: usize = 200;
     let from = (text.len().saturating_sub(LONGEST)..).find(|at| text.is_char_boundary(*at));

@@ -8,7 +8,7 @@ use crate::process::{Talk, command};
 #[test]
 #[ignore = "needs a model, Chromium and the network"]
 fn goals() {
-    let Ok(model) = std::env::var("PIPEWRIGHT_MODEL") else { return };
+    let model = std::env::var("PIPEWRIGHT_MODEL").expect("PIPEWRIGHT_MODEL: scripts/bench --model NAME agent sets it");
     let (mut reached, mut numbered, mut acted) = (0, 0, 0);
     let sites = sites::all();
     for site in &sites {
