@@ -1,6 +1,7 @@
 //! A stage: what a gate, a recorder or a proxy does with what passes it. The same stage stands in a pipe or between
 //! two sides ([`between`](super::between)); it decides, and never touches a stream itself.
 
+use super::between::Program;
 use super::lines::Piece;
 use super::outgoing::Outgoing;
 use super::report::{Failure, Status};
@@ -109,6 +110,10 @@ pub struct Out {
     fars: Vec<ToFar>,
     /// The far side that [`Side::Far`] means.
     far_at: usize,
+    /// So many far sides there are, with those that are to be added.
+    pub(super) far_count: usize,
+    /// The programs of the far sides that are to be added.
+    pub(super) added: Vec<Program>,
     /// In a plain pipe everything goes to stdout, in the order in which it was said.
     joined: bool,
     /// A near side that was held is held no longer.
@@ -136,8 +141,17 @@ pub(super) struct ToFar {
     pub(super) progress: Progress,
     /// Its reader is not reading: it decides, or waits for whoever reads us.
     pub(super) waits: bool,
-    pub(super) respawn: bool,
+    pub(super) replace: Option<Replace>,
     pub(super) close: bool,
+}
+
+/// What comes in place of a child that is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replace {
+    /// It is started anew.
+    Anew,
+    /// Nothing.
+    Never,
 }
 
 impl Out {
@@ -278,7 +292,20 @@ impl Out {
 
     /// Ends the child (where it still runs) and starts it anew.
     pub fn respawn(&mut self) {
-        self.far_mut(self.far_at).respawn = true;
+        self.far_mut(self.far_at).replace = Some(Replace::Anew);
+    }
+
+    /// Ends the child, where it still runs. The stage gets no [`Event::Exited`] of it.
+    pub fn end_far(&mut self) {
+        self.far_mut(self.far_at).replace = Some(Replace::Never);
+    }
+
+    /// Adds a program as a far side, which is started soon, and gives its number. What is sent to it before [`Event::Started`] is lost. Needs
+    /// [`Ends::adds_far_sides`](super::between::Ends::adds_far_sides).
+    pub fn add_far(&mut self, program: Program) -> usize {
+        self.added.push(program);
+        self.far_count += 1;
+        self.far_count - 1
     }
 
     /// Closes the child's stdin once all that was sent to it is written.

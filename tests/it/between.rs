@@ -320,6 +320,32 @@ fn one_child_is_started_again_while_the_other_goes_on() {
 }
 
 #[test]
+fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
+    let echo = "while read -r line; do echo \"$line\"; done";
+    let mut talk = Talk::start(&mut two(echo, echo));
+    hear_until(&mut talk, "1 start");
+    // It reads nothing, and leaves a process behind.
+    talk.say("+ sleep 60 & echo $!; exec sleep 60");
+    talk.say("+ true");
+    let mut lines = hear_until(&mut talk, "3 end 0");
+    let left = loop {
+        if let Some(left) = lines.iter().find_map(|line| line.strip_prefix("2 ")?.parse::<i32>().ok()) {
+            break left;
+        }
+        lines.push(talk.hear());
+    };
+    talk.say(&format!("2 {}", "x".repeat(100_000)));
+    talk.say("2 stop");
+    talk.say("0 meanwhile");
+    hear_until(&mut talk, "0 meanwhile");
+    eventually("all of it is ended", || !is_running(left));
+    talk.close();
+    let ended = talk.end();
+    assert!(!ended.lines.iter().any(|line| line.starts_with("2 end")), "its end is no news: {:?}", ended.lines);
+    assert_eq!(ended.status.code(), Some(0));
+}
+
+#[test]
 fn children_are_ended_at_the_same_time() {
     let stubborn = "trap '' TERM; while :; do sleep 0.2; done";
     let mut talk = Talk::start(&mut two(stubborn, stubborn));

@@ -96,10 +96,10 @@ fn main() -> ExitCode {
         let not_started = |error| Failure::new(Status::NotStarted, error);
         let signals = Signals::hold().map_err(not_started)?;
         let listener = UnixListener::bind(path).map_err(not_started)?;
-        let near = Near::Clients(Listener(Box::new(move || Ok(listener.accept()?.0))));
+        let clients = Some(Listener(Box::new(move || Ok(listener.accept()?.0))));
         let far = Way::child(vec!["sh".into(), "-c".into(), script]);
         let stage = Server { report: Arc::clone(&report), clients: BTreeMap::new(), watcher: 0 };
-        between(Box::new(stage), Ends { near, far, ..Ends::default() }, &signals, &report)
+        between(Box::new(stage), Ends { near: Near::Clients, clients, far, ..Ends::default() }, &signals, &report)
     };
     match run() {
         Ok(Status::Signal(signal)) => signal::die_of(signal),

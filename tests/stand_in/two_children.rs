@@ -1,30 +1,40 @@
 //! A wrapper of two shell commands, for the tests of several far sides: `two-children SCRIPT SCRIPT`.
 //!
 //! A line `N TEXT` on stdin is sent to child N (0 or 1). A child's line that begins with `>` is sent to the other child, any other
-//! to stdout as `N TEXT`. `N start`, `N end STATUS` and `N broken` say what became of a child, and `N again` on stdin starts it
-//! anew. The run ends when stdin has ended and both children have.
+//! to stdout as `N TEXT`. `N start`, `N end STATUS` and `N broken` say what became of a child, `N again` on stdin starts it
+//! anew, `N stop` ends it, and `+ SCRIPT` adds one. The run ends when stdin has ended and all children have.
 
-use pipewright::io::between::{Ends, Way, between};
-use pipewright::io::child::exit_code;
+use pipewright::io::between::{Ends, Program, Way, between};
+use pipewright::io::child::{Surroundings, exit_code};
 use pipewright::io::lines::{Piece, text};
 use pipewright::io::report::{Failure, Report, Status};
 use pipewright::io::signal::{self, Signals};
 use pipewright::io::stage::{Event, Out, Side, Stage};
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 struct Switch {
     report: Arc<Report>,
     near_ended: bool,
-    ended: [bool; 2],
+    ended: Vec<bool>,
 }
 
 impl Switch {
-    fn take(&self, line: &str, out: &mut Out) {
+    fn take(&mut self, line: &str, out: &mut Out) {
         let Some((child, said)) = line.split_once(' ') else { return };
-        out.choose_far(usize::from(child == "1"));
+        let Ok(child) = child.parse() else {
+            let program = Program { command: shell(said.into()), around: Surroundings::default() };
+            assert_eq!(out.add_far(program), self.ended.len());
+            return self.ended.push(false);
+        };
+        out.choose_far(child);
         match said {
             "again" => out.respawn(),
+            "stop" => {
+                self.ended[child] = true;
+                out.end_far();
+            }
             _ => out.add_line(Side::Far, said),
         }
     }
@@ -57,25 +67,29 @@ impl Stage for Switch {
             _ => {}
         }
         if self.near_ended {
-            for child in 0..2 {
+            for child in 0..self.ended.len() {
                 out.choose_far(child);
                 out.close_far();
             }
         }
-        if self.near_ended && self.ended == [true, true] {
+        if self.near_ended && self.ended.iter().all(|ended| *ended) {
             out.stop(self.report.finish());
         }
         Ok(())
     }
 }
 
+fn shell(script: OsString) -> Vec<OsString> {
+    vec!["sh".into(), "-c".into(), script]
+}
+
 fn main() -> ExitCode {
     let report = Arc::new(Report::new("two-children", false));
-    let shell = |script| Way::child(vec!["sh".into(), "-c".into(), script]);
-    let far = std::env::args_os().skip(1).flat_map(shell).collect();
-    let stage = Switch { report: Arc::clone(&report), near_ended: false, ended: [false; 2] };
+    let far = std::env::args_os().skip(1).flat_map(|script| Way::child(shell(script))).collect();
+    let stage = Switch { report: Arc::clone(&report), near_ended: false, ended: vec![false; 2] };
+    let ends = Ends { far, adds_far_sides: true, ..Ends::default() };
     let held = Signals::hold().map_err(|error| Failure::new(Status::NotStarted, error));
-    match held.and_then(|signals| between(Box::new(stage), Ends { far, ..Ends::default() }, &signals, &report)) {
+    match held.and_then(|signals| between(Box::new(stage), ends, &signals, &report)) {
         Ok(Status::Signal(signal)) => signal::die_of(signal),
         Ok(status) => status.into(),
         Err(failure) => {

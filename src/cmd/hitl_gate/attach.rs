@@ -56,8 +56,9 @@ pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>)
     let (queue, report_there) = (Queue::default(), Arc::clone(report));
     let stage = Attach { queue, connections: connections.clone(), asker, shown: None, report: report_there };
     let accept = move || connections.accept(&listener);
-    let near = Near::Clients(Listener(Box::new(accept)));
-    let ends = Ends { near, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };
+    let clients = Some(Listener(Box::new(accept)));
+    let ends =
+        Ends { near: Near::Clients, clients, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };
     let ended = between(Box::new(stage), ends, signals, report);
     farewell.wait();
     ended

@@ -1,9 +1,9 @@
 //! What the threads share: the stage behind its lock, and the sinks.
 
-use super::Manner;
 use super::far::Far;
 use super::near::NearSide;
 use super::writing::Dirty;
+use super::{Manner, Program};
 use crate::io::child::Group;
 use crate::io::lines::Limits;
 use crate::io::lock;
@@ -46,10 +46,8 @@ pub(super) struct Manners {
     pub(super) stays: bool,
     pub(super) prompt: bool,
     pub(super) reopens: bool,
-    /// There are several far sides.
+    /// There are several far sides, or may be.
     pub(super) has_several: bool,
-    /// The near sides are the clients of a listener.
-    pub(super) has_clients: bool,
     /// The near side's reader waits until a far side has taken what was sent to it.
     pub(super) waits_for_far: bool,
 }
@@ -75,6 +73,8 @@ pub(super) struct Slot {
     /// The former child is being ended; then this one is to be started.
     pub(super) is_ending: bool,
     pub(super) is_to_start: bool,
+    /// Its program, until that is started, where the stage has added it.
+    pub(super) added: Option<Program>,
 }
 
 /// What an event is from, or where something is written to.
@@ -149,7 +149,8 @@ impl Hub {
         report: Arc<Report>,
         manners: Manners,
     ) -> Hub {
-        let out = if manners.is_pipe { Out::joined() } else { Out::default() };
+        let mut out = if manners.is_pipe { Out::joined() } else { Out::default() };
+        out.far_count = fars;
         let fars = (0..fars).map(|_| Slot::default()).collect();
         let core = Core { stage, out, nears, fars, end: None, asleep_until: None };
         let (core, changed) = (Mutex::new(core), Condvar::new());
@@ -193,8 +194,15 @@ impl Hub {
             (Some(deadline), Some(until)) => deadline < until,
             (deadline, _) => deadline.is_some(),
         };
-        let respawns = (0..core.fars.len()).any(|far| core.out.far_mut(far).respawn);
-        if core.end.is_some() || respawns || earlier || released {
+        let replaces = (0..core.fars.len()).any(|far| core.out.far_mut(far).replace.is_some());
+        let added = std::mem::take(&mut core.out.added);
+        let adds = !added.is_empty();
+        core.fars.extend(added.into_iter().map(|program| Slot {
+            added: Some(program),
+            is_to_start: true,
+            ..Slot::default()
+        }));
+        if core.end.is_some() || replaces || adds || earlier || released {
             self.changed.notify_all();
         }
         dirty

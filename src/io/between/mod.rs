@@ -47,10 +47,19 @@ use std::sync::Arc;
 pub struct Ends {
     /// The near side.
     pub near: Near,
+    /// Clients, which are near sides, too: any number of them, which come and go.
+    ///
+    /// Each client has a number from 1 on ([`Out::near`](super::stage::Out::near)), and order is kept for each. One that reads nothing
+    /// holds up neither the others nor a far side: what is sent to it waits here, and while its own requests would add to
+    /// that, it is read no further. Once more than 16 MiB wait, it is disconnected. Neither a client nor our stdin waits for a far
+    /// side that reads nothing: the stage holds them ([`Out::hold_near`](super::stage::Out::hold_near)).
+    pub clients: Option<Listener>,
     /// The far sides, started in this order; what is sent to one that has not been started yet is lost. With several, the near side
     /// never waits for one that reads nothing: the stage holds it
     /// ([`Out::hold_near`](super::stage::Out::hold_near)).
     pub far: Vec<Way>,
+    /// Whether the stage adds far sides ([`Out::add_far`](super::stage::Out::add_far)).
+    pub adds_far_sides: bool,
     /// Whether the stage hears a child's stderr ([`Side::FarError`]); else it is our own. With a [`Way::Link`] it does: what the
     /// child prints, on stdout too.
     pub hears_errors: bool,
@@ -77,20 +86,15 @@ pub struct Ends {
 }
 
 /// What is on the near side.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Near {
     /// Our own stdin and stdout.
     #[default]
     Stdio,
     /// Our own stdout alone: stdin is not read, and a reader of stdout that has gone is noticed only when something is written.
     Stdout,
-    /// Any number of clients, which come and go; the run goes on while there is none, until the stage stops it.
-    ///
-    /// Each client has a number ([`Out::near`](super::stage::Out::near)), and order is kept for each. One that reads nothing
-    /// holds up neither the others nor a far side: what is sent to it waits here, and while its own requests would add to
-    /// that, it is read no further. Once more than 16 MiB wait, it is disconnected. Nor does a client wait for a far side
-    /// that reads nothing: the stage holds it ([`Out::hold_near`](super::stage::Out::hold_near)).
-    Clients(Listener),
+    /// Neither: the [clients](Ends::clients) are all there is. The run goes on while there is none, until the stage stops it.
+    Clients,
 }
 
 /// Waits for the next client, and gives its connection; called again and again on a thread of its own. An error is reported, and the
@@ -173,8 +177,8 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = signals.receive();
-    let Ends { near, far, hears_errors, prompt, reopens, mut person, answers, stays, .. } = ends;
-    let Ends { holds_near, limits, far_limits, manner, .. } = ends;
+    let Ends { near, clients, far, hears_errors, prompt, reopens, mut person, answers, stays, .. } = ends;
+    let Ends { holds_near, adds_far_sides, limits, far_limits, manner, .. } = ends;
     let mut person_input = None;
     let mut person_output = None;
     if let Some(terminal) = &mut person {
@@ -190,52 +194,47 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
             None
         },
     };
-    let has_clients = matches!(near, Near::Clients(_));
+    let has_clients = clients.is_some();
     let mut nears = BTreeMap::new();
-    if !has_clients {
+    if near != Near::Clients {
         nears.insert(0, NearSide::stdout(stdout().map_err(system)?));
     }
-    let is_pipe = far.is_empty() && person.is_none() && !has_clients;
+    let is_pipe = far.is_empty() && !adds_far_sides && person.is_none() && !has_clients;
     let far_limits = far_limits.unwrap_or(limits);
-    let (far_count, has_several) = (far.len(), far.len() > 1);
+    let (far_count, has_several) = (far.len(), far.len() > 1 || adds_far_sides);
     let waits_for_far = !(has_several || has_clients || holds_near);
-    let manners = Manners {
-        limits,
-        far_limits,
-        manner,
-        is_pipe,
-        stays,
-        prompt,
-        reopens,
-        has_several,
-        has_clients,
-        waits_for_far,
-    };
+    let manners = Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several, waits_for_far };
     let hub = Arc::new(Hub::new(stage, nears, far_count, sinks, Arc::clone(report), manners));
     let mut ways: Vec<Option<Way>> = far.into_iter().map(Some).collect();
-    let mut start = |far: usize| match ways[far].take() {
-        Some(Way::Child(program)) => {
-            hub.start(far, &program);
-            ways[far] = Some(Way::Child(program));
-        }
-        Some(Way::Dial(Dial(mut dial))) => {
-            match dial() {
-                Ok(link) => hub.join(far, None, link),
-                Err(error) => hub.not_started(far, system(error)),
+    let mut start = |far: usize, added: Option<Program>| {
+        // Those that the stage adds are started in the order of their numbers.
+        ways.extend(added.map(|program| Some(Way::Child(program))));
+        match ways[far].take() {
+            Some(Way::Child(program)) => {
+                hub.start(far, &program);
+                ways[far] = Some(Way::Child(program));
             }
-            ways[far] = Some(Way::Dial(Dial(dial)));
+            Some(Way::Dial(Dial(mut dial))) => {
+                match dial() {
+                    Ok(link) => hub.join(far, None, link),
+                    Err(error) => hub.not_started(far, system(error)),
+                }
+                ways[far] = Some(Way::Dial(Dial(dial)));
+            }
+            Some(Way::Link(link, program)) => hub.join(far, program.as_ref(), link),
+            None => hub.not_started(far, Failure::new(Status::NotStarted, "the other side can't be started again")),
         }
-        Some(Way::Link(link, program)) => hub.join(far, program.as_ref(), link),
-        None => hub.not_started(far, Failure::new(Status::NotStarted, "the other side can't be started again")),
     };
-    (0..far_count).for_each(&mut start);
+    (0..far_count).for_each(|far| start(far, None));
     match near {
         Near::Stdio => {
             hub.watch_near().map_err(system)?;
             hub.read(Peer::near(0), stdin().map_err(system)?);
         }
-        Near::Stdout => {}
-        Near::Clients(listener) => hub.accept(listener),
+        Near::Stdout | Near::Clients => {}
+    }
+    if let Some(listener) = clients {
+        hub.accept(listener);
     }
     for input in answers {
         hub.read(Peer::of(Side::Answers), input);

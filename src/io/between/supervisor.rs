@@ -7,7 +7,7 @@ use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
 use crate::io::sink::Sink;
-use crate::io::stage::{Event, Out, Side, Stage};
+use crate::io::stage::{Event, Out, Replace, Side, Stage};
 use std::convert::Infallible;
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
@@ -96,8 +96,8 @@ impl Hub {
     }
 
     /// Sleeps until there is something that only this thread may do, and gives how the run ended.
-    /// `start` starts a far side again.
-    pub(super) fn supervise(self: &Arc<Hub>, start: &mut dyn FnMut(usize)) -> Result<Status, Failure> {
+    /// `start` starts a far side, one that was there before again.
+    pub(super) fn supervise(self: &Arc<Hub>, start: &mut dyn FnMut(usize, Option<Program>)) -> Result<Status, Failure> {
         let mut core = lock(&self.core);
         loop {
             if let Some(end) = core.end.take() {
@@ -107,16 +107,17 @@ impl Hub {
             }
             let now = Instant::now();
             let deadline = core.stage.deadline();
-            if let Some((far, former)) = core.next_respawn() {
+            if let Some((far, former, is_to_start)) = core.next_replaced() {
                 drop(core);
-                self.replace(far, former);
+                self.replace(far, former, is_to_start);
                 core = lock(&self.core);
                 continue;
             }
             if let Some(far) = core.fars.iter().position(|slot| slot.is_to_start) {
                 core.fars[far].is_to_start = false;
+                let added = core.fars[far].added.take();
                 drop(core);
-                start(far);
+                start(far, added);
                 core = lock(&self.core);
                 continue;
             }
@@ -153,12 +154,12 @@ impl Hub {
         self.write_aside(dirty);
     }
 
-    /// Ends a far side's former child, and has the next one started. With several far sides, nobody waits for that.
-    fn replace(self: &Arc<Hub>, far: usize, former: Option<Far>) {
+    /// Ends a far side's former child, and has the next one started, where there is to be one. With several far sides, nobody waits for that.
+    fn replace(self: &Arc<Hub>, far: usize, former: Option<Far>, is_to_start: bool) {
         let replace = move |hub: &Arc<Hub>| {
             hub.end_child(far, former);
             let mut core = lock(&hub.core);
-            (core.fars[far].is_ending, core.fars[far].is_to_start) = (false, true);
+            (core.fars[far].is_ending, core.fars[far].is_to_start) = (false, is_to_start);
             hub.changed.notify_all();
         };
         if self.manners.has_several { self.spawn(replace) } else { replace(self) }
@@ -190,13 +191,16 @@ impl Hub {
         sinks
     }
 
-    /// Has what still waits for our own readers written; the channel is closed when it is.
-    fn write_the_rest(self: &Arc<Hub>) -> Receiver<Infallible> {
+    /// Has what still waits for our own readers written; the channel is closed when it is. Whether clients have taken theirs is part of
+    /// that only where `waits_for_clients`.
+    fn write_the_rest(self: &Arc<Hub>, waits_for_clients: bool) -> Receiver<Infallible> {
         let (writes, all_written) = mpsc::channel();
-        let mut sinks: Vec<Arc<Sink>> = lock(&self.core).nears.values().map(|near| Arc::clone(&near.sink)).collect();
-        sinks.extend([&self.sinks.person, &self.sinks.errors].into_iter().flatten().map(Arc::clone));
-        for sink in sinks {
-            let writes = writes.clone();
+        let others = [&self.sinks.person, &self.sinks.errors].into_iter().flatten().map(|sink| (0, Arc::clone(sink)));
+        let mut sinks: Vec<_> =
+            lock(&self.core).nears.iter().map(|(&number, near)| (number, Arc::clone(&near.sink))).collect();
+        sinks.extend(others);
+        for (number, sink) in sinks {
+            let writes = (number == 0 || waits_for_clients).then(|| writes.clone());
             self.spawn(move |_| {
                 let _ = sink.drain();
                 drop(writes);
@@ -207,10 +211,11 @@ impl Hub {
 
     /// Ends the children, and lets our own readers take what was written for them. A signal that comes meanwhile hurries it.
     pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
-        let all_written = self.write_the_rest();
+        let has_stdout = lock(&self.core).nears.contains_key(&0);
         let patient = self.manners.manner == Manner::Relay
-            && !self.manners.has_clients
+            && has_stdout
             && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
+        let all_written = self.write_the_rest(!patient);
         let mut until = (!patient).then(|| Instant::now() + LAST_WRITES);
         let sinks = self.end_children();
         while all_written.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
@@ -247,13 +252,13 @@ struct Ended {
 }
 
 impl Core {
-    /// A far side that the stage wants started anew, with its child.
-    fn next_respawn(&mut self) -> Option<(usize, Option<Far>)> {
+    /// A far side that the stage wants ended, with its child, and whether it is to be started anew.
+    fn next_replaced(&mut self) -> Option<(usize, Option<Far>, bool)> {
         for (far, slot) in self.fars.iter_mut().enumerate() {
-            if std::mem::take(&mut self.out.far_mut(far).respawn) && !slot.is_ending {
+            if let Some(replace) = self.out.far_mut(far).replace.take().filter(|_| !slot.is_ending) {
                 slot.epoch += 1;
                 slot.is_ending = true;
-                return Some((far, slot.far.take()));
+                return Some((far, slot.far.take(), replace == Replace::Anew));
             }
         }
         None

@@ -48,7 +48,7 @@ impl Hub {
     pub(super) fn read(self: &Arc<Hub>, peer: Peer, mut from: Descriptor) {
         self.spawn(move |hub| {
             let Peer { side, number, .. } = peer;
-            let is_client = side == Side::Near && hub.manners.has_clients;
+            let is_client = side == Side::Near && number != 0;
             let limits = if side == Side::Far { hub.manners.far_limits } else { hub.manners.limits };
             let mut splitter = Splitter::new(limits);
             loop {

@@ -41,7 +41,7 @@ impl Hub {
     fn waits(&self, from: Option<Peer>, to: Peer) -> bool {
         match to.side {
             Side::Far => self.manners.waits_for_far && !from.is_some_and(|from| from.is_far()),
-            Side::Near => !self.manners.has_clients || from == Some(to),
+            Side::Near => to.number == 0 || from == Some(to),
             Side::FarError | Side::Person | Side::Answers => true,
         }
     }

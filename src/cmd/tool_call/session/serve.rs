@@ -65,8 +65,9 @@ pub fn serve(
         exit_by: None,
         report: Arc::clone(report),
     };
-    let near = Near::Clients(Listener(Box::new(move || Ok(listener.accept()?.0))));
-    let ends = Ends { near, far: Way::child(world), far_limits: Some(LIMITS), ..Ends::default() };
+    let clients = Some(Listener(Box::new(move || Ok(listener.accept()?.0))));
+    let ends =
+        Ends { near: Near::Clients, clients, far: Way::child(world), far_limits: Some(LIMITS), ..Ends::default() };
     let ended = between(Box::new(stage), ends, signals, report);
     let _lock = session.folder.parent().map(lock);
     match &ended {
