@@ -15,6 +15,6 @@ mod question;
 mod queue;
 mod rules;
 
-pub use question::{Question, refused, settled};
+pub use question::{Answer, Question, refused, settled};
 pub use queue::{Change, Pending, Queue};
 pub use rules::{RuleInForce, revocation, revoked_rule, session_rules};

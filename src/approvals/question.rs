@@ -2,7 +2,7 @@
 
 use crate::io::lines::plain_text;
 use crate::json::{Object, quoted};
-use crate::record::{Call, Fields, OwnedCall, Unreadable, recognise, type_of, unreadable};
+use crate::record::{Action, Call, Fields, OwnedCall, Unreadable, recognise, type_of, unreadable};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
@@ -86,6 +86,43 @@ impl Question {
                 .and_then(|list| serde_json::from_str(list.get()).ok())
                 .unwrap_or_default(),
         }))
+    }
+}
+
+/// What a person says to a question.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// Whether the call may pass.
+    pub action: Action,
+    /// All of its arguments, JSON text, where they were edited.
+    pub edited: Option<&'a str>,
+    /// For who made the call; may be empty.
+    pub feedback: &'a str,
+    /// A rule that allows such calls until the end of the run, and whether it is written to the rules file, too.
+    pub rule: Option<(&'a str, bool)>,
+}
+
+impl Answer<'_> {
+    /// The `hitl_response`, JSON text without a line feed.
+    pub fn record(&self, question: &Question) -> String {
+        let action = match self.action {
+            Action::Approve => "approve",
+            Action::Edit => "edit",
+            Action::Reject => "reject",
+        };
+        Object::default()
+            .text("type", "hitl_response")
+            .put_some("call_id", question.call.call().id)
+            .text("nonce", &question.nonce)
+            .text("action", action)
+            .text("arguments_sha256", &question.sha256)
+            .put_some("edited_arguments", self.edited)
+            .put_some("replace", self.edited.map(|_| "true"))
+            .text_some("feedback", Some(self.feedback).filter(|feedback| !feedback.is_empty()))
+            .text_some("scope", self.rule.map(|_| "session"))
+            .text_some("rule", self.rule.map(|(text, _)| text))
+            .put_some("remember", self.rule.filter(|(_, remember)| *remember).map(|_| "true"))
+            .end()
     }
 }
 

@@ -2,6 +2,8 @@
 
 pub mod agent_loop;
 #[cfg(feature = "gates")]
+mod approver;
+#[cfg(feature = "gates")]
 pub mod audit;
 #[cfg(feature = "browser")]
 pub mod browser_bridge;

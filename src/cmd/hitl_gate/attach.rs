@@ -1,9 +1,9 @@
 //! `hitl-gate attach`: a person answers, at a terminal of their own, what all gates with `--approver` ask.
 
 use super::asker::Asker;
-use super::connections::Connections;
 use super::terminal_path;
 use crate::approvals::{Change, Pending, Queue, revocation};
+use crate::cmd::approver::connections::Connections;
 use crate::cmd::options::{Color, LimitOptions, TOO_LONG};
 use crate::io::approvers::{FOLDER, SOCKET};
 use crate::io::between::{Ends, Listener, Near, between};

@@ -1,9 +1,9 @@
 //! Asking the user of the MCP client that makes the calls, through the client: `elicitation/create` in its form mode (MCP 2025-11-25,
 //! elicitation). What the client answers is believed, so this is for clients that are trusted with it.
 
-use super::excerpt::visible;
 use super::gate::Gate;
 use crate::approvals::Question;
+use crate::cmd::approver::excerpt::visible;
 use crate::io::session::token;
 use crate::io::stage::{Out, Side};
 use crate::json::Object;

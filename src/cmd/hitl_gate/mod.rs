@@ -4,12 +4,8 @@ mod answer;
 mod asker;
 mod attach;
 mod channel;
-mod connections;
 mod decide;
-mod dialogue;
-mod editor;
 mod elicitation;
-mod excerpt;
 mod gate;
 mod gate_event;
 mod held;
@@ -18,8 +14,6 @@ mod progress;
 mod records;
 mod remember;
 mod repetition;
-mod rule_draft;
-mod screen;
 mod session_rules;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -2,7 +2,8 @@
 
 use super::{Desk, IsForStage, Order};
 use crate::approvals::Question;
-use crate::cmd::hitl_gate::dialogue::{Dialogue, Next};
+use crate::cmd::approver::dialogue::{Dialogue, Next};
+use crate::cmd::approver::words::LETTERS;
 use crate::io::asking::{Asking, TerminalInput};
 use crate::io::descriptor::wait_readable;
 use crate::io::lines::Limits;
@@ -138,7 +139,7 @@ impl Worker {
                 Err(why) => return Ended::Gone(why),
             }
         };
-        let mut dialogue = Dialogue::new(question, self.color, terminal.width(), self.limits);
+        let mut dialogue = Dialogue::new(&LETTERS, question, self.color, terminal.width(), self.limits);
         let gone = |error: io::Error| Ended::Gone(format!("the terminal has gone: {error}"));
         if let Err(error) = terminal.show(heading) {
             return gone(error);

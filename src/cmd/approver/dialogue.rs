@@ -2,12 +2,13 @@
 
 use super::editor::{self, Edited};
 use super::screen::Screen;
-use crate::approvals::Question;
+use super::words::Words;
+use crate::approvals::{Answer, Question};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::asking::Asking;
 use crate::io::lines::{Limits, deeper_than};
-use crate::json::Object;
 use crate::policy::arguments::{self as policy, differences, with_value};
+use crate::record::Action;
 use jiff::Timestamp;
 
 /// What is to happen next.
@@ -23,6 +24,7 @@ pub enum Next {
 }
 
 pub struct Dialogue {
+    words: &'static Words,
     pub(super) question: Question,
     pub(super) screen: Screen,
     pub(super) limits: Limits,
@@ -37,27 +39,13 @@ pub struct Dialogue {
     pub(super) is_cut: bool,
 }
 
-const PROMPT: &str = "approve [y], edit [e], reject [n], everything [v], help [?]\n> ";
-const PROMPT_WITH_RULES: &str = "approve [y], for this session [a], edit [e], reject [n], everything [v], help [?]\n> ";
-const EDITED_PROMPT: &str = "approve this [y], edit again [e], reject [n], everything [v], help [?]\n> ";
-pub(super) const NOT_ALL_SHOWN: &str = "not everything has been shown: press v first\n";
-const HELP: &str = "\
-  y, yes, /yes [TEXT]   let it pass; TEXT goes into the record
-  n, no, /no [TEXT]     reject it; TEXT is told to whoever made the call
-  e                     edit the arguments in your editor ($VISUAL, $EDITOR)
-  e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else a text
-  a                     let it pass, and every call of this tool until the end of the run
-  A                     the same for calls with this target or these arguments; shows the rule, which can be edited
-  v                     show everything, at full length; needed before y where something was cut off
-  Ctrl-D                reject it
-";
-
 impl Dialogue {
-    pub fn new(question: Question, color: bool, width: usize, limits: Limits) -> Dialogue {
+    pub fn new(words: &'static Words, question: Question, color: bool, width: usize, limits: Limits) -> Dialogue {
         let original = question.call.call().arguments_text().to_owned();
         Dialogue {
+            words,
             question,
-            screen: Screen::new(color, width),
+            screen: Screen::new(words, color, width),
             limits,
             original,
             edited: None,
@@ -69,9 +57,9 @@ impl Dialogue {
 
     pub fn prompt(&self) -> &'static str {
         let about_call = match (&self.edited, self.question.rule_offers.is_empty()) {
-            (Some(_), _) => EDITED_PROMPT,
-            (None, true) => PROMPT,
-            (None, false) => PROMPT_WITH_RULES,
+            (Some(_), _) => self.words.edited_prompt,
+            (None, true) => self.words.prompt,
+            (None, false) => self.words.prompt_with_rules,
         };
         self.rule_prompt().unwrap_or(about_call)
     }
@@ -87,6 +75,10 @@ impl Dialogue {
         Next::AskAnew(shown)
     }
 
+    pub(super) fn say_not_all_shown(&self) -> Next {
+        self.again(self.words.not_all_shown)
+    }
+
     pub(super) fn again(&self, text: &str) -> Next {
         Next::Say(format!("{text}{}", self.prompt()))
     }
@@ -99,7 +91,7 @@ impl Dialogue {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         match word.to_lowercase().as_str() {
-            "y" | "yes" | "/yes" if self.is_cut => self.again(NOT_ALL_SHOWN),
+            "y" | "yes" | "/yes" if self.is_cut => self.say_not_all_shown(),
             "y" | "yes" | "/yes" => self.approve(rest),
             "n" | "no" | "/no" => self.reject(rest),
             "e" | "edit" | "/edit" if rest.is_empty() => Next::Edit,
@@ -109,15 +101,15 @@ impl Dialogue {
                     let set = with_value(from, path.trim(), value.trim()).and_then(|json| self.read(&json));
                     self.take_edit(set)
                 }
-                None => self.again("e NAME=VALUE sets an argument, e alone opens your editor\n"),
+                None => self.again(self.words.how_to_edit),
             },
-            "v" if rest.is_empty() => {
+            "v" | "/show" if rest.is_empty() => {
                 self.is_cut = false;
                 Next::AskAnew(self.screen.everything(&self.question, self.edited.as_deref()))
             }
-            "?" | "h" | "help" => self.again(HELP),
+            "?" | "h" | "help" => self.again(self.words.help),
             "" => self.again(""),
-            _ => self.again("that is not understood; y lets the call pass, n rejects it\n"),
+            _ => self.again(self.words.not_understood),
         }
     }
 
@@ -162,7 +154,7 @@ impl Dialogue {
         let edited = match edited {
             Ok(edited) => edited,
             Err(why) => {
-                return Next::AskAnew(self.screen.warning(&format!("{why}; nothing was changed, e edits again")));
+                return Next::AskAnew(self.screen.warning(&format!("{why}; nothing was changed")));
             }
         };
         let changes = differences(&self.original, &edited);
@@ -178,40 +170,28 @@ impl Dialogue {
 
     fn approve(&self, feedback: &str) -> Next {
         match &self.edited {
-            None => self.answer("approve", None, feedback),
-            Some(edited) => self.answer("edit", Some(edited), feedback),
+            None => self.answer(Action::Approve, None, feedback),
+            Some(edited) => self.answer(Action::Edit, Some(edited), feedback),
         }
     }
 
     fn reject(&self, feedback: &str) -> Next {
-        self.answer("reject", None, feedback)
+        self.answer(Action::Reject, None, feedback)
     }
 
-    fn answer(&self, action: &str, edited: Option<&str>, feedback: &str) -> Next {
+    fn answer(&self, action: Action, edited: Option<&str>, feedback: &str) -> Next {
         self.answer_with(action, edited, feedback, None)
     }
 
-    /// With a rule, it is good for the session; with true, it is written to the rules file, too.
     pub(super) fn answer_with(
         &self,
-        action: &str,
+        action: Action,
         edited: Option<&str>,
         feedback: &str,
         rule: Option<(&str, bool)>,
     ) -> Next {
-        let line = Object::default()
-            .text("type", "hitl_response")
-            .put_some("call_id", self.question.call.call().id)
-            .text("nonce", &self.question.nonce)
-            .text("action", action)
-            .text("arguments_sha256", &self.question.sha256)
-            .put_some("edited_arguments", edited)
-            .put_some("replace", edited.map(|_| "true"))
-            .text_some("feedback", Some(feedback).filter(|feedback| !feedback.is_empty()))
-            .text_some("scope", rule.map(|_| "session"))
-            .text_some("rule", rule.map(|(text, _)| text))
-            .put_some("remember", rule.filter(|(_, remember)| *remember).map(|_| "true"))
-            .line();
+        let mut line = Answer { action, edited, feedback, rule }.record(&self.question);
+        line.push('\n');
         if line.len() > self.limits.max_line {
             return self.again(&format!("that is {TOO_LONG}\n"));
         }

@@ -1,10 +1,11 @@
 //! What is said between a person and the gate about a rule that would allow more calls than the one that waits.
 
-use super::dialogue::{Dialogue, NOT_ALL_SHOWN, Next};
+use super::dialogue::{Dialogue, Next};
 use super::editor::{self, Edited};
 use crate::io::asking::Asking;
 use crate::io::terminal::printable;
 use crate::policy::rules::SessionRules;
+use crate::record::Action;
 
 const PROMPT: &str = "allow what this rule matches until the end of the run [y], edit it [e], back to the call [b]\n> ";
 const PROMPT_WITH_FILE: &str = "allow what this rule matches until the end of the run [y], and write it to the rules file [w], edit it [e], \
@@ -18,12 +19,12 @@ impl Dialogue {
     pub(super) fn receive_about_rule(&mut self, line: &str) -> Option<Next> {
         let offers = &self.question.rule_offers;
         match (&self.rule, line) {
-            (None, "a" | "A") if offers.is_empty() => Some(self.again(NOT_POSSIBLE)),
-            (None, "a" | "A") if self.edited.is_some() => {
-                Some(self.again("edited arguments count for this call alone: approve it with y\n"))
+            (None, "a" | "/always" | "A") if offers.is_empty() => Some(self.again(NOT_POSSIBLE)),
+            (None, "a" | "/always" | "A") if self.edited.is_some() => {
+                Some(self.again("edited arguments count for this call alone: approve it without a rule\n"))
             }
-            (None, "a" | "A") if self.is_cut => Some(self.again(NOT_ALL_SHOWN)),
-            (None, "a") => Some(self.allow(&offers[0].clone(), false)),
+            (None, "a" | "/always" | "A") if self.is_cut => Some(self.say_not_all_shown()),
+            (None, "a" | "/always") => Some(self.allow(&offers[0].clone(), false)),
             (None, "A") if offers.len() < 2 => Some(self.again(NONE_NARROWER)),
             (None, "A") => {
                 self.rule = offers.last().cloned();
@@ -54,7 +55,7 @@ impl Dialogue {
     }
 
     fn allow(&self, rule: &str, remember: bool) -> Next {
-        self.answer_with("approve", None, "", Some((rule, remember)))
+        self.answer_with(Action::Approve, None, "", Some((rule, remember)))
     }
 
     /// Has the person edit the rule that is shown, until `stop` says that the question is settled already.

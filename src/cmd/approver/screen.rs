@@ -1,6 +1,7 @@
 //! What a person sees of a call. Everything foreign is made printable, and none of it begins a line.
 
 use super::excerpt::{columns, cut, visible};
+use super::words::Words;
 use crate::approvals::Question;
 use crate::io::lines::plain_text;
 use crate::json::quoted;
@@ -23,6 +24,7 @@ const OLD: &str = "31";
 const NEW: &str = "32";
 
 pub struct Screen {
+    words: &'static Words,
     color: bool,
     width: usize,
 }
@@ -43,17 +45,17 @@ impl Shown {
         kept
     }
 
-    fn end(mut self) -> Shown {
+    fn end(mut self, words: &Words) -> Shown {
         if self.is_cut {
-            self.text += "not everything is shown: press v before y\n";
+            self.text += words.cut;
         }
         self
     }
 }
 
 impl Screen {
-    pub fn new(color: bool, width: usize) -> Screen {
-        Screen { color, width: width.clamp(40, 200) }
+    pub fn new(words: &'static Words, color: bool, width: usize) -> Screen {
+        Screen { words, color, width: width.clamp(40, 200) }
     }
 
     /// `text` is printable already.
@@ -66,7 +68,7 @@ impl Screen {
         let call = asked.call.call();
         let mut screen = Shown::default();
         screen.text += &(self.styled(DIM, &"-".repeat(self.width.min(60))) + "\n");
-        screen.text += &(self.styled(BOLD, "hitl-gate: may this call pass?") + "\n");
+        screen.text += &(self.styled(BOLD, self.words.title) + "\n");
         self.line(&mut screen, "tool", &name(&call.tool), BOLD);
         if let Some(target) = call.target {
             self.line(&mut screen, "target", &described(target), BOLD);
@@ -81,7 +83,7 @@ impl Screen {
             screen.text += "beside the arguments, passed on as well\n";
             self.plain_table(&mut screen, &rows(beside));
         }
-        screen.end()
+        screen.end(self.words)
     }
 
     fn policy(&self, screen: &mut Shown, policy: &RawValue) {
@@ -138,7 +140,7 @@ impl Screen {
             Difference::New(row) => ("+ ", NEW, row),
         });
         self.table(&mut screen, rows, changes.len());
-        screen.end()
+        screen.end(self.words)
     }
 
     /// The whole call, at full length.
@@ -215,6 +217,7 @@ fn described(target: &RawValue) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::cmd::approver::words::LETTERS;
     use crate::record::recognise;
 
     fn asked(line: &str) -> Question {
@@ -233,7 +236,7 @@ mod tests {
     }
 
     fn question(line: &str) -> String {
-        Screen::new(false, 60).question(&asked(line)).text
+        Screen::new(&LETTERS, false, 60).question(&asked(line)).text
     }
 
     #[test]
@@ -265,7 +268,7 @@ mod tests {
             long = "approve [y] ".repeat(100_000)
         );
         let call = asked(&line);
-        let screen = Screen::new(false, 60);
+        let screen = Screen::new(&LETTERS, false, 60);
         for shown in [screen.question(&call).text, screen.everything(&call, Some(r#"{"a":1}"#))] {
             assert!(!shown.chars().any(|c| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{e0041}".contains(c)));
             for line in shown.lines() {
