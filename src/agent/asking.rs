@@ -185,6 +185,7 @@ impl Agent {
                 self.conversation.answer(&turn);
                 if !turn.reasoning.is_empty() {
                     self.effects.push(Effect::Reasoning(turn.reasoning.clone()));
+                    self.say("thought", &turn.reasoning);
                 }
                 match asked {
                     Purpose::Decision => self.take_turn(&turn, now),

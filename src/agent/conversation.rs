@@ -3,7 +3,7 @@
 
 use super::turn::Turn;
 use crate::json::{Object, quoted};
-use crate::record::{OwnedTool, Tool};
+use crate::record::OwnedTool;
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,13 +45,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn begin(system: &str, tools: &[OwnedTool]) -> Conversation {
-        let tools: Vec<String> = tools
-            .iter()
-            .map(|tool| {
-                let OwnedTool { name, description, input_schema, annotations } = tool;
-                Tool { name, description, input_schema, annotations: annotations.as_deref() }.json()
-            })
-            .collect();
+        let tools: Vec<String> = tools.iter().map(OwnedTool::json).collect();
         let tools = format!("[{}]", tools.join(","));
         Conversation { system: quoted(system), tools, ..Conversation::default() }
     }

@@ -101,6 +101,12 @@ pub struct Agent {
     then: Doing,
     /// Those that the model is offered: the world's, and the loop's own.
     tools: Vec<OwnedTool>,
+    /// All that the world listed, each as JSON text.
+    listed: Vec<String>,
+    /// The world's name, where it gives one.
+    world: String,
+    /// Requests for the tools, as JSON texts of their ids, that came before the world had listed them.
+    unlisted: Vec<Option<String>>,
     conversation: Conversation,
     goal: Option<String>,
     /// The goal that it was begun with; the model may have replaced it.
@@ -168,6 +174,9 @@ impl Agent {
             doing: Doing::Starting,
             then: Doing::Idle,
             tools: Vec::new(),
+            listed: Vec::new(),
+            world: String::new(),
+            unlisted: Vec::new(),
             conversation: Conversation::default(),
             goal: None,
             given: None,

@@ -42,6 +42,7 @@ impl Agent {
                     self.finish(Outcome::Cancelled, "the person has cancelled it", FAILED, now);
                 }
             }
+            Some("list_tools") => self.list_tools(fields.get("request_id").map(|id| id.get().to_owned())),
             // To a question of a tool's.
             Some("input_response") => self.effects.push(Effect::World(line.to_owned())),
             _ => match recognise(line) {
@@ -56,7 +57,7 @@ impl Agent {
                     self.foreign.extend(call.id.map(|id| id.get().to_owned()));
                     self.effects.push(Effect::World(line.to_owned()));
                 }
-                Ok(None) => self.complain("expected a user_message, a cancel or a tool call"),
+                Ok(None) => self.complain("expected a user_message, a cancel, a tool call, list_tools or history"),
                 Err(why) => self.complain(&why.to_string()),
             },
         }
@@ -117,7 +118,7 @@ impl Agent {
         };
         match fields.text("type").as_deref() {
             Some("tool_list") if self.is_starting() => match ToolList::read(line) {
-                Ok(Some(list)) => self.take_tools(list.tools),
+                Ok(Some(list)) => self.take_tools(list),
                 Ok(None) => {}
                 Err(why) => self.refuse_world(&why.to_string(), now),
             },

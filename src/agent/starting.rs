@@ -3,8 +3,8 @@
 use super::conversation::{Conversation, Part};
 use super::records::Pending;
 use super::repetition::Repetition;
-use super::{Agent, Doing, Effect, Outcome, RULES, Run, Settings, local, profile};
-use crate::record::{ListTools, OwnedTool};
+use super::{Agent, Doing, Effect, MESSAGES, Outcome, RULES, Run, Settings, local, profile};
+use crate::record::{ListTools, OwnedTool, ToolList};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
@@ -75,7 +75,10 @@ impl Agent {
     }
 
     /// The world has listed its tools.
-    pub(super) fn take_tools(&mut self, tools: Vec<OwnedTool>) {
+    pub(super) fn take_tools(&mut self, list: ToolList<'_>) {
+        let ToolList { tools, world, .. } = list;
+        self.listed = tools.iter().map(OwnedTool::json).collect();
+        self.world = world;
         self.leave_out(&tools);
         self.tools = self.offered(tools);
         self.spent = vec![0; self.settings.profile.after.len()];
@@ -99,6 +102,22 @@ impl Agent {
             Doing::Working => self.report_status("running", Pending::None, None),
             _ => self.report_status("idle", Pending::None, None),
         }
+        for request_id in std::mem::take(&mut self.unlisted) {
+            self.list_tools(request_id);
+        }
+    }
+
+    /// Tells the person which tools the world has, once that is known.
+    pub(super) fn list_tools(&mut self, request_id: Option<String>) {
+        if self.is_starting() {
+            if self.unlisted.len() < MESSAGES {
+                self.unlisted.push(request_id);
+            }
+            return;
+        }
+        let request_id = request_id.and_then(|id| RawValue::from_string(id).ok());
+        let list = ListTools { request_id: request_id.as_deref() }.answer(&self.world, &self.listed);
+        self.effects.push(Effect::Session(list));
     }
 
     /// Takes the steps out of the profile whose tools the world does not have, or that are denied.

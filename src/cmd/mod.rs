@@ -2,6 +2,9 @@
 
 pub mod agent_loop;
 #[cfg(feature = "gates")]
+#[allow(dead_code)] // until its first client
+mod agents;
+#[cfg(feature = "gates")]
 mod approver;
 #[cfg(feature = "gates")]
 pub mod audit;

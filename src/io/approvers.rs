@@ -20,6 +20,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// The variable with the path of the socket on which the client that talks with the person listens.
+pub const VARIABLE: &str = "PIPEWRIGHT_APPROVALS";
 /// The name of the folders ([`Session`](super::session::Session)) in which approvers that are found without an address listen.
 pub const FOLDER: &str = "approver";
 /// The name of the socket in such a folder.

@@ -107,6 +107,12 @@ impl<'a> ToolList<'a> {
 }
 
 impl OwnedTool {
+    /// As [`Tool::json`].
+    pub fn json(&self) -> String {
+        let OwnedTool { name, description, input_schema, annotations } = self;
+        Tool { name, description, input_schema, annotations: annotations.as_deref() }.json()
+    }
+
     /// Reads `{"name","description"?,"input_schema"?,"annotations"?}`.
     ///
     /// # Errors

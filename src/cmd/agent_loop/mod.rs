@@ -179,7 +179,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let (session, agent) = SessionFile::open(arguments.session.as_deref(), settings, &run, &report)?;
     let images = Images::open(arguments.session.as_deref()).map_err(|why| Failure::new(Status::NotStarted, why))?;
     let (images, _temporary) = images;
-    let model = model::command(arguments.llm.as_deref(), arguments.model.as_deref(), images.folder())?;
+    let model = {
+        // A person reads along; a goal has its result at the end.
+        let streams = run.goal.is_none();
+        model::command(arguments.llm.as_deref(), arguments.model.as_deref(), streams, images.folder())?
+    };
     // A gate that held a call would let it pass later, and the session that goes on would make it again.
     let follows = Surroundings { ends_with_us: true, ..Surroundings::default() };
     let around = Surroundings { secrets: model::key_variables(&model)?, ..follows.clone() };

@@ -5,11 +5,11 @@ use crate::llm::PROVIDERS;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The command of `--llm`, or llm-pipe with the model of `--model`. The one beside our own program is taken before that of `PATH`.
+/// The command of `--llm`, or llm-pipe with the model of `--model`, which `streams` what it writes. The one beside our own program is taken before that of `PATH`.
 ///
 /// # Errors
 /// [`Status::Usage`]: quotation marks that are not closed.
-pub fn command(llm: Option<&str>, model: Option<&str>, images: &Path) -> Result<Vec<OsString>, Failure> {
+pub fn command(llm: Option<&str>, model: Option<&str>, streams: bool, images: &Path) -> Result<Vec<OsString>, Failure> {
     if let Some(command) = llm {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| {
@@ -24,6 +24,7 @@ pub fn command(llm: Option<&str>, model: Option<&str>, images: &Path) -> Result<
     let program = own.filter(|program| program.is_file()).map_or_else(|| OsString::from("llm-pipe"), OsString::from);
     let mut command = vec![program, "--model".into(), model.unwrap_or_default().into(), "--images".into()];
     command.push(images.into());
+    command.extend(streams.then(|| "--stream".into()));
     Ok(command)
 }
 

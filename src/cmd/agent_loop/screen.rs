@@ -47,6 +47,7 @@ impl Screen {
         let Ok(fields) = Fields::read(record) else { return String::new() };
         let text = |key: &str| fields.text(key).unwrap_or_default();
         let shown = match text("type").as_str() {
+            "assistant_message" if text("kind") == "thought" => return String::new(),
             "assistant_message" if fields.get("is_final").is_some_and(|value| value.get() == "true") => {
                 let mark = if text("kind") == "progress" { "· " } else { "" };
                 format!("{mark}{}{}", text("token"), options(&fields))

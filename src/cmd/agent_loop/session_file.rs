@@ -61,6 +61,11 @@ impl SessionFile {
         Ok((session, (agent, effects)))
     }
 
+    /// Where it is; `None` where the session is not kept.
+    pub fn path(&self) -> Option<&Path> {
+        self.file.as_ref().map(Appender::path)
+    }
+
     /// Keeps an input, until [`SessionFile::commit`] writes it.
     pub fn keep(&mut self, input: Input<'_>, t: Duration) {
         if self.file.is_some() {
@@ -82,6 +87,48 @@ impl SessionFile {
         written
             .map_err(|error| Failure::new(Status::Fault, format_args!("--session: {}: {error}", file.path().display())))
     }
+}
+
+/// What has happened in a session, as the person has seen it.
+#[derive(Debug)]
+pub enum Happened {
+    /// A new process went on with it.
+    Resumed,
+    /// The person has said this.
+    Message(String),
+    /// This record was reported; one that ends a goal has no `exit_status` yet, which comes with it.
+    Record(String, Option<u8>),
+}
+
+/// Gives all that has happened in a session to `seen`; false where nothing has.
+///
+/// # Errors
+/// As [`replay`].
+pub fn history(path: &Path, mut seen: impl FnMut(Happened)) -> Result<bool, String> {
+    let mut goal = None;
+    let read = replay(path, |input, run, effects| {
+        if let Some(Input::Resumed(..)) = input {
+            seen(Happened::Resumed);
+        }
+        if goal != run.goal {
+            goal.clone_from(&run.goal);
+            run.goal.iter().for_each(|goal| seen(Happened::Message(goal.clone())));
+        }
+        if let Some(Input::Person(line)) = input
+            && let Ok(fields) = Fields::read(line)
+            && fields.text("type").as_deref() == Some("user_message")
+        {
+            fields.text("content").into_iter().for_each(|content| seen(Happened::Message(content)));
+        }
+        for effect in effects {
+            match effect {
+                Effect::Session(record) => seen(Happened::Record(record, None)),
+                Effect::Final(record, status) => seen(Happened::Record(record, Some(status))),
+                _ => {}
+            }
+        }
+    })?;
+    Ok(read.is_some())
 }
 
 /// Takes all inputs of a session again; `seen` gets each, but `None` for the beginning, with what the process is to do and the effects. Gives the agent as it was then, and when that was. A last

@@ -1,12 +1,11 @@
 //! What the subcommands print.
 
 use super::screen::Screen;
+use super::session_file::Happened;
 use super::{session_file, usage};
 use crate::agent::profile::BUILT_IN;
-use crate::agent::{Effect, Input};
 use crate::io::report::{Failure, Status};
 use crate::io::terminal::printable;
-use crate::record::Fields;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
@@ -23,28 +22,12 @@ pub fn profile(name: &str) -> Result<Status, Failure> {
 pub fn session(path: &Path) -> Result<Status, Failure> {
     let screen = Screen::new(true, false, false);
     let mut text = String::new();
-    let mut goal = None;
-    let read = session_file::replay(path, |input, run, effects| {
-        if let Some(Input::Resumed(..)) = input {
-            text.push_str("(the session goes on in a new process)\n");
-        }
-        if goal != run.goal {
-            goal.clone_from(&run.goal);
-            run.goal.iter().for_each(|goal| text.push_str(&message(goal)));
-        }
-        if let Some(Input::Person(line)) = input
-            && let Some(content) = Fields::read(line).ok().and_then(|fields| fields.text("content"))
-        {
-            text.push_str(&message(&content));
-        }
-        for effect in effects {
-            if let Effect::Session(record) | Effect::Final(record, _) = effect {
-                text.push_str(&screen.show(&record));
-            }
-        }
+    let read = session_file::history(path, |happened| match happened {
+        Happened::Resumed => text.push_str("(the session goes on in a new process)\n"),
+        Happened::Message(content) => text.push_str(&message(&content)),
+        Happened::Record(record, _) => text.push_str(&screen.show(&record)),
     });
-    let read = read.map_err(|why| usage(format_args!("{}: {why}", path.display())))?;
-    if read.is_none() {
+    if !read.map_err(|why| usage(format_args!("{}: {why}", path.display())))? {
         return Err(usage(format_args!("{}: nothing has happened in it yet", path.display())));
     }
     print(&text)

@@ -3,7 +3,7 @@
 use super::images::Images;
 use super::logs::Logs;
 use super::screen::Screen;
-use super::session_file::SessionFile;
+use super::session_file::{self, Happened, SessionFile};
 use crate::agent::{Agent, Effect, Input};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::describe;
@@ -11,6 +11,7 @@ use crate::io::lines::{Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
+use crate::record::Fields;
 use nix::sys::termios::{FlushArg, tcflush};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -95,8 +96,7 @@ impl Loop {
                 Effect::Session(record) => out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes()),
                 Effect::Final(record, status) => {
                     let status = if status == 0 && self.report.has_failed() { Status::Fault.code() } else { status };
-                    // An object that has fields.
-                    let record = format!("{},\"exit_status\":{status}}}", record.strip_suffix('}').unwrap_or(&record));
+                    let record = with_exit_status(&record, status);
                     out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes());
                 }
                 Effect::Step(event) => self.files.logs.step(&event),
@@ -136,7 +136,9 @@ impl Loop {
         };
         match place {
             None => {
-                if let Some(record) = self.screen.read(text) {
+                if asks_for_history(text) {
+                    self.show_history(out);
+                } else if let Some(record) = self.screen.read(text) {
                     self.take(Input::Person(&record), out);
                 }
             }
@@ -150,6 +152,30 @@ impl Loop {
                 self.take(Input::World(text), out);
             }
         }
+    }
+
+    /// Gives the person what has happened in the session so far, each record in one of its own.
+    fn show_history(&mut self, out: &mut Out) {
+        let mut lines = String::new();
+        let mut add = |record: &str| {
+            lines.push_str(&Object::default().text("type", "history").put("record", record).line());
+        };
+        let read = self.files.session.commit().map_err(|failure| failure.to_string()).and_then(|()| {
+            let Some(path) = self.files.session.path() else { return Ok(true) };
+            session_file::history(path, |happened| match happened {
+                Happened::Resumed => {}
+                Happened::Message(content) => {
+                    add(&Object::default().text("type", "user_message").text("content", &content).end());
+                }
+                Happened::Record(record, None) => add(&record),
+                Happened::Record(record, Some(status)) => add(&with_exit_status(&record, status)),
+            })
+        });
+        if let Err(why) = read {
+            self.report.fault(&self.place, why);
+        }
+        lines.push_str(&Object::default().text("type", "history").put("is_final", true).line());
+        out.to(Side::Near).extend_from_slice(lines.as_bytes());
     }
 
     /// A line that cannot be read. One of the world's is taken as the result that is waited for: nobody knows which call it is about.
@@ -170,6 +196,16 @@ impl Loop {
             _ => self.report.note_again(format_args!("{at}: {why}: skipped")),
         }
     }
+}
+
+/// A record that ends a goal. It is an object that has fields.
+fn with_exit_status(record: &str, status: u8) -> String {
+    format!("{},\"exit_status\":{status}}}", record.strip_suffix('}').unwrap_or(record))
+}
+
+/// Whether a line of the person's asks for what has happened in the session.
+fn asks_for_history(line: &str) -> bool {
+    line.contains("history") && Fields::read(line).is_ok_and(|fields| fields.text("type").as_deref() == Some("history"))
 }
 
 fn send(far: usize, line: &str, out: &mut Out) {

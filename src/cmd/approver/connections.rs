@@ -1,4 +1,4 @@
-//! Which process is at the other end of each connection of `hitl-gate attach`, as the kernel says. Every process of the same user can
+//! Which process is at the other end of each connection of a gate, as the kernel says. Every process of the same user can
 //! connect, so each has few connections.
 
 use crate::io::report::Report;
@@ -21,13 +21,28 @@ pub struct Connections {
 
 #[derive(Default)]
 struct State {
-    /// Of the connection that was accepted last, until it is [joined](Connections::join).
-    accepted: Option<Process>,
-    open: BTreeMap<usize, Option<Process>>,
+    /// What was [let in](Connections::let_in) last, until it is [joined](Connections::join).
+    accepted: Source,
+    open: BTreeMap<usize, Source>,
     /// The process that was refused last: a process that tries again and again is reported once.
     refused: Option<i32>,
 }
 
+/// Where a connection comes from.
+#[derive(Debug, Default)]
+struct Source {
+    session: usize,
+    process: Option<Process>,
+}
+
+/// A connection that was accepted.
+#[derive(Debug)]
+pub struct Accepted {
+    stream: UnixStream,
+    source: Source,
+}
+
+#[derive(Debug)]
 struct Process {
     id: i32,
     /// At the time when it connected. A process can choose its name.
@@ -39,43 +54,50 @@ impl Connections {
         Connections { state: Arc::default(), report }
     }
 
-    /// Waits for a connection. One of another user, or of a process that has as many as it may, is closed.
+    /// Waits for a connection to the socket of a session. One of another user, or of a process that has as many as it may, is closed.
     ///
     /// # Errors
     /// What accept(2) says.
-    pub fn accept(&self, listener: &UnixListener) -> io::Result<UnixStream> {
+    pub fn accept(&self, listener: &UnixListener, session: usize) -> io::Result<Accepted> {
         loop {
-            let (gate, _) = listener.accept()?;
-            let admitted = peer::check_user(&gate).and_then(|()| peer::process(&gate)).map(|id| self.admit(id));
+            let (stream, _) = listener.accept()?;
+            let admitted = peer::check_user(&stream).and_then(|()| peer::process(&stream)).map(|id| self.admit(id));
             match admitted {
-                Ok(true) => return Ok(gate),
-                Ok(false) => {}
+                Ok(Some(process)) => return Ok(Accepted { stream, source: Source { session, process } }),
+                Ok(None) => {}
                 Err(error) => self.report.note_again(format_args!("a connection was closed: {error}")),
             }
         }
     }
 
-    /// Whether a process may have one more connection.
-    fn admit(&self, id: Option<i32>) -> bool {
+    /// The process, where it may have one more connection.
+    fn admit(&self, id: Option<i32>) -> Option<Option<Process>> {
         let mut state = lock(&self.state);
-        let open = state.open.values().flatten().filter(|process| Some(process.id) == id).count();
-        state.accepted = id.map(|id| Process { id, name: ancestry::name(id).unwrap_or_default() });
+        let open = state.open.values().flat_map(|source| &source.process);
+        let open = open.filter(|process| Some(process.id) == id).count();
+        let process = id.map(|id| Process { id, name: ancestry::name(id).unwrap_or_default() });
         if open < MOST_OF_A_PROCESS {
-            return true;
+            return Some(process);
         }
         if state.refused != id {
             state.refused = id;
-            let who = describe(state.accepted.as_ref());
+            let who = describe(process.as_ref());
             self.report.note_again(format_args!("{who} may have {MOST_OF_A_PROCESS} connections; others are closed"));
         }
-        false
+        None
     }
 
-    /// The connection that was accepted last has this number.
+    /// The next connection that is [joined](Connections::join) is this one.
+    pub fn let_in(&self, accepted: Accepted) -> UnixStream {
+        lock(&self.state).accepted = accepted.source;
+        accepted.stream
+    }
+
+    /// The connection that was let in last has this number.
     pub fn join(&self, gate: usize) {
         let mut state = lock(&self.state);
-        let process = state.accepted.take();
-        state.open.insert(gate, process);
+        let source = std::mem::take(&mut state.accepted);
+        state.open.insert(gate, source);
     }
 
     /// The connection with this number has ended, or is to be read no further.
@@ -83,14 +105,20 @@ impl Connections {
         lock(&self.state).open.remove(&gate);
     }
 
-    /// Whether the connection with this number is open.
-    pub fn is_open(&self, gate: usize) -> bool {
-        lock(&self.state).open.contains_key(&gate)
+    /// To which session's socket the connection with this number was made; `None` where it is not open.
+    pub fn session(&self, gate: usize) -> Option<usize> {
+        lock(&self.state).open.get(&gate).map(|source| source.session)
+    }
+
+    /// The open connections to a session's socket.
+    pub fn gates(&self, session: usize) -> Vec<usize> {
+        let state = lock(&self.state);
+        state.open.iter().filter(|(_, source)| source.session == session).map(|(&gate, _)| gate).collect()
     }
 
     /// The process at the other end, for people; printable.
     pub fn describe(&self, gate: usize) -> String {
-        describe(lock(&self.state).open.get(&gate).and_then(Option::as_ref))
+        describe(lock(&self.state).open.get(&gate).and_then(|source| source.process.as_ref()))
     }
 }
 

@@ -5,6 +5,7 @@ pub mod connections;
 pub mod dialogue;
 mod editor;
 pub mod excerpt;
+pub mod gates;
 mod rule_draft;
 mod screen;
 pub mod words;

@@ -4,7 +4,8 @@ use super::asker::Asker;
 use super::terminal_path;
 use crate::approvals::{Change, Pending, Queue, revocation};
 use crate::cmd::approver::connections::Connections;
-use crate::cmd::options::{Color, LimitOptions, TOO_LONG};
+use crate::cmd::approver::gates::Gates;
+use crate::cmd::options::{Color, LimitOptions};
 use crate::io::approvers::{FOLDER, SOCKET};
 use crate::io::between::{Ends, Listener, Near, between};
 use crate::io::lines::{Limits, Piece, text};
@@ -40,7 +41,8 @@ const COMMANDS: &str = "\
   revoke N   take the rule with this number back
 ";
 
-const GATE_ENDED: &str = "this question is withdrawn: the gate has ended";
+/// All gates connect to one socket.
+const SESSION: usize = 0;
 
 pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: std::io::Error| Failure::new(Status::NotStarted, error);
@@ -53,9 +55,9 @@ pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>)
     let (mut asker, typed, farewell) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
     asker.wait_at_terminal(is_command, IDLE);
     let connections = Connections::new(Arc::clone(report));
-    let (queue, report_there) = (Queue::default(), Arc::clone(report));
-    let stage = Attach { queue, connections: connections.clone(), asker, shown: None, report: report_there };
-    let accept = move || connections.accept(&listener);
+    let gates = Gates::new(connections.clone(), Arc::clone(report));
+    let stage = Attach { gates, asker, shown: None, report: Arc::clone(report) };
+    let accept = move || Ok(connections.let_in(connections.accept(&listener, SESSION)?));
     let clients = Some(Listener(Box::new(accept)));
     let ends =
         Ends { near: Near::Clients, clients, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };
@@ -70,8 +72,7 @@ fn is_command(line: &str) -> bool {
 }
 
 struct Attach {
-    queue: Queue,
-    connections: Connections,
+    gates: Gates,
     asker: Asker,
     /// The nonce of the question that is on the terminal.
     shown: Option<String>,
@@ -79,36 +80,18 @@ struct Attach {
 }
 
 impl Attach {
-    /// Takes a line of a gate.
-    fn take(&mut self, gate: usize, piece: &Piece<'_>, out: &mut Out) {
-        let change = match piece {
-            // It was sent before the connection was closed.
-            _ if !self.connections.is_open(gate) => return,
-            Piece::Line(line) if line.is_blank() => return,
-            Piece::Line(line) => self.queue.take(gate, &text(line.body())).map_err(|error| error.to_string()),
-            Piece::Part { last: true, .. } => Err(TOO_LONG.to_owned()),
-            Piece::Part { .. } => return,
-        };
+    fn take(&mut self, change: Change) {
         match change {
-            Ok(Change::Asked) if self.shown.is_none() => self.show(0),
-            Ok(Change::Settled(nonce, note)) => self.withdraw(&nonce, &note),
-            Ok(Change::Refused(nonce, why)) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
-            Ok(Change::SecondQuestion) => {
-                self.report_fault(
-                    gate,
-                    piece,
-                    "it asks a second question while its first is open; its connection is closed",
-                );
-                self.leave(gate, "this question is withdrawn: its connection is closed");
-                out.close_near();
-            }
-            Ok(Change::Asked | Change::Refused(..) | Change::Rules | Change::Nothing) => {}
-            Err(why) => self.report_fault(gate, piece, &why),
+            Change::Asked if self.shown.is_none() => self.show(0),
+            Change::Settled(nonce, note) => self.withdraw(&nonce, &note),
+            Change::Refused(nonce, why) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
+            Change::Asked | Change::Refused(..) | Change::Rules | Change::SecondQuestion | Change::Nothing => {}
         }
     }
 
-    fn report_fault(&self, gate: usize, piece: &Piece<'_>, why: &str) {
-        self.report.fault(format_args!("{}:{}", self.connections.describe(gate), piece.number()), why);
+    /// The open questions of all gates.
+    fn queue(&self) -> &Queue {
+        self.gates.queue(SESSION)
     }
 
     /// A question is open no more; where it was shown, the next one is.
@@ -121,10 +104,10 @@ impl Attach {
 
     /// Shows the question at a place in the queue; what is shown there now has been withdrawn.
     fn show(&mut self, place: usize) {
-        self.shown = self.queue.get(place).map(|pending| pending.question.nonce.clone());
-        match self.queue.get(place) {
+        self.shown = self.queue().get(place).map(|pending| pending.question.nonce.clone());
+        match self.queue().get(place) {
             Some(pending) => {
-                let heading = heading(pending, &self.connections.describe(pending.gate), place, self.queue.len());
+                let heading = heading(pending, &self.gates.describe(pending.gate), place, self.queue().len());
                 self.asker.ask(pending.question.clone(), heading);
             }
             None => self.asker.note(IDLE.to_owned()),
@@ -133,10 +116,10 @@ impl Attach {
 
     /// Shows the next question in place of the one that is shown, which stays open.
     fn skip(&mut self) {
-        match self.shown.as_deref().and_then(|nonce| self.queue.position(nonce)) {
-            Some(place) if self.queue.len() > 1 => {
+        match self.shown.as_deref().and_then(|nonce| self.queue().position(nonce)) {
+            Some(place) if self.queue().len() > 1 => {
                 self.asker.skip();
-                self.show((place + 1) % self.queue.len());
+                self.show((place + 1) % self.queue().len());
             }
             Some(_) => self.asker.note("no other question waits\n".to_owned()),
             None => self.asker.note("no question waits\n".to_owned()),
@@ -146,10 +129,9 @@ impl Attach {
     /// Takes what comes from the terminal: an answer, a command, or that it has gone.
     fn take_typed(&mut self, line: &str, out: &mut Out) -> Result<(), Failure> {
         if let Ok(Some(answer)) = HitlResponse::read(line)
-            && let Some(pending) = self.queue.find(&answer.nonce)
+            && let Some(pending) = self.queue().find(&answer.nonce)
         {
-            out.choose_near(pending.gate);
-            out.add_line(Side::Near, line);
+            self.gates.send(pending.gate, line, out);
         }
         for typed in self.asker.typed() {
             let mut words = typed.split_whitespace();
@@ -174,9 +156,9 @@ impl Attach {
 
     /// Shows the rules by which gates allow calls.
     fn list_rules(&mut self) {
-        let rules = self.queue.rules().enumerate().map(|(index, (gate, rule))| {
+        let rules = self.queue().rules().enumerate().map(|(index, (gate, rule))| {
             let text = printable(&rule.rule.replace('\n', "  ")).into_owned();
-            let gate = self.connections.describe(gate);
+            let gate = self.gates.describe(gate);
             format!("{:>4}  {gate}, {}: {text}\n", index + 1, printable(&rule.rule_id))
         });
         let shown: String = rules.collect();
@@ -185,36 +167,23 @@ impl Attach {
 
     /// Revokes the rule with this number in the list, from 1.
     fn revoke(&mut self, number: usize, out: &mut Out) {
-        let rule = number.checked_sub(1).and_then(|index| self.queue.rules().nth(index));
+        let rule = number.checked_sub(1).and_then(|index| self.queue().rules().nth(index));
         let Some((gate, rule)) = rule else { return self.asker.note(format!("no rule has the number {number}\n")) };
-        out.choose_near(gate);
-        out.add_line(Side::Near, &revocation(&rule.rule_id));
+        self.gates.send(gate, &revocation(&rule.rule_id), out);
         let note = format!("revoked: {}\n", printable(&rule.rule_id));
         self.asker.note(note);
-    }
-
-    /// Forgets a gate. `note` is shown where its question was.
-    fn leave(&mut self, gate: usize, note: &str) {
-        self.connections.leave(gate);
-        if let Some(nonce) = self.queue.leave(gate) {
-            self.withdraw(&nonce, note);
-        }
     }
 }
 
 impl Stage for Attach {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
-        let gate = out.near();
         match event {
-            Event::Joined => self.connections.join(gate),
-            Event::Piece(Side::Near, piece) => self.take(gate, &piece, out),
             Event::Piece(Side::Answers, Piece::Line(line)) => self.take_typed(&text(line.body()), out)?,
-            Event::Closed(Side::Near) => {
-                self.leave(gate, GATE_ENDED);
-                out.close_near();
+            event => {
+                if let Some((_, change)) = self.gates.take(&event, out) {
+                    self.take(change);
+                }
             }
-            Event::Broken(Side::Near, _) => self.leave(gate, GATE_ENDED),
-            _ => {}
         }
         Ok(())
     }

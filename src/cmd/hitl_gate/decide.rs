@@ -1,13 +1,12 @@
 //! From a call that waits to its end: asked about, answered, passed or rejected.
 
-use super::APPROVALS;
 use super::elicitation::Elicitation;
 use super::gate::{Gate, Pending, unnoted};
 use super::gate_event::GateEvent;
 use super::held::Held;
 use super::records;
 use crate::approvals::{Question, settled};
-use crate::io::approvers::Approvers;
+use crate::io::approvers::{Approvers, VARIABLE};
 use crate::io::lines::Line;
 use crate::io::report::{Failure, Status};
 use crate::io::session::token;
@@ -305,7 +304,7 @@ impl Gate {
         let Some(pending) = &self.pending else { return };
         let terminal = terminal.filter(|(nonce, _)| *nonce == pending.terminal_nonce);
         let is_left = (terminal.is_none() && self.asker.is_some()) || (approvers.is_none() && self.approvers.is_some());
-        let Some(why) = terminal.map(|(_, why)| why).or(approvers.map(|why| format!("{APPROVALS}: {why}"))) else {
+        let Some(why) = terminal.map(|(_, why)| why).or(approvers.map(|why| format!("{VARIABLE}: {why}"))) else {
             return;
         };
         self.no_terminal = why;

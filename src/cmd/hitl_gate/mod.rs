@@ -26,7 +26,7 @@ use super::rules_file::{Judged, RulesFile, RulesOptions, judge};
 use super::{Command, needs_input};
 use crate::cmd::options::Color;
 use crate::io::ancestry::{self, Family};
-use crate::io::approvers::{Approvers, Place};
+use crate::io::approvers::{Approvers, Place, VARIABLE};
 use crate::io::between::{Ends, Way, between};
 use crate::io::lines::Limits;
 use crate::io::lock;
@@ -134,8 +134,6 @@ enum Action {
 }
 
 const NAME: &str = "hitl-gate";
-/// The variable with the path of the socket on which the client that talks with the person listens.
-const APPROVALS: &str = "PIPEWRIGHT_APPROVALS";
 const HOW_TO_APPROVE: &str = "a call waits for approval: to answer, run `hitl-gate attach` in another terminal";
 const AFTER_HELP: &str = "\
 Examples:
@@ -257,7 +255,7 @@ fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<Judged, 
 
 /// Where approvers are looked for.
 fn approver_places(arguments: &Arguments) -> Vec<Place> {
-    let named = std::env::var_os(APPROVALS).filter(|path| !path.is_empty());
+    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
     let named = named.map(|path| Place::Socket(path.into()));
     named.into_iter().chain(arguments.approver.then_some(Place::Folders)).collect()
 }

@@ -57,6 +57,26 @@ fn the_clock_stands_still_while_a_gate_holds_a_call_and_the_model_gets_what_was_
 }
 
 #[test]
+fn the_person_gets_the_tools_of_the_world_and_the_reasoning_of_the_model() {
+    let thinking = DONE.replacen('{', r#"{"reasoning":"It is easy.","#, 1);
+    let place = Place::new(&[&thinking]);
+    // The first request comes before the world has listed them.
+    let mut talk = place.talk(&[]);
+    talk.say(r#"{"type":"list_tools","request_id":7}"#);
+    let list = until(&mut talk, |record| record["type"] == "tool_list");
+    let names: Vec<&Value> = list["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert!(list["request_id"] == 7 && names.contains(&&"echo".into()), "{list}");
+    assert!(!names.contains(&&"assistant_done".into()), "what only the model can call: {list}");
+    talk.say(r#"{"type":"list_tools"}"#);
+    assert_eq!(until(&mut talk, |record| record["type"] == "tool_list")["tools"], list["tools"]);
+    talk.say(r#"{"type":"user_message","content":"g"}"#);
+    let thought = until(&mut talk, |record| record["kind"] == "thought");
+    assert_eq!((&thought["token"], &thought["is_final"]), (&"It is easy.".into(), &true.into()));
+    talk.close();
+    assert_eq!(talk.end().status.code(), Some(0));
+}
+
+#[test]
 fn the_clock_goes_on_when_a_call_was_approved() {
     let run = held(&Place::new(&[WAIT]), r#""action":"approve""#);
     assert_eq!((run.status, &run.last()["outcome"]), (Some(124), &"limit".into()), "{}", run.stderr);

@@ -215,6 +215,24 @@ fn a_question_that_was_open_is_asked_again() {
 }
 
 #[test]
+fn the_history_has_what_earlier_processes_reported() {
+    let place = Place::new(&[ECHO, DONE]);
+    let first = resume(&place, &[], "{\"type\":\"user_message\",\"content\":\"Look\"}\n");
+    let second = resume(&place, &[], "{\"type\":\"history\"}\n");
+    let history = second.of_type("history");
+    let (last, records) = history.split_last().unwrap();
+    assert_eq!(last["is_final"], true);
+    let records: Vec<Value> = records.iter().map(|line| line["record"].clone()).collect();
+    assert_eq!(records[1], serde_json::json!({"type": "user_message", "content": "Look"}), "{records:?}");
+    let expected: Vec<&Value> = first.records.iter().collect();
+    let reported: Vec<&Value> = records.iter().filter(|record| record["type"] != "user_message").collect();
+    assert_eq!(reported[..expected.len()], expected);
+    // A session that is not kept has none.
+    let run = place.run(&[], "{\"type\":\"history\"}\n");
+    assert_eq!(run.of_type("history").len(), 1);
+}
+
+#[test]
 fn a_session_that_was_cut_within_a_character_goes_on() {
     let place = Place::new(&[DONE]);
     let run = resume(&place, &["--goal", "Цель"], "");

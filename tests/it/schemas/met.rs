@@ -130,7 +130,10 @@ fn planned(met: &mut Met) {
     let model = format!("'{}' '{}'", example("stand-in-model").display(), script.display());
     let message = met.reads("user_message.json", r#"{"type":"user_message","content":"Look"}"#);
     let mut agent = command("agent-loop");
-    met.runs(agent.args(["--llm", &model, "--"]).arg(example("stand-in-world")), message);
+    agent.args(["--llm", &model, "--session"]).arg(met.at("session")).arg("--").arg(example("stand-in-world"));
+    met.runs(&mut agent, message);
+    let history = met.reads("history.json", r#"{"type":"history"}"#);
+    met.runs(&mut agent, history);
     let mut chain = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/chain.sh"));
     chain.env("PATH", crate::documents::path_with_our_programs());
     if crate::documents::has_jq() {

@@ -1,0 +1,111 @@
+//! The gates that are connected, each to the socket of a session, and what they ask.
+
+use super::connections::Connections;
+use crate::approvals::{Change, Queue};
+use crate::cmd::options::TOO_LONG;
+use crate::io::lines::{Piece, text};
+use crate::io::report::Report;
+use crate::io::stage::{Event, Out, Side};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const GATE_ENDED: &str = "this question is withdrawn: the gate has ended";
+const CLOSED: &str = "this question is withdrawn: its connection is closed";
+const SECOND_QUESTION: &str = "it asks a second question while its first is open; its connection is closed";
+
+/// The gates by number, and the questions by session.
+pub struct Gates {
+    connections: Connections,
+    queues: BTreeMap<usize, Queue>,
+    /// Of a session without questions.
+    none: Queue,
+    report: Arc<Report>,
+}
+
+impl Gates {
+    /// The connections are those that the listener of the run accepts.
+    pub fn new(connections: Connections, report: Arc<Report>) -> Gates {
+        Gates { connections, queues: BTreeMap::new(), none: Queue::default(), report }
+    }
+
+    /// The open questions of a session, and its rules in force.
+    pub fn queue(&self, session: usize) -> &Queue {
+        self.queues.get(&session).unwrap_or(&self.none)
+    }
+
+    /// The process of a gate, for people; printable.
+    pub fn describe(&self, gate: usize) -> String {
+        self.connections.describe(gate)
+    }
+
+    /// Forgets a session: its gates are disconnected, and its questions are open no more.
+    pub fn close(&mut self, session: usize, out: &mut Out) {
+        for gate in self.connections.gates(session) {
+            out.choose_near(gate);
+            out.close_near();
+            self.connections.leave(gate);
+        }
+        self.queues.remove(&session);
+    }
+
+    /// Takes an event that is about a gate. Gives the session of the gate and what has changed in its queue; a question that is
+    /// withdrawn because its gate has gone is [settled](Change::Settled). What is wrong with a line is reported.
+    pub fn take(&mut self, event: &Event<'_>, out: &mut Out) -> Option<(usize, Change)> {
+        let gate = out.near();
+        match event {
+            Event::Joined => {
+                self.connections.join(gate);
+                None
+            }
+            Event::Piece(Side::Near, piece) => self.take_line(gate, piece, out),
+            Event::Closed(Side::Near) => {
+                out.close_near();
+                self.leave(gate, GATE_ENDED)
+            }
+            Event::Broken(Side::Near, _) => self.leave(gate, GATE_ENDED),
+            _ => None,
+        }
+    }
+
+    fn take_line(&mut self, gate: usize, piece: &Piece<'_>, out: &mut Out) -> Option<(usize, Change)> {
+        // It may have been sent before the connection was closed.
+        let session = self.connections.session(gate)?;
+        let queue = self.queues.entry(session).or_default();
+        let change = match piece {
+            Piece::Line(line) if line.is_blank() => return None,
+            Piece::Line(line) => queue.take(gate, &text(line.body())).map_err(|error| error.to_string()),
+            Piece::Part { last: true, .. } => Err(TOO_LONG.to_owned()),
+            Piece::Part { .. } => return None,
+        };
+        match change {
+            Ok(Change::SecondQuestion) => {
+                self.report_fault(gate, piece, SECOND_QUESTION);
+                out.close_near();
+                self.leave(gate, CLOSED)
+            }
+            Ok(change) => Some((session, change)),
+            Err(why) => {
+                self.report_fault(gate, piece, &why);
+                None
+            }
+        }
+    }
+
+    fn report_fault(&self, gate: usize, piece: &Piece<'_>, why: &str) {
+        self.report.fault(format_args!("{}:{}", self.connections.describe(gate), piece.number()), why);
+    }
+
+    /// `note` says, for people, why its question is withdrawn.
+    fn leave(&mut self, gate: usize, note: &str) -> Option<(usize, Change)> {
+        let session = self.connections.session(gate)?;
+        self.connections.leave(gate);
+        let nonce = self.queues.get_mut(&session)?.leave(gate)?;
+        Some((session, Change::Settled(nonce, note.to_owned())))
+    }
+
+    /// Sends an answer, or a [revocation](crate::approvals::revocation), to a gate.
+    pub fn send(&self, gate: usize, line: &str, out: &mut Out) {
+        out.choose_near(gate);
+        out.add_line(Side::Near, line);
+    }
+}
