@@ -1,5 +1,7 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
+#[cfg(feature = "chat")]
+pub mod agent_chat;
 pub mod agent_loop;
 #[cfg(feature = "gates")]
 #[allow(dead_code)] // until its first client
@@ -70,6 +72,8 @@ pub struct Command {
 
 /// Every command.
 pub const ALL: &[Command] = &[
+    #[cfg(feature = "chat")]
+    agent_chat::COMMAND,
     agent_loop::COMMAND,
     #[cfg(feature = "browser")]
     browser_bridge::COMMAND,

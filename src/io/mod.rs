@@ -34,7 +34,7 @@ pub mod stage;
 pub mod tail;
 pub mod terminal;
 mod terminal_lock;
-mod terminal_mode;
+pub mod terminal_mode;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -101,6 +101,11 @@ impl Session {
         self.plans.last().map_or(&[], |(_, steps)| steps)
     }
 
+    /// Whether a message was sent that no record has followed from yet.
+    pub fn has_unread(&self) -> bool {
+        self.unread > 0
+    }
+
     /// The agents of the chain, each with how far it is.
     pub fn agents(&self) -> &[(String, String)] {
         &self.agents
@@ -111,6 +116,8 @@ impl Session {
         let Ok(fields) = Fields::read(line) else { return };
         match fields.text("type").as_deref() {
             Some("user_message") => self.unread += 1,
+            // What was sent before it is not worked on.
+            Some("cancel") => self.unread = 0,
             _ => {
                 if let Ok(Some(call)) = recognise(line) {
                     self.own.extend(call.id.map(|id| id.get().to_owned()));
@@ -140,6 +147,7 @@ impl Session {
             }
             Some("agent_chain_update") => self.take_chain(&fields),
             Some("final") => {
+                self.unread = 0;
                 let open = std::mem::take(&mut self.calls);
                 let is_done = fields.text("outcome").as_deref() == Some("done");
                 // A call that was given up may still have a result.

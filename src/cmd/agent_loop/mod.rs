@@ -2,7 +2,7 @@
 
 mod entry;
 mod images;
-mod logs;
+pub(super) mod logs;
 mod model;
 mod screen;
 mod session_file;

@@ -1,11 +1,10 @@
 //! What is said between a person and the gate about one call.
 
-use super::editor::{self, Edited};
+use super::editor::Edited;
 use super::screen::Screen;
 use super::words::Words;
 use crate::approvals::{Answer, Question};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::asking::Asking;
 use crate::io::lines::{Limits, deeper_than};
 use crate::policy::arguments::{self as policy, differences, with_value};
 use crate::record::Action;
@@ -123,14 +122,19 @@ impl Dialogue {
         Next::AskAnew(self.screen.warning(&format!("that doesn't pass: {why}")))
     }
 
-    /// Has the person edit, until `stop` says that the question is settled already.
-    pub fn edit(&mut self, terminal: &mut Asking, stop: impl Fn() -> bool) -> Next {
-        if let Some(rule) = self.rule.clone() {
-            return self.edit_rule(&rule, terminal, stop);
+    /// What the person edits: the arguments, or the rule that is shown.
+    pub fn draft(&mut self) -> String {
+        if let Some(rule) = &self.rule {
+            return format!("{rule}\n");
         }
         let before = self.edited.as_deref().unwrap_or(&self.original);
-        let text = self.draft.take().unwrap_or_else(|| policy::pretty(before) + "\n");
-        match editor::edit(&text, self.limits.max_line, terminal, stop) {
+        self.draft.take().unwrap_or_else(|| policy::pretty(before) + "\n")
+    }
+
+    /// Takes what it was edited to, or why it was not.
+    pub fn take_draft(&mut self, edited: Result<Edited, String>) -> Next {
+        match edited {
+            Ok(Edited::Text(text)) if self.rule.is_some() => self.take_rule(&text),
             Ok(Edited::Text(after)) => {
                 let read = self.read(&after);
                 self.draft = read.is_err().then_some(after);

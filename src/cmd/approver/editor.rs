@@ -27,7 +27,7 @@ pub enum Edited {
 /// Why it can't be taken, for people.
 pub fn edit(text: &str, most: usize, terminal: &mut Asking, stop: impl Fn() -> bool) -> Result<Edited, String> {
     let failed = |error: io::Error| format!("nothing was changed: {error}");
-    let session = Session::begin("hitl-gate").map_err(failed)?;
+    let session = Session::begin("approver-draft").map_err(failed)?;
     let path = session.folder().join("arguments.json");
     let mut file = private::file().write(true).create_new(true).open(&path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;

@@ -3,7 +3,7 @@
 
 pub mod connections;
 pub mod dialogue;
-mod editor;
+pub mod editor;
 pub mod excerpt;
 pub mod gates;
 mod rule_draft;

@@ -1,8 +1,6 @@
 //! What is said between a person and the gate about a rule that would allow more calls than the one that waits.
 
 use super::dialogue::{Dialogue, Next};
-use super::editor::{self, Edited};
-use crate::io::asking::Asking;
 use crate::io::terminal::printable;
 use crate::policy::rules::SessionRules;
 use crate::record::Action;
@@ -58,17 +56,11 @@ impl Dialogue {
         self.answer_with(Action::Approve, None, "", Some((rule, remember)))
     }
 
-    /// Has the person edit the rule that is shown, until `stop` says that the question is settled already.
-    pub(super) fn edit_rule(&mut self, rule: &str, terminal: &mut Asking, stop: impl Fn() -> bool) -> Next {
-        match editor::edit(&format!("{rule}\n"), self.limits.max_line, terminal, stop) {
-            Ok(Edited::Text(text)) => {
-                self.rule = Some(text.trim().to_owned());
-                // Its target is the gate's to know; here only whether it is a rule.
-                let wrong = SessionRules::default().add(&text).err();
-                self.show_rule(&wrong.map_or_else(String::new, |why| self.screen.warning(&why)))
-            }
-            Ok(Edited::Stopped) => Next::Say(String::new()),
-            Err(why) => Next::AskAnew(self.screen.warning(&why)),
-        }
+    /// Takes what the rule that is shown was edited to.
+    pub(super) fn take_rule(&mut self, text: &str) -> Next {
+        self.rule = Some(text.trim().to_owned());
+        // Its target is the gate's to check; here only whether it is a rule.
+        let wrong = SessionRules::default().add(text).err();
+        self.show_rule(&wrong.map_or_else(String::new, |why| self.screen.warning(&why)))
     }
 }

@@ -40,3 +40,16 @@ pub static LETTERS: Words = Words {
   Ctrl-D                reject it
 ",
 };
+
+/// In a client of an agent, whose commands have slashes.
+pub static COMMANDS: Words = Words {
+    title: "may this call pass?",
+    cut: "not everything is shown: /show shows it, before /yes\n",
+    not_all_shown: "not everything has been shown: /show first\n",
+    how_to_edit: "/edit NAME=VALUE sets an argument, /edit alone opens your editor\n",
+    not_understood: "",
+    prompt: "/yes, /no, /edit or /show\n",
+    prompt_with_rules: "/yes, /always, /no, /edit or /show\n",
+    edited_prompt: "/yes lets it pass as edited; /edit edits it again, /no rejects it\n",
+    help: "",
+};

@@ -1,6 +1,6 @@
 //! `tool-call`: one call from a shell, to a world that is started for it or to one that a session keeps running.
 
-mod arguments;
+pub(super) mod arguments;
 mod one_shot;
 mod request;
 mod result;

@@ -149,7 +149,10 @@ fn a_session_works_on_one_message_after_the_other() {
     let mut talk = place.talk(&[]);
     input.lines().for_each(|line| talk.say(line));
     let run = super::Run::of_talk(&talk.end_after_close());
-    assert_eq!(run.stderr, "agent-loop: stdin:2: expected a user_message, a cancel, a tool call, list_tools or history\n");
+    assert_eq!(
+        run.stderr,
+        "agent-loop: stdin:2: expected a user_message, a cancel, a tool call, list_tools or history\n"
+    );
     assert!(!run.of_type("final").is_empty(), "{:?}", run.records);
     assert_eq!((run.status, run.of_type("error").len()), (Some(1), 1));
 }

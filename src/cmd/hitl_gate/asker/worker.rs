@@ -3,6 +3,7 @@
 use super::{Desk, IsForStage, Order};
 use crate::approvals::Question;
 use crate::cmd::approver::dialogue::{Dialogue, Next};
+use crate::cmd::approver::editor;
 use crate::cmd::approver::words::LETTERS;
 use crate::io::asking::{Asking, TerminalInput};
 use crate::io::descriptor::wait_readable;
@@ -166,7 +167,9 @@ impl Worker {
                     }
                 }
                 Next::Edit => {
-                    next = dialogue.edit(&mut terminal, || wait_readable(&self.woken, Duration::ZERO));
+                    let stop = || wait_readable(&self.woken, Duration::ZERO);
+                    let edited = editor::edit(&dialogue.draft(), self.limits.max_line, &mut terminal, stop);
+                    next = dialogue.take_draft(edited);
                     continue;
                 }
                 Next::Answer(record) => {

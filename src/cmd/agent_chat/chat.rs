@@ -1,0 +1,329 @@
+//! The chat: what it has of the session, and what it does with the agent's records.
+
+use super::command::Mode;
+use super::display::Display;
+use super::questions::{Held, ToolQuestion};
+use super::style::Style;
+use super::transcript::Transcript;
+use super::view::{View, call_line, cut};
+use crate::cmd::agent_loop::logs::Logs;
+use crate::cmd::approver::gates::Gates;
+use crate::io::lines::Limits;
+use crate::io::report::Report;
+use crate::io::stage::{Out, Side};
+use crate::json::quoted;
+use crate::record::{Fields, OwnedTool, ToolList};
+use crate::session::{Session, State};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A record that is shown on one line has so many columns.
+const LINE: usize = 200;
+
+pub struct Chat {
+    pub mode: Mode,
+    pub display: Display,
+    pub view: View,
+    pub session: Session,
+    pub gates: Gates,
+    /// The call that the person is asked about.
+    pub held: Option<Held>,
+    /// What a tool asks.
+    pub asked: Option<ToolQuestion>,
+    /// The tools that can be called; none before the agent has listed them.
+    pub tools: Option<Vec<OwnedTool>>,
+    /// The calls without a result, by id.
+    pub open: BTreeMap<String, OpenCall>,
+    /// So many calls the person has made.
+    pub own_calls: u64,
+    /// Since when the agent works, and how many calls there were then.
+    pub turn: Option<(Instant, usize)>,
+    /// It was asked to stop.
+    pub is_stopping: bool,
+    /// When Ctrl-C was pressed last where there was nothing to stop.
+    pub interrupted: Option<Instant>,
+    /// What the model has written of a turn.
+    pub streamed: String,
+    /// What the agent said last as a whole.
+    pub said: String,
+    /// The plan has changed since it was printed.
+    pub has_new_plan: bool,
+    /// Of the last `final`, for people.
+    pub usage: Option<String>,
+    pub transcript: Transcript,
+    pub logs: Logs,
+    pub limits: Limits,
+    pub report: Arc<Report>,
+    /// Lines of stdin that wait until the agent waits for the person.
+    pub lines: VecDeque<String>,
+    pub has_input_ended: bool,
+    /// stdin of the agent is closed: it ends by itself.
+    pub is_closing: bool,
+    /// The agent has said that a gate holds a call, and no gate asks here.
+    pub held_elsewhere: Option<Instant>,
+}
+
+/// A call that has no result yet.
+pub struct OpenCall {
+    pub line: String,
+    pub since: Instant,
+    pub is_own: bool,
+}
+
+impl Chat {
+    /// Sends a record to the agent.
+    pub fn send(&mut self, record: &str, out: &mut Out) {
+        self.session.sent(record);
+        out.choose_far(0);
+        out.add_line(Side::Far, record);
+    }
+
+    /// Prints text that ends with a line feed, and keeps it for `/save`.
+    pub fn say(&mut self, text: String, out: &mut Out) {
+        self.display.print(&text, out);
+        self.transcript.add(super::style::unstyled(&text));
+    }
+
+    /// Prints a message of the chat's own.
+    pub fn note(&mut self, text: &str, out: &mut Out) {
+        let text = self.view.lines(Style::Dim, text);
+        self.display.print(&text, out);
+    }
+
+    /// Prints why something was not done; without a terminal, on stderr.
+    pub fn complain(&mut self, why: &str, out: &mut Out) {
+        match self.display.is_terminal() {
+            true => {
+                let text = self.view.lines(Style::Bad, why);
+                self.display.print(&text, out);
+            }
+            false => self.report.fault("stdin", why),
+        }
+    }
+
+    /// Takes a record of the agent's.
+    pub fn take_record(&mut self, line: &str, number: u64, out: &mut Out) {
+        if let Err(why) = self.session.received(line) {
+            let why = format!("agent:{number}: {why}");
+            match self.display.is_terminal() {
+                true => self.note(&why, out),
+                false => self.report.note_again(why),
+            }
+        }
+        let Ok(fields) = Fields::read(line) else { return };
+        match fields.text("type").as_deref() {
+            Some("assistant_message") => self.take_message(&fields, out),
+            Some("tool_call") => {
+                let tool = fields.text("tool_name").unwrap_or_default();
+                let arguments = fields.get("arguments").map_or("{}", RawValue::get);
+                self.begin_call(fields.text("call_id").unwrap_or_default(), call_line(&tool, arguments), false);
+            }
+            Some("tool_result") => self.take_result(&fields, out),
+            Some("status") if fields.get("call_id").is_none() => self.take_state(out),
+            Some("plan_update") => {
+                self.has_new_plan = true;
+                if !self.display.is_terminal() {
+                    self.print_plan(out);
+                }
+            }
+            Some("plan_progress") => {
+                self.has_new_plan = true;
+                let result = fields.text("result").filter(|result| !result.is_empty());
+                if let Some(result) = result {
+                    self.say(self.view.lines(Style::Dim, &cut(&result, LINE)), out);
+                }
+            }
+            Some("agent_chain_update") => {
+                let agents = self.session.agents().iter().map(|(agent, status)| format!("{agent}: {status}"));
+                let agents = agents.collect::<Vec<_>>().join(", ");
+                self.say(self.view.lines(Style::Dim, &cut(&format!("agents: {agents}"), LINE)), out);
+            }
+            Some("observation") if self.mode == Mode::Cmd => {
+                self.say(self.view.lines(Style::Dim, &cut(line, LINE)), out);
+            }
+            Some("error") => {
+                let content = fields.text("content").unwrap_or_default();
+                self.say(self.view.lines(Style::Bad, &format!("error: {content}")), out);
+            }
+            Some("final") => self.take_final(&fields, out),
+            Some("input_request") => self.take_tool_question(&fields, out),
+            Some("tool_list") => {
+                if let Ok(Some(list)) = ToolList::read(line) {
+                    if let Some(terminal) = self.display.terminal() {
+                        terminal.set_known(|known| known.tools.clone_from(&list.tools));
+                    }
+                    self.tools = Some(list.tools);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_message(&mut self, fields: &Fields<'_>, out: &mut Out) {
+        let text = fields.text("token").unwrap_or_default();
+        let kind = fields.text("kind").unwrap_or_default();
+        let is_part =
+            fields.get("request_id").is_some() || fields.get("is_final").is_some_and(|it| it.get() == "false");
+        match (is_part, kind.as_str()) {
+            (true, "thought") => {}
+            (true, _) if fields.get("restarted").is_some() => self.streamed.clear(),
+            (true, _) => self.streamed.push_str(&text),
+            (false, "thought") => self.logs.reasoning(&text),
+            (false, kind) => {
+                self.streamed.clear();
+                let shown = self.view.message(kind, fields);
+                if kind != "progress" {
+                    self.said = text;
+                }
+                self.say(shown, out);
+            }
+        }
+    }
+
+    /// A call is under way.
+    pub fn begin_call(&mut self, call_id: String, line: String, is_own: bool) {
+        self.streamed.clear();
+        self.open.insert(call_id, OpenCall { line, since: Instant::now(), is_own });
+    }
+
+    fn take_result(&mut self, fields: &Fields<'_>, out: &mut Out) {
+        let call_id = fields.text("call_id").unwrap_or_default();
+        let Some(call) = self.open.remove(&call_id) else { return };
+        let error = (fields.text("status").as_deref() != Some("ok")).then(|| {
+            let kind = fields.text("kind").unwrap_or_else(|| "error".to_owned());
+            format!("{kind}: {}", fields.text("error").unwrap_or_default())
+        });
+        let shown = self.view.call(&call.line, error.as_deref(), Some(call.since.elapsed()));
+        let mark = if error.is_some() { " (failed)" } else { "" };
+        self.transcript.add_call(&format!("{}{mark}", call.line));
+        self.say(shown, out);
+        if let (true, None, Some(result)) = (call.is_own, error, fields.get("result")) {
+            self.say(self.view.result(result.get()), out);
+        }
+    }
+
+    /// The agent has said what it does.
+    fn take_state(&mut self, out: &mut Out) {
+        let state = self.session.state();
+        self.held_elsewhere = (state == State::Confirm).then(|| self.held_elsewhere.unwrap_or_else(Instant::now));
+        match state {
+            State::Running => self.begin_turn(),
+            State::Confirm => {}
+            State::Manual => {
+                self.note("do it yourself, then write that it is done", out);
+                self.end_turn(out);
+            }
+            State::Idle | State::Question => self.end_turn(out),
+        }
+    }
+
+    /// The agent works from now on.
+    pub fn begin_turn(&mut self) {
+        self.turn = self.turn.or(Some((Instant::now(), self.transcript.count)));
+    }
+
+    fn end_turn(&mut self, out: &mut Out) {
+        if self.session.has_unread() {
+            return;
+        }
+        self.turn = None;
+        self.is_stopping = false;
+        self.streamed.clear();
+        if self.has_new_plan && self.display.is_terminal() {
+            self.print_plan(out);
+        }
+    }
+
+    /// Prints the plan.
+    pub fn print_plan(&mut self, out: &mut Out) {
+        self.has_new_plan = false;
+        let lines = self.view.plan(self.session.plan(), LINE);
+        self.say(lines.iter().map(|line| format!("{line}\n")).collect(), out);
+    }
+
+    fn take_final(&mut self, fields: &Fields<'_>, out: &mut Out) {
+        let outcome = fields.text("outcome").unwrap_or_default();
+        let content = fields.text("content").unwrap_or_default();
+        self.usage = fields.object("usage").map(|usage| {
+            let count = |key: &str| usage.get(key).map(|value| format!("{} {key}", value.get()));
+            let cost = usage.get("cost").map(|cost| format!("{} US dollars", cost.get()));
+            [count("input"), count("output"), cost].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        });
+        let is_said = content.trim() == self.said.trim();
+        match outcome.as_str() {
+            "done" if is_said => {}
+            "done" => self.say(self.view.text(&content), out),
+            _ => self.say(self.view.lines(Style::Bad, &format!("{outcome}: {content}")), out),
+        }
+        self.said.clear();
+    }
+
+    /// Whether the person has to wait for the agent.
+    pub fn is_working(&self) -> bool {
+        if let Some(held) = &self.held {
+            return held.is_answered;
+        }
+        if self.asked.is_some() {
+            return false;
+        }
+        let works = matches!(self.session.state(), State::Running | State::Confirm);
+        works || self.session.has_unread() || self.open.values().any(|call| call.is_own)
+    }
+
+    /// The lines that change in place: what is being written, the plan, what is done.
+    pub fn live(&self, columns: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.is_working() {
+            return lines;
+        }
+        let columns = columns.saturating_sub(1);
+        let unstyled = View { styles: super::style::Styles { color: false }, ..self.view };
+        let written = unstyled.text(&self.streamed);
+        let newest = written.lines().rev().take(WRITTEN).collect::<Vec<_>>();
+        lines.extend(newest.into_iter().rev().map(|line| cut(line, columns.saturating_sub(1))));
+        let plan = self.view.plan(self.session.plan(), columns);
+        if plan.len() <= PLANNED {
+            lines.extend(plan);
+        }
+        lines.push(self.view.styles.paint(Style::Dim, &cut(&self.activity(), columns.saturating_sub(1))));
+        lines
+    }
+
+    /// What is done at this moment, and since when.
+    fn activity(&self) -> String {
+        let (since, before) = self.turn.unwrap_or_else(|| (Instant::now(), self.transcript.count));
+        let since = self.open.values().map(|call| call.since).fold(since, Instant::min);
+        let elapsed = since.elapsed();
+        let mark = SPINNER[usize::try_from(elapsed.as_millis() / TICK.as_millis()).unwrap_or(0) % SPINNER.len()];
+        let what = match self.open.values().next() {
+            _ if self.is_stopping => "stopping".to_owned(),
+            _ if self.session.state() == State::Confirm => "waiting for an approval elsewhere".to_owned(),
+            Some(call) => call.line.clone(),
+            None => "thinking".to_owned(),
+        };
+        let step = self.transcript.count - before + 1;
+        format!("{mark} step {step}, {} s: {what}", elapsed.as_secs())
+    }
+
+    /// The id of a call of the person's own.
+    pub fn next_call_id(&mut self) -> String {
+        self.own_calls += 1;
+        format!("person-{}", self.own_calls)
+    }
+
+    /// A record that cancels the person's own calls, each.
+    pub fn cancellations(&self) -> Vec<String> {
+        let own = self.open.iter().filter(|(_, call)| call.is_own);
+        own.map(|(id, _)| format!(r#"{{"type":"cancel","call_id":{}}}"#, quoted(id))).collect()
+    }
+}
+
+/// So many lines of what is being written are shown, and so many steps of a plan.
+const WRITTEN: usize = 8;
+const PLANNED: usize = 20;
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// How often the spinner turns.
+pub const TICK: Duration = Duration::from_millis(125);

@@ -1,0 +1,239 @@
+//! What the person types, carried out.
+
+use super::chat::Chat;
+use super::command::{COMMANDS, Call, Command, Mode, Typed, help, read};
+use super::questions::Said;
+use super::style::Style;
+use super::terminal::{Input, Wanted};
+use super::view::{call_line, cut};
+use crate::io::report::{Failure, Status};
+use crate::io::stage::Out;
+use crate::json::Object;
+use crate::session::State;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A second Ctrl-C within this time ends, where there is nothing to stop.
+const TWICE: Duration = Duration::from_secs(2);
+
+const CANCEL: &str = r#"{"type":"cancel"}"#;
+
+impl Chat {
+    /// Takes what came from the keyboard.
+    ///
+    /// # Errors
+    /// The terminal has gone.
+    pub fn take_input(&mut self, input: Input, out: &mut Out) -> Result<(), Failure> {
+        match input {
+            Input::Line(line) => self.take_line(&line, out),
+            Input::Interrupt => self.interrupt(out),
+            Input::End => out.stop(self.report.finish()),
+            Input::Typing => {}
+            Input::Edited(edited) => _ = self.say_about_call(Said::Draft(edited), out),
+            Input::Gone(why) => return Err(Failure::new(Status::Fault, why)),
+        }
+        Ok(())
+    }
+
+    /// Takes a line that was typed.
+    pub fn take_line(&mut self, line: &str, out: &mut Out) {
+        if !line.trim().is_empty() {
+            self.transcript.add(format!("{}> {}\n", self.mode.name(), line.trim()));
+        }
+        match read(line, self.mode) {
+            Typed::Nothing => {}
+            Typed::Command(command, rest) => self.carry_out(command, rest, out),
+            Typed::Unknown(word) => {
+                let near =
+                    COMMANDS.iter().map(|(_, name, ..)| *name).find(|name| strsim::damerau_levenshtein(name, word) < 2);
+                let near = near.map_or_else(|| "/help lists them".to_owned(), |name| format!("did you mean {name}?"));
+                self.complain(
+                    &format!("there is no command {word}; {near} (a message has a blank before its slash)"),
+                    out,
+                );
+            }
+            Typed::Message(text) => self.send_message(text, out),
+            Typed::Call(text) => match Call::read(text) {
+                Ok(call) => self.make_call(&call, out),
+                Err(why) => self.complain(&why, out),
+            },
+        }
+    }
+
+    fn send_message(&mut self, text: &str, out: &mut Out) {
+        if self.held.is_some() {
+            self.note("the held call still waits: /yes, /no or /edit", out);
+        }
+        let record = Object::default().text("type", "user_message").text("content", text).text("role", "user").end();
+        self.send(&record, out);
+        self.begin_turn();
+    }
+
+    fn make_call(&mut self, call: &Call, out: &mut Out) {
+        let call_id = self.next_call_id();
+        self.begin_call(call_id.clone(), call_line(&call.tool, &call.arguments), true);
+        self.send(&call.record(&call_id), out);
+    }
+
+    fn carry_out(&mut self, command: Command, rest: &str, out: &mut Out) {
+        let line = |name: &str| format!("{name} {rest}").trim_end().to_owned();
+        match command {
+            Command::Chat => self.switch(Mode::Chat, out),
+            Command::Cmd => self.switch(Mode::Cmd, out),
+            Command::Exit if self.mode == Mode::Chat => self.switch(Mode::Cmd, out),
+            Command::Exit => out.stop(self.report.finish()),
+            Command::Yes => self.answer_call(&line("/yes"), out),
+            Command::No if self.held.is_none() && self.decline_tool(out) => {}
+            Command::No => self.answer_call(&line("/no"), out),
+            Command::Edit => self.answer_call(&line("/edit"), out),
+            Command::Always => self.answer_call("/always", out),
+            Command::Show => self.answer_call("/show", out),
+            Command::Answer => self.answer_tool(rest, out),
+            Command::Stop if self.is_working() || self.held.is_some() => self.stop_turn(out),
+            Command::Stop => self.note("nothing is under way", out),
+            Command::Plan if self.session.plan().is_empty() => self.note("there is no plan", out),
+            Command::Plan => self.print_plan(out),
+            Command::Steps if self.transcript.count == 0 => self.note("no call was made", out),
+            Command::Steps => {
+                let calls = self.transcript.calls();
+                self.display.print(&calls, out);
+            }
+            Command::Tools => self.list_tools(rest, out),
+            Command::Status => {
+                let status = self.view.lines(Style::Plain, &self.status());
+                self.display.print(&status, out);
+            }
+            Command::Save if rest.is_empty() => self.complain("/save FILE: name a file", out),
+            Command::Save => match self.transcript.save(Path::new(rest)) {
+                Ok(()) => self.note(&format!("saved: {rest}"), out),
+                Err(error) => self.complain(&format!("/save: {rest}: {error}"), out),
+            },
+            Command::Help => {
+                let help = help();
+                self.display.print(&help, out);
+            }
+        }
+    }
+
+    /// Starts in this mode.
+    pub fn begin(&mut self, mode: Mode) {
+        self.mode = mode;
+        if let Some(terminal) = self.display.terminal() {
+            terminal.set_known(|known| known.mode = mode);
+            terminal.print("/chat talks with the agent, /help lists the commands\n");
+        }
+    }
+
+    fn switch(&mut self, mode: Mode, out: &mut Out) {
+        self.mode = mode;
+        if let Some(terminal) = self.display.terminal() {
+            terminal.set_known(|known| known.mode = mode);
+            self.note(
+                match mode {
+                    Mode::Chat => "messages go to the agent; /exit leaves, /help lists the commands",
+                    Mode::Cmd => "calls: TOOL NAME=VALUE ...; /chat talks with the agent, /exit ends",
+                },
+                out,
+            );
+        }
+    }
+
+    fn answer_call(&mut self, line: &str, out: &mut Out) {
+        if !self.say_about_call(Said::Line(line), out) {
+            self.complain("no call is held", out);
+        }
+    }
+
+    /// Ctrl-C: stops what is done; a second one ends.
+    fn interrupt(&mut self, out: &mut Out) {
+        let now = Instant::now();
+        let is_second = self.interrupted.replace(now).is_some_and(|before| before + TWICE > now);
+        let has_something = self.is_working() || self.held.is_some();
+        if self.is_stopping || !has_something && is_second {
+            out.stop(self.report.finish());
+        } else if has_something {
+            self.stop_turn(out);
+        } else {
+            self.note("Ctrl-C once more ends", out);
+        }
+    }
+
+    /// Has the agent stop, and the person's own calls.
+    fn stop_turn(&mut self, out: &mut Out) {
+        for record in self.cancellations() {
+            self.send(&record, out);
+        }
+        // A call that is held is withdrawn by its gate.
+        if self.session.state() != State::Idle || self.session.has_unread() {
+            self.is_stopping = true;
+            self.send(CANCEL, out);
+        }
+    }
+
+    fn list_tools(&mut self, word: &str, out: &mut Out) {
+        let Some(tools) = &self.tools else { return self.note("the agent has not listed its tools yet", out) };
+        let found = tools.iter().filter(|tool| tool.name.contains(word));
+        let text: String = found
+            .map(|tool| format!("{}  {}\n", tool.name, cut(tool.description.lines().next().unwrap_or_default(), 100)))
+            .collect();
+        match text.is_empty() {
+            true => self.note("there is no such tool", out),
+            false => {
+                let text = self.view.lines(Style::Plain, &text);
+                self.display.print(&text, out);
+            }
+        }
+    }
+
+    fn status(&self) -> String {
+        let pending = match self.session.state() {
+            _ if self.held.is_some() => "confirm",
+            _ if self.asked.is_some() => "question",
+            State::Confirm => "confirm",
+            State::Manual => "manual",
+            State::Question => "question",
+            State::Idle | State::Running => "none",
+        };
+        let does = if self.is_working() { "working" } else { "waiting for you" };
+        let mut lines =
+            vec![format!("mode: {}", self.mode.name()), format!("agent: {does}"), format!("pending_kind: {pending}")];
+        lines.extend(self.session.goal().map(|goal| format!("goal: {}", cut(goal, 200))));
+        lines.push(format!("steps: {}", self.transcript.count));
+        lines.extend(self.usage.as_ref().map(|usage| format!("tokens of the last goal: {usage}")));
+        lines.join("\n")
+    }
+
+    /// Takes the lines of stdin that wait, up to one that the agent works on.
+    pub fn take_waiting_lines(&mut self, out: &mut Out) {
+        while !out.stopped() {
+            let is_stop = |line: &String| line.trim() == "/stop";
+            let next = match self.is_working() {
+                true => self.lines.iter().position(is_stop).and_then(|at| self.lines.remove(at)),
+                false => self.lines.pop_front(),
+            };
+            let Some(line) = next else { break };
+            self.take_line(&line, out);
+        }
+        if self.has_input_ended && self.lines.is_empty() && !out.stopped() {
+            self.reject_unanswered(out);
+            self.decline_tool(out);
+            if !self.is_working() && self.held.is_none() && !std::mem::replace(&mut self.is_closing, true) {
+                out.choose_far(0);
+                out.close_far();
+            }
+        }
+    }
+
+    /// Has the keyboard do what fits: a line is edited while the person is waited for.
+    pub fn prompt(&mut self) {
+        let mode = self.mode.name();
+        let prompt = match self.session.state() {
+            _ if self.held.is_some() => format!("{mode} (approve?)> "),
+            _ if self.asked.is_some() => format!("{mode} (answer)> "),
+            State::Question | State::Manual => format!("{mode} (answer)> "),
+            _ => format!("{mode}> "),
+        };
+        let wanted = if self.is_working() { Wanted::Keys(prompt) } else { Wanted::Line(prompt) };
+        self.display.want(wanted);
+    }
+}

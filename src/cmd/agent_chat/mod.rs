@@ -1,0 +1,152 @@
+//! `agent-chat`: a person talks with an agent.
+
+mod chat;
+mod command;
+mod display;
+mod input;
+mod markdown;
+mod questions;
+mod stage;
+mod style;
+mod terminal;
+mod transcript;
+mod view;
+
+use super::Command;
+use super::agent_loop::logs::Logs;
+use super::agents::{Agents, new_session_id};
+use super::options::{Color, LimitOptions};
+use crate::io::between::{Ends, Near, Way, between};
+use crate::io::folders;
+use crate::io::lines::Limits;
+use crate::io::private;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
+use crate::session::Session;
+use chat::Chat;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use command::Mode;
+use display::Display;
+use questions::SESSION;
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::io::{IsTerminal, stdin, stdout};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use style::Styles;
+use terminal::Terminal;
+use transcript::Transcript;
+use view::View;
+
+/// Talk with an agent at a terminal
+///
+/// Starts an agent (agent-loop, or any command that speaks the records of a session, see pipewright(7)) and shows what it says and does. In cmd mode a line is a call: TOOL NAME=VALUE ..., or
+/// JSON. In chat mode it is a message. Calls that gates below the agent hold are asked about here: /yes, /no, /edit or /always answer. Ctrl-C stops what the agent does, and a second one ends.
+///
+/// Where stdin or stdout is no terminal, lines are read and printed as they are: each line waits until the agent waits for the person, and the end of stdin ends the agent.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The agent, with its arguments; {session} in them becomes a new session's id
+    #[arg(last = true, required = true, value_name = "AGENT ARGS")]
+    agent: Vec<OsString>,
+    /// Start in chat mode
+    #[arg(long)]
+    chat: bool,
+    /// Append what the model shows of its reasoning to this file, masked; `-` is stderr
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Colour on the terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    #[command(flatten)]
+    lines: LimitOptions,
+}
+
+const NAME: &str = "agent-chat";
+const AFTER_HELP: &str = "\
+Examples:
+  A browser: open a page by hand, then have the agent go on; a person is asked before it pays, sends or deletes:
+    agent-chat -- agent-loop -m gemini/gemini-3-flash --profile browser -- policy-check -- hitl-gate -- browser-bridge
+  The same in a session that is kept, in chat mode at once:
+    agent-chat --chat -- agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
+  Without a terminal, from a script:
+    printf '/chat\\nPay the open invoice.\\n/yes\\n' | agent-chat -- agent-loop -m gemini/gemini-3-flash -- policy-check -- hitl-gate -- mcp-pipe -- SERVER
+
+Exit status:
+  0 all well; 1 a line of stdin was not taken, or a log could not be written; 2 usage; 3 the agent cannot be started; else that of the agent. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
+
+/// Where lines that were typed are kept for the next session.
+const HISTORY: &str = "pipewright/agent-chat.history";
+
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
+    let usage = |error| Failure::new(Status::Usage, error);
+    let not_started = |error| Failure::new(Status::NotStarted, error);
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
+    private::protect_process().map_err(not_started)?;
+    let report = Arc::new(Report::new(NAME, false));
+    let limits = Limits::from(arguments.lines);
+    let logs = Logs::open(None, arguments.log.as_deref(), &report)?;
+    let (mut agents, gates, listener) = Agents::new(arguments.agent, &report).map_err(not_started)?;
+    let session_id = new_session_id().map_err(not_started)?;
+    let program = agents.program(SESSION, &session_id, None).map_err(not_started)?;
+    let is_terminal = stdin().is_terminal() && stdout().is_terminal() && !is_dumb();
+    let (display, answers) = match is_terminal {
+        true => {
+            let history = folders::data().map(|folder| folder.join(HISTORY));
+            let (terminal, inputs) = Terminal::open(history, limits)?;
+            (Display::Terminal(Box::new(terminal)), vec![OwnedFd::from(inputs).into()])
+        }
+        false => (Display::Lines, Vec::new()),
+    };
+    let styles = Styles { color: is_terminal && arguments.color.wanted() };
+    let view = View { styles, is_rendered: is_terminal };
+    let mode = if arguments.chat { Mode::Chat } else { Mode::Cmd };
+    let mut chat = Chat {
+        mode: Mode::Cmd,
+        display,
+        view,
+        session: Session::default(),
+        gates,
+        held: None,
+        asked: None,
+        tools: None,
+        open: BTreeMap::new(),
+        own_calls: 0,
+        turn: None,
+        is_stopping: false,
+        interrupted: None,
+        streamed: String::new(),
+        said: String::new(),
+        has_new_plan: false,
+        usage: None,
+        transcript: Transcript::default(),
+        logs,
+        limits,
+        report: Arc::clone(&report),
+        lines: VecDeque::new(),
+        has_input_ended: false,
+        is_closing: false,
+        held_elsewhere: None,
+    };
+    chat.begin(mode);
+    let ends = Ends {
+        near: if is_terminal { Near::Clients } else { Near::Stdio },
+        clients: Some(listener),
+        far: vec![Way::Child(program)],
+        hears_errors: true,
+        answers,
+        limits,
+        ..Ends::default()
+    };
+    between(Box::new(chat), ends, signals, &report)
+}
+
+/// Whether the terminal can do nothing but print.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}

@@ -1,0 +1,251 @@
+//! What the person is asked: about the call that a gate holds, and by tools.
+
+use super::chat::Chat;
+use super::display::Display;
+use super::style::Style;
+use super::terminal::Wanted;
+use super::view::cut;
+use crate::approvals::Change;
+use crate::cmd::approver::dialogue::{Dialogue, Next};
+use crate::cmd::approver::editor::Edited;
+use crate::cmd::approver::words::COMMANDS;
+use crate::cmd::tool_call::arguments::pairs;
+use crate::io::stage::Out;
+use crate::io::terminal::{printable, width};
+use crate::json::{Object, quoted};
+use crate::record::Fields;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::time::{Duration, Instant};
+
+/// There is one agent, with one session.
+pub const SESSION: usize = 0;
+
+/// For so long after a question has replaced another that the person had not answered, no answer is taken: it may be meant for the other.
+const READING: Duration = Duration::from_millis(500);
+
+/// The call that the person is asked about.
+pub struct Held {
+    nonce: String,
+    gate: usize,
+    dialogue: Dialogue,
+    /// Until the gate has taken the answer, or refused it.
+    pub is_answered: bool,
+    counts_from: Instant,
+}
+
+/// What a tool asks the person.
+pub struct ToolQuestion {
+    request_id: String,
+    /// JSON Schema of the answer's fields, by name.
+    properties: Vec<(String, Value)>,
+}
+
+/// What the person says about the held call, as [`Dialogue`] reads it.
+pub enum Said<'a> {
+    Line(&'a str),
+    Draft(Result<String, String>),
+}
+
+impl Chat {
+    /// Something has changed in the queue of the gates' questions.
+    pub fn take_change(&mut self, change: Change, out: &mut Out) {
+        let is_shown = |chat: &Chat, nonce: &str| chat.held.as_ref().is_some_and(|held| held.nonce == nonce);
+        match change {
+            Change::Asked if self.held.is_none() => self.ask_next(false, out),
+            Change::Settled(nonce, note) if is_shown(self, &nonce) => {
+                let was_answered = self.held.take().is_some_and(|held| held.is_answered);
+                if !was_answered {
+                    self.note(&note, out);
+                }
+                self.ask_next(!was_answered, out);
+            }
+            Change::Refused(nonce, why) if is_shown(self, &nonce) => {
+                let next = self.held.as_mut().map(|held| {
+                    held.is_answered = false;
+                    held.dialogue.refused(&why)
+                });
+                self.go_on(next, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Shows the first question that is open. `replaces`: another was on the terminal until now, and not answered.
+    fn ask_next(&mut self, replaces: bool, out: &mut Out) {
+        let queue = self.gates.queue(SESSION);
+        let Some(pending) = queue.get(0) else { return };
+        let (more, gate, question) = (queue.len() - 1, pending.gate, pending.question.clone());
+        let nonce = question.nonce.clone();
+        let columns = if self.display.is_terminal() { width(std::io::stdout()) } else { 120 };
+        let mut dialogue = Dialogue::new(&COMMANDS, question, self.view.styles.color, columns, self.limits);
+        let next = dialogue.begin();
+        let now = Instant::now();
+        let counts_from = if replaces && self.display.is_terminal() { now + READING } else { now };
+        self.held = Some(Held { nonce, gate, dialogue, is_answered: false, counts_from });
+        if more > 0 {
+            self.note(&format!("({more} more calls wait)"), out);
+        }
+        self.go_on(Some(next), out);
+        if self.has_input_ended && self.lines.is_empty() {
+            self.reject_unanswered(out);
+        }
+    }
+
+    /// Nobody can answer any more.
+    pub fn reject_unanswered(&mut self, out: &mut Out) {
+        if self.held.as_ref().is_some_and(|held| !held.is_answered) {
+            self.say_about_call(Said::Line("/no nobody is there to answer: the input of agent-chat has ended"), out);
+        }
+    }
+
+    /// Takes what the person says about the held call; false where there is none.
+    pub fn say_about_call(&mut self, said: Said<'_>, out: &mut Out) -> bool {
+        let Some(held) = self.held.as_mut().filter(|held| !held.is_answered) else { return false };
+        let next = match said {
+            Said::Line(_) if Instant::now() < held.counts_from => {
+                Next::Say("ignored: this question has just replaced another\n".to_owned() + held.dialogue.prompt())
+            }
+            Said::Line(line) => held.dialogue.receive(line),
+            Said::Draft(edited) => held.dialogue.take_draft(edited.map(Edited::Text)),
+        };
+        self.go_on(Some(next), out);
+        true
+    }
+
+    /// Does what a dialogue wants next.
+    fn go_on(&mut self, next: Option<Next>, out: &mut Out) {
+        let (Some(next), Some(held)) = (next, self.held.as_mut()) else { return };
+        match next {
+            Next::Say(text) => self.say(text, out),
+            Next::AskAnew(text) => {
+                let text = text + held.dialogue.prompt();
+                self.say(text, out);
+            }
+            Next::Edit => match &mut self.display {
+                Display::Lines => self.complain("/edit NAME=VALUE sets an argument; an editor needs a terminal", out),
+                Display::Terminal(terminal) => terminal.want(Wanted::Editor(held.dialogue.draft())),
+            },
+            Next::Answer(record) => {
+                held.is_answered = true;
+                self.gates.send(held.gate, record.trim_end(), out);
+            }
+        }
+    }
+
+    /// A tool asks the person.
+    pub fn take_tool_question(&mut self, fields: &Fields<'_>, out: &mut Out) {
+        let Some(request_id) = fields.text("request_id") else { return };
+        let params = fields.object("params");
+        let text = |key: &str| params.as_ref().and_then(|params| params.text(key)).unwrap_or_default();
+        let tool = fields.text("tool").or_else(|| fields.text("source")).unwrap_or_default();
+        let schema = params.as_ref().and_then(|params| params.get("requestedSchema"));
+        let schema: Value = schema.and_then(|schema| serde_json::from_str(schema.get()).ok()).unwrap_or_default();
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let properties: Vec<_> = properties.map(|(name, property)| (name.clone(), property.clone())).collect();
+        let mut shown = format!("{tool} asks: {}\n", text("message"));
+        if !text("url").is_empty() {
+            shown += &format!("open {}\n", text("url"));
+        }
+        for (name, property) in &properties {
+            shown += &format!("  {}\n", described(name, property));
+        }
+        let shown = self.view.lines(Style::Bold, &shown);
+        self.say(shown, out);
+        let how = match properties.as_slice() {
+            [] => "/answer agrees, /no declines".to_owned(),
+            [(name, _)] => format!("/answer {name}=VALUE, or /no"),
+            [..] => "/answer NAME=VALUE ..., or /no".to_owned(),
+        };
+        self.note(&printable(&how), out);
+        self.asked = Some(ToolQuestion { request_id, properties });
+        if self.has_input_ended && self.lines.is_empty() {
+            self.decline_tool(out);
+        }
+    }
+
+    /// Answers what a tool asks.
+    pub fn answer_tool(&mut self, answer: &str, out: &mut Out) {
+        let Some(asked) = &self.asked else { return self.complain("/answer: no tool asks anything", out) };
+        match content(answer, &asked.properties) {
+            Ok(content) => {
+                let record = response(&asked.request_id, "accept").put("content", content).end();
+                self.asked = None;
+                self.send(&record, out);
+            }
+            Err(why) => self.complain(&format!("/answer: {why}"), out),
+        }
+    }
+
+    /// Declines what a tool asks; false where none does.
+    pub fn decline_tool(&mut self, out: &mut Out) -> bool {
+        let Some(asked) = self.asked.take() else { return false };
+        self.send(&response(&asked.request_id, "decline").end(), out);
+        true
+    }
+}
+
+fn response(request_id: &str, action: &str) -> Object {
+    Object::default().text("type", "input_response").text("request_id", request_id).text("action", action)
+}
+
+/// A field of an answer, for people.
+fn described(name: &str, property: &Value) -> String {
+    let text = |key: &str| property[key].as_str().map(|text| cut(text, 80));
+    let kind = text("type").unwrap_or_default();
+    let choices = property["enum"].as_array().into_iter().flatten().map(|choice| match choice.as_str() {
+        Some(text) => text.to_owned(),
+        None => choice.to_string(),
+    });
+    let choices = choices.collect::<Vec<_>>().join(" | ");
+    let kind = if choices.is_empty() { kind } else { choices };
+    let about = text("description").or_else(|| text("title")).map_or(String::new(), |about| format!(": {about}"));
+    format!("{name} ({kind}){about}")
+}
+
+/// The answer as a JSON object.
+fn content(answer: &str, properties: &[(String, Value)]) -> Result<String, String> {
+    let words = match properties {
+        // One field needs no name.
+        [(name, _)] if !answer.is_empty() && !answer.starts_with(&format!("{name}=")) => {
+            vec![format!("{name}={answer}")]
+        }
+        _ => shlex::split(answer).ok_or("a quotation mark is open")?,
+    };
+    let given = pairs(&words).map_err(|failure| failure.to_string())?;
+    let mut object = Object::default();
+    for word in &words {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let Some((_, property)) = properties.iter().find(|(known, _)| known == name) else {
+            return Err(format!("nothing called {name:?} is asked for"));
+        };
+        // A text stays one, also where it looks like a number.
+        let is_text = property["type"] == "string" && !value.starts_with(['"', '@']);
+        object = object.put_any(name, if is_text { quoted(value) } else { raw(&given, name) });
+    }
+    Ok(object.end())
+}
+
+/// A field of an object as it is written.
+fn raw(object: &str, name: &str) -> String {
+    Fields::read(object).ok().and_then(|fields| fields.get(name).map(RawValue::get)).unwrap_or("null").to_owned()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_is_read_by_the_schema() {
+        let one = [("count".to_owned(), json!({"type": "integer"}))];
+        assert_eq!(content("5", &one).unwrap(), r#"{"count":5}"#);
+        assert_eq!(content("count=5", &one).unwrap(), r#"{"count":5}"#);
+        let two = [("zip".to_owned(), json!({"type": "string"})), ("gift".to_owned(), json!({"type": "boolean"}))];
+        assert_eq!(content("zip=1234 gift=true", &two).unwrap(), r#"{"zip":"1234","gift":true}"#);
+        assert_eq!(content("gift=false 'zip=a b'", &two).unwrap(), r#"{"gift":false,"zip":"a b"}"#);
+        assert!(content("colour=red", &two).unwrap_err().contains("colour"));
+        assert_eq!(content("", &[]).unwrap(), "{}");
+    }
+}

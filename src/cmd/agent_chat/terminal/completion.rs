@@ -1,0 +1,105 @@
+//! Completion with Tab: commands, tools, and the names and values of arguments.
+
+use crate::cmd::agent_chat::command::{COMMANDS, Mode};
+use crate::io::lock;
+use crate::record::OwnedTool;
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::validate::Validator;
+use rustyline::{Context, Helper, Result};
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+
+/// What is completed from.
+#[derive(Debug)]
+pub struct Known {
+    pub mode: Mode,
+    pub tools: Vec<OwnedTool>,
+}
+
+pub struct Completion {
+    pub known: Arc<Mutex<Known>>,
+    pub files: FilenameCompleter,
+}
+
+impl Helper for Completion {}
+impl Validator for Completion {}
+impl Highlighter for Completion {}
+
+impl Hinter for Completion {
+    type Hint = String;
+}
+
+impl Completer for Completion {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, at: usize, context: &Context<'_>) -> Result<(usize, Vec<Pair>)> {
+        if line.starts_with("/save ") {
+            return self.files.complete(line, at, context);
+        }
+        let (start, words) = candidates(&line[..at], &lock(&self.known));
+        Ok((start, words.into_iter().map(|word| Pair { display: word.clone(), replacement: word }).collect()))
+    }
+}
+
+/// Where the word before the cursor begins, and what it can become.
+fn candidates(line: &str, known: &Known) -> (usize, Vec<String>) {
+    let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    let word = &line[start..];
+    let tools = || known.tools.iter().map(|tool| tool.name.clone());
+    let all: Vec<String> = if start == 0 && word.starts_with('/') {
+        COMMANDS.iter().map(|(_, name, ..)| (*name).to_owned()).collect()
+    } else if start == 0 && known.mode == Mode::Cmd {
+        tools().collect()
+    } else if line.starts_with("/tools ") {
+        tools().collect()
+    } else if known.mode == Mode::Cmd && !line.starts_with(['/', '{']) {
+        arguments(line.split_whitespace().next().unwrap_or_default(), word, known)
+    } else {
+        Vec::new()
+    };
+    (start, all.into_iter().filter(|candidate| candidate.starts_with(word)).collect())
+}
+
+/// The arguments of a tool, `NAME=`; or, behind one, the values that its schema lists.
+fn arguments(tool: &str, word: &str, known: &Known) -> Vec<String> {
+    let Some(tool) = known.tools.iter().find(|known| known.name == tool) else { return Vec::new() };
+    let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
+    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    match word.split_once('=') {
+        None => properties.keys().map(|name| format!("{name}=")).collect(),
+        Some((name, _)) => {
+            let property = properties.get(name).unwrap_or(&Value::Null);
+            let listed = property["enum"].as_array().cloned().unwrap_or_default();
+            let booleans = (property["type"] == "boolean").then(|| vec![true.into(), false.into()]).unwrap_or_default();
+            let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            listed.into_iter().chain(booleans).map(|value| format!("{name}={}", text(value))).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_tools_and_arguments_are_completed() {
+        let schema = r#"{"type":"object","properties":{"action":{"enum":["click","clear"]},"index":{"type":"integer"},"new":{"type":"boolean"}}}"#;
+        let tool = |name: &str| OwnedTool {
+            name: name.to_owned(),
+            description: String::new(),
+            input_schema: schema.to_owned(),
+            annotations: None,
+        };
+        let mut known = Known { mode: Mode::Cmd, tools: vec![tool("browser_act"), tool("browser_open")] };
+        assert_eq!(candidates("/st", &known), (0, vec!["/stop".to_owned(), "/steps".to_owned(), "/status".to_owned()]));
+        assert_eq!(candidates("browser_a", &known), (0, vec!["browser_act".to_owned()]));
+        assert_eq!(candidates("browser_act in", &known), (12, vec!["index=".to_owned()]));
+        assert_eq!(candidates("browser_act action=cl", &known).1, ["action=click", "action=clear"]);
+        assert_eq!(candidates("browser_act new=t", &known).1, ["new=true"]);
+        assert_eq!(candidates("/tools browser_o", &known).1, ["browser_open"]);
+        known.mode = Mode::Chat;
+        assert!(candidates("brow", &known).1.is_empty(), "a message is not completed");
+    }
+}

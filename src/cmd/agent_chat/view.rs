@@ -1,0 +1,153 @@
+//! What a person sees of the records of a session. Everything foreign is made printable.
+
+use super::markdown::render;
+use super::style::{Style, Styles};
+use crate::io::lines::plain_text;
+use crate::io::terminal::{printable, width};
+use crate::record::Fields;
+use crate::session::Step;
+use std::time::Duration;
+use unicode_width::UnicodeWidthChar;
+
+/// So many columns of a call's arguments, and of an outcome, are shown on a line.
+const SHOWN: usize = 160;
+
+/// How texts are laid out.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    pub styles: Styles,
+    /// Markdown is rendered, in the columns of the terminal that stdout is; else texts stay as they are.
+    pub is_rendered: bool,
+}
+
+impl View {
+    /// Text of the agent's, with line feeds.
+    pub fn text(&self, text: &str) -> String {
+        match self.is_rendered {
+            true => render(text, self.styles, width(std::io::stdout()).saturating_sub(1)),
+            false => lines(text),
+        }
+    }
+
+    /// A whole `assistant_message`.
+    pub fn message(&self, kind: &str, fields: &Fields<'_>) -> String {
+        let text = fields.text("token").unwrap_or_default();
+        match kind {
+            "progress" => self.lines(Style::Dim, &text),
+            _ => self.text(&text) + &self.options(fields),
+        }
+    }
+
+    /// The answers that a question offers.
+    fn options(&self, fields: &Fields<'_>) -> String {
+        let question = fields.object("question");
+        let options = question.and_then(|question| question.list("options").ok()).unwrap_or_default();
+        let options = options.iter().filter_map(|option| serde_json::from_str::<String>(option.get()).ok());
+        options.map(|option| format!("  - {}\n", printable(&option))).collect()
+    }
+
+    /// Lines of our own, or of what is not Markdown.
+    pub fn lines(&self, style: Style, text: &str) -> String {
+        text.lines().map(|line| format!("{}\n", self.styles.paint(style, &printable(line)))).collect()
+    }
+
+    /// A call and what came of it: `error` is why it failed.
+    pub fn call(&self, call: &str, error: Option<&str>, took: Option<Duration>) -> String {
+        let mark = match error {
+            None => self.styles.paint(Style::Good, "+"),
+            Some(_) => self.styles.paint(Style::Bad, "x"),
+        };
+        let took = took.filter(|took| took.as_secs() > 0).map(|took| format!(" ({} s)", took.as_secs()));
+        let line = format!("{mark} {call}{}\n", self.styles.paint(Style::Dim, &took.unwrap_or_default()));
+        match error {
+            None => line,
+            Some(error) => line + &self.lines(Style::Bad, &format!("  {}", cut(error, SHOWN))),
+        }
+    }
+
+    /// The result of a call of the person's own, JSON text.
+    pub fn result(&self, result: &str) -> String {
+        self.lines(Style::Plain, &readable(result))
+    }
+
+    /// The steps of a plan, each on a line of at most so many columns.
+    pub fn plan(&self, steps: &[Step], columns: usize) -> Vec<String> {
+        let line = |step: &Step| {
+            let (mark, style) = match step.status.as_str() {
+                "done" => ("[x]", Style::Good),
+                "running" => ("[>]", Style::Bold),
+                "error" => ("[!]", Style::Bad),
+                "blocked" => ("[-]", Style::Dim),
+                _ => ("[ ]", Style::Dim),
+            };
+            self.styles.paint(style, &format!("{mark} {}", printable(&cut(&step.desc, columns.saturating_sub(5)))))
+        };
+        steps.iter().map(line).collect()
+    }
+}
+
+/// A call on one line: `tool name=value ...`, printable.
+pub fn call_line(tool: &str, arguments: &str) -> String {
+    let arguments = match Fields::read(arguments) {
+        Ok(fields) => fields.iter().map(|(name, value)| format!(" {name}={}", value.get())).collect(),
+        Err(_) => format!(" {arguments}"),
+    };
+    printable(&cut(&format!("{tool}{arguments}"), SHOWN)).into_owned()
+}
+
+/// A result as text: the texts of MCP's blocks, a string itself, else the JSON.
+pub fn readable(result: &str) -> String {
+    let Ok(fields) = Fields::read(result) else { return plain_text(result).into_owned() };
+    let blocks = fields.list("content").unwrap_or_default();
+    let texts: Vec<String> = blocks
+        .iter()
+        .filter_map(|block| {
+            let block = Fields::read(block.get()).ok()?;
+            block.text("text").or_else(|| Some(format!("({})", block.text("type")?)))
+        })
+        .collect();
+    if texts.is_empty() { result.to_owned() } else { texts.join("\n") }
+}
+
+/// Text without what steers a terminal, and with a line feed at the end.
+fn lines(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", printable(line))).collect()
+}
+
+/// As much as has room, on one line.
+pub fn cut(text: &str, room: usize) -> String {
+    let mut used = 0;
+    let mut shown = String::new();
+    for character in text.chars() {
+        let character = if character == '\n' { ' ' } else { character };
+        used += character.width().unwrap_or(0).max(1);
+        if used > room {
+            shown.push('…');
+            break;
+        }
+        shown.push(character);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_one_line() {
+        assert_eq!(call_line("act", r#"{"b":1.10,"a":"x\u001b[2J"}"#), r#"act b=1.10 a="x\u001b[2J""#);
+        assert_eq!(call_line("a\x1b\nct", "{}"), "a? ct");
+        assert!(call_line("act", &format!(r#"{{"a":"{}"}}"#, "é".repeat(1000))).chars().count() <= SHOWN + 1);
+    }
+
+    #[test]
+    fn a_result_is_read_as_text() {
+        assert_eq!(
+            readable(r#"{"content":[{"type":"text","text":"a\nb"},{"type":"image","data":""}]}"#),
+            "a\nb\n(image)"
+        );
+        assert_eq!(readable(r#""a\nb""#), "a\nb");
+        assert_eq!(readable(r#"{"n":1.10}"#), r#"{"n":1.10}"#);
+    }
+}
