@@ -47,14 +47,18 @@ impl Family {
     }
 
     /// Checks that the process that listens at the other end is one of this user, and descends neither from this process nor from its
-    /// caller.
+    /// caller. Where `started_us` counts, an ancestor of this process passes, too: it has started this command, with its options and
+    /// its environment, and could as well have started none.
     ///
     /// # Errors
     /// `PermissionDenied` where it is not so, or cannot be known.
-    pub fn check(&self, stream: &UnixStream) -> io::Result<()> {
+    pub fn check(&self, stream: &UnixStream, started_us: bool) -> io::Result<()> {
         let refused = |why: String| io::Error::new(io::ErrorKind::PermissionDenied, why);
         peer::check_user(stream)?;
         let Some(pid) = peer::process(stream)? else { return Ok(()) };
+        if started_us && ancestors(self.own).iter().any(|ancestor| ancestor.pid == pid) && peer::is_running(stream)? {
+            return Ok(());
+        }
         let line = [pid].into_iter().chain(ancestors(pid).into_iter().map(|ancestor| ancestor.pid));
         for ancestor in line {
             if ancestor == self.own {

@@ -145,11 +145,11 @@ impl Shared {
                     Place::Folders => {
                         for folder in folders_of(FOLDER) {
                             // One that was killed has left its folder; one that starts has no socket yet.
-                            let _ = self.connect(&folder.join(SOCKET));
+                            let _ = self.connect(&folder.join(SOCKET), false);
                         }
                     }
                     Place::Socket(path) => {
-                        lost.extend(self.connect(path).err().map(|error| format!("{}: {error}", path.display())));
+                        lost.extend(self.connect(path, true).err().map(|error| format!("{}: {error}", path.display())));
                     }
                 }
             }
@@ -165,8 +165,9 @@ impl Shared {
         }
     }
 
-    /// Connects, unless that is done already, or would have to wait: that is tried again at the next look.
-    fn connect(self: &Arc<Shared>, path: &Path) -> io::Result<()> {
+    /// Connects, unless that is done already, or would have to wait: that is tried again at the next look. At a path that was named
+    /// to this process, the one that has started it may listen.
+    fn connect(self: &Arc<Shared>, path: &Path, is_named: bool) -> io::Result<()> {
         if lock(&self.state).connected.contains_key(path) {
             return Ok(());
         }
@@ -178,7 +179,7 @@ impl Shared {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
             connected => connected?,
         };
-        if let Err(error) = self.family.check(&stream) {
+        if let Err(error) = self.family.check(&stream, is_named) {
             lock(&self.state).refused.insert(path.to_owned(), file);
             self.report.note_again(format_args!("{}: it may not approve: {error}", path.display()));
             return Err(error);

@@ -40,6 +40,10 @@ pub struct Chat {
     pub own_calls: u64,
     /// Since when the agent works, and how many calls there were then.
     pub turn: Option<(Instant, usize)>,
+    /// Until then the agent may list its tools; none where it has, or has not done so in time.
+    pub starting_until: Option<Instant>,
+    /// When the spinner turns.
+    pub next_tick: Option<Instant>,
     /// It was asked to stop.
     pub is_stopping: bool,
     /// When Ctrl-C was pressed last where there was nothing to stop.
@@ -56,8 +60,10 @@ pub struct Chat {
     pub logs: Logs,
     pub limits: Limits,
     pub report: Arc<Report>,
-    /// Lines of stdin that wait until the agent waits for the person.
-    pub lines: VecDeque<String>,
+    /// Lines of stdin, with their numbers, that wait until the agent waits for the person.
+    pub lines: VecDeque<(u64, String)>,
+    /// The line of stdin that is carried out.
+    pub line_number: u64,
     pub has_input_ended: bool,
     /// stdin of the agent is closed: it ends by itself.
     pub is_closing: bool,
@@ -99,7 +105,7 @@ impl Chat {
                 let text = self.view.lines(Style::Bad, why);
                 self.display.print(&text, out);
             }
-            false => self.report.fault("stdin", why),
+            false => self.report.fault(format_args!("stdin:{}", self.line_number), why),
         }
     }
 
@@ -155,6 +161,7 @@ impl Chat {
                         terminal.set_known(|known| known.tools.clone_from(&list.tools));
                     }
                     self.tools = Some(list.tools);
+                    self.starting_until = None;
                 }
             }
             _ => {}
@@ -268,6 +275,9 @@ impl Chat {
         if self.asked.is_some() {
             return false;
         }
+        if self.starting_until.is_some() {
+            return true;
+        }
         let works = matches!(self.session.state(), State::Running | State::Confirm);
         works || self.session.has_unread() || self.open.values().any(|call| call.is_own)
     }
@@ -298,8 +308,11 @@ impl Chat {
         let elapsed = since.elapsed();
         let mark = SPINNER[usize::try_from(elapsed.as_millis() / TICK.as_millis()).unwrap_or(0) % SPINNER.len()];
         let what = match self.open.values().next() {
+            _ if self.starting_until.is_some() => return format!("{mark} starting"),
             _ if self.is_stopping => "stopping".to_owned(),
-            _ if self.session.state() == State::Confirm => "waiting for an approval elsewhere".to_owned(),
+            _ if self.session.state() == State::Confirm && self.held.is_none() => {
+                "waiting for an approval elsewhere".to_owned()
+            }
             Some(call) => call.line.clone(),
             None => "thinking".to_owned(),
         };

@@ -70,6 +70,14 @@ impl Chat {
     }
 
     fn make_call(&mut self, call: &Call, out: &mut Out) {
+        let names = || self.tools.iter().flatten().map(|tool| tool.name.as_str());
+        if self.tools.is_some() && !names().any(|name| name == call.tool) {
+            let near = names().min_by_key(|name| strsim::damerau_levenshtein(name, &call.tool));
+            let near = near.filter(|name| strsim::damerau_levenshtein(name, &call.tool) < 4);
+            let near = near.map_or_else(|| "/tools lists them".to_owned(), |name| format!("did you mean {name}?"));
+            return self
+                .complain(&format!("there is no tool {:?}; {near} (/chat switches to messages)", call.tool), out);
+        }
         let call_id = self.next_call_id();
         self.begin_call(call_id.clone(), call_line(&call.tool, &call.arguments), true);
         self.send(&call.record(&call_id), out);
@@ -206,12 +214,13 @@ impl Chat {
     /// Takes the lines of stdin that wait, up to one that the agent works on.
     pub fn take_waiting_lines(&mut self, out: &mut Out) {
         while !out.stopped() {
-            let is_stop = |line: &String| line.trim() == "/stop";
+            let is_stop = |(_, line): &(u64, String)| line.trim() == "/stop";
             let next = match self.is_working() {
                 true => self.lines.iter().position(is_stop).and_then(|at| self.lines.remove(at)),
                 false => self.lines.pop_front(),
             };
-            let Some(line) = next else { break };
+            let Some((number, line)) = next else { break };
+            self.line_number = number;
             self.take_line(&line, out);
         }
         if self.has_input_ended && self.lines.is_empty() && !out.stopped() {

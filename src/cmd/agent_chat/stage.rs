@@ -12,13 +12,19 @@ use std::time::{Duration, Instant};
 /// A gate that holds a call asks here within this time, if it does at all.
 const ASKED_HERE: Duration = Duration::from_secs(2);
 
+/// An agent that does not list its tools within this time never does.
+const LISTED: Duration = Duration::from_secs(10);
+
 /// So many lines of stdin may wait.
 const WAITING: usize = 64;
 
 impl Chat {
     fn take(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Started => self.send(&ListTools { request_id: None }.record(), out),
+            Event::Started => {
+                self.starting_until = Some(Instant::now() + LISTED);
+                self.send(&ListTools { request_id: None }.record(), out);
+            }
             Event::Piece(Side::Far, Piece::Line(line)) if !line.is_blank() => {
                 self.take_record(&text(line.body()), line.number(), out);
             }
@@ -30,7 +36,7 @@ impl Chat {
                 false => out.add_line(Side::FarError, &text(line.body())),
             },
             Event::Piece(Side::Near, Piece::Line(line)) if out.near() == 0 => {
-                self.lines.push_back(text(line.body()).into_owned());
+                self.lines.push_back((line.number(), text(line.body()).into_owned()));
             }
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) if out.near() == 0 => {
                 self.report.fault(format_args!("stdin:{number}"), "longer than --max-line");
@@ -49,6 +55,7 @@ impl Chat {
                 out.stop(if status.success() { self.report.finish() } else { Status::Child(exit_code(status)) });
             }
             Event::Due => {
+                self.starting_until = self.starting_until.filter(|until| *until > Instant::now());
                 if self.held.is_none() && self.held_elsewhere.is_some_and(|since| since.elapsed() >= ASKED_HERE) {
                     self.held_elsewhere = None;
                     self.note("a gate holds a call, and asks somewhere else", out);
@@ -69,6 +76,9 @@ impl Stage for Chat {
         self.take(event, out)?;
         self.take_waiting_lines(out);
         if self.display.is_terminal() {
+            let now = Instant::now();
+            let due = self.next_tick.filter(|tick| *tick > now).unwrap_or(now + TICK);
+            self.next_tick = self.is_working().then_some(due);
             let lines = self.live(width(std::io::stdout()));
             if let Some(terminal) = self.display.terminal() {
                 terminal.show_live(lines);
@@ -90,8 +100,8 @@ impl Stage for Chat {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let turns = (self.display.is_terminal() && self.is_working()).then(|| Instant::now() + TICK);
+        let turns = self.next_tick;
         let elsewhere = self.held_elsewhere.filter(|_| self.held.is_none()).map(|since| since + ASKED_HERE);
-        turns.into_iter().chain(elsewhere).min()
+        turns.into_iter().chain(elsewhere).chain(self.starting_until).min()
     }
 }

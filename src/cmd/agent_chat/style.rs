@@ -23,7 +23,7 @@ impl Styles {
     /// A text that is printable already, in its style.
     pub fn paint(self, style: Style, text: &str) -> String {
         let code = match style {
-            _ if !self.color => return text.to_owned(),
+            _ if !self.color || text.is_empty() => return text.to_owned(),
             Style::Plain => return text.to_owned(),
             Style::Bold => "1",
             Style::Dim => "2",

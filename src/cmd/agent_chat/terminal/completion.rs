@@ -39,7 +39,10 @@ impl Completer for Completion {
             return self.files.complete(line, at, context);
         }
         let (start, words) = candidates(&line[..at], &lock(&self.known));
-        Ok((start, words.into_iter().map(|word| Pair { display: word.clone(), replacement: word }).collect()))
+        // What is whole is followed by a blank.
+        let behind = |word: &str| if word.ends_with('=') { "" } else { " " };
+        let pair = |word: String| Pair { replacement: format!("{word}{}", behind(&word)), display: word };
+        Ok((start, words.into_iter().map(pair).collect()))
     }
 }
 

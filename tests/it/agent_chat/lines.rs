@@ -1,0 +1,165 @@
+//! Without a terminal: plain lines.
+
+use super::{DONE, ECHO, Place};
+use crate::process::{Talk, command, pipe};
+use nix::sys::signal::Signal;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Output;
+
+/// What it prints on stdout and stderr, and its status.
+fn of(output: &Output) -> (String, String, Option<i32>) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+#[test]
+fn a_script_calls_talks_approves_and_asks_how_far_it_is() {
+    let place = Place::new(&[
+        r#"{"text":"I plan.","calls":[{"tool_name":"assistant_plan","arguments":{"steps":["Look"]}}]}"#,
+        ECHO,
+        ECHO,
+        DONE,
+    ]);
+    let input = "upper text=hi\n/chat\nLook, please.\n/no not this one\n/edit n=2\n/yes\n/status\n/steps\n/save saved\n/exit\n/exit\n";
+    let (stdout, stderr, status) = of(&pipe(&mut place.chat(&["--log", "-"], &[]), input.as_bytes()));
+    // One line was not taken, and a call was rejected.
+    assert_eq!(status, Some(1), "{stdout}{stderr}");
+    let expected = [
+        "I plan.\n",
+        "[>] Look\n",
+        "may this call pass?\n",
+        "/yes, /always, /no, /edit or /show\n",
+        "x echo n=1\n  rejected: a person rejected it: not this one\n",
+        "edited:\n- .n: 1\n+ .n: 2\n",
+        "+ echo n=1\n",
+        "It is **done**.\n",
+        "mode: chat\nagent: waiting for you\npending_kind: none\ngoal: Look, please.\nsteps: 2\n",
+        "   1  echo n=1 (failed)\n   2  echo n=1\n",
+        "saved: saved\n",
+    ];
+    let mut rest = stdout.as_str();
+    for part in expected {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is missing from\n{rest}\nof {stdout}\n{stderr}"));
+        rest = &rest[at + part.len()..];
+    }
+    assert!(stderr.contains("stdin:1: there is no tool \"upper\""), "{stderr}");
+    assert!(stderr.contains("\"reasoning\":\"It is easy.\""), "{stderr}");
+    assert!(
+        place.requests().contains("not this one") && place.requests().contains("changed arguments of this call: n.")
+    );
+    let saved = std::fs::read_to_string(place.path("saved")).unwrap();
+    assert!(saved.contains("chat> Look, please.\n") && saved.contains("It is **done**.\n"), "{saved}");
+}
+
+#[test]
+fn a_call_of_the_persons_own_is_held_too_and_always_allows_its_tool() {
+    let place = Place::new(&[DONE]);
+    let input = "echo n=1\n/always\necho n=2\n{\"tool\":\"echo\",\"args\":{\"n\":3}}\n";
+    let (stdout, stderr, status) = of(&pipe(&mut place.chat(&[], &[]), input.as_bytes()));
+    assert_eq!((status, stdout.matches("may this call pass?").count()), (Some(0), 1), "{stdout}{stderr}");
+    for part in ["+ echo n=1\n{\"n\":1}\n", "+ echo n=2\n{\"n\":2}\n", "+ echo n=3\n{\"n\":3}\n"] {
+        assert!(stdout.contains(part), "{part} is missing from {stdout}");
+    }
+}
+
+#[test]
+fn what_nobody_can_answer_any_more_is_rejected() {
+    let place = Place::new(&[ECHO, DONE]);
+    let (stdout, stderr, status) = of(&pipe(&mut place.chat(&["--chat"], &[]), b"Echo.\n"));
+    assert!(stdout.contains("rejected: ") && stdout.contains("the input of agent-chat has ended"), "{stdout}");
+    assert!(stdout.ends_with("It is **done**.\n") && status == Some(1), "{status:?} {stdout}{stderr}");
+}
+
+#[test]
+fn a_question_and_manual_work_wait_for_a_message() {
+    let place = Place::new(&[
+        r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red or blue?","options":["red","blue"]}}]}"#,
+        r#"{"calls":[{"tool_name":"assistant_need_user","arguments":{"what":"Log in, please."}}]}"#,
+        DONE,
+    ]);
+    let (stdout, _, status) = of(&pipe(&mut place.chat(&["--chat"], &[]), b"Go.\nred\ndone\n"));
+    assert_eq!(status, Some(0), "{stdout}");
+    assert!(
+        stdout
+            .contains("Red or blue?\n  - red\n  - blue\nLog in, please.\ndo it yourself, then write that it is done\n"),
+        "{stdout}"
+    );
+    assert!(place.requests().contains("The person says: red"));
+}
+
+#[test]
+fn after_ten_steps_it_sums_up_and_a_message_goes_on() {
+    let mut script = Vec::new();
+    for number in 0..10 {
+        script.push(format!(r#"{{"calls":[{{"tool_name":"echo","arguments":{{"n":{number}}}}}]}}"#));
+    }
+    script.push(r#"{"text":"I waited ten times. Go on?"}"#.to_owned());
+    script.push(DONE.to_owned());
+    let script: Vec<&str> = script.iter().map(String::as_str).collect();
+    let place = Place::new(&script);
+    std::fs::write(place.path("rules.toml"), "[[rule]]\nid = \"go\"\nverdict = \"allow\"\ntool = \"*\"\n").unwrap();
+    let (stdout, _, status) = of(&pipe(&mut place.chat(&["--chat"], &[]), b"Wait.\n/status\nGo on, but faster.\n"));
+    assert_eq!((status, stdout.matches(" echo n=").count()), (Some(0), 10), "{stdout}");
+    let status = stdout.split("I waited ten times. Go on?\n").nth(1).unwrap();
+    assert!(status.starts_with("mode: chat\nagent: waiting for you\npending_kind: question\n"), "{stdout}");
+    assert!(stdout.ends_with("It is **done**.\n") && place.requests().contains("Go on, but faster."));
+}
+
+#[test]
+fn wrong_lines_are_reported_and_the_others_are_taken() {
+    let place = Place::new(&[DONE]);
+    let input = "/stauts\necho 'n\n/yes\n/answer 5\n/save\necho n\n/plan\n/steps\n/chat\nGo.\n";
+    let (stdout, stderr, status) = of(&pipe(&mut place.chat(&[], &[]), input.as_bytes()));
+    for part in [
+        "stdin:1: there is no command /stauts; did you mean /status?",
+        "a quotation mark is open",
+        "no call is held",
+        "/answer: no tool asks anything",
+        "/save FILE: name a file",
+        "'n' is not KEY=VALUE",
+    ] {
+        assert!(stderr.contains(part), "{part} is missing from {stderr}");
+    }
+    assert!(stdout.starts_with("there is no plan\nno call was made\n"), "{stdout}");
+    assert!(stdout.ends_with("It is **done**.\n") && status == Some(1), "{stdout}");
+}
+
+#[test]
+fn a_message_is_stopped_by_slash_stop_and_the_end_of_the_agent_is_its_status() {
+    let place =
+        Place::new(&[r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["a"]}}],"sleep_ms":60000}"#]);
+    let mut talk = Talk::start(&mut place.chat(&["--chat"], &[]));
+    talk.say("Think.");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    talk.say("/stop");
+    assert_eq!(talk.hear(), "cancelled: the person has cancelled it");
+    talk.signal(Signal::SIGTERM);
+    assert_eq!(talk.end().status.signal(), Some(15));
+    let mut chat = command("agent-chat");
+    let output = pipe(chat.args(["--", "sh", "-c", "exit 7"]), b"");
+    assert_eq!(output.status.code(), Some(7));
+    let mut chat = command("agent-chat");
+    let (_, stderr, status) = of(&pipe(chat.args(["--", "/no/such/agent"]), b""));
+    assert!(status == Some(3) && stderr.contains("/no/such/agent"), "{status:?} {stderr}");
+}
+
+#[test]
+fn a_session_id_is_put_into_the_arguments() {
+    let place = Place::new(&[DONE]);
+    let kept = place.path("{session}.jsonl");
+    let output = pipe(&mut place.chat(&["--chat"], &["--session", kept.to_str().unwrap()]), b"Go.\n");
+    assert_eq!(output.status.code(), Some(0));
+    let sessions = std::fs::read_dir(place.folder.path()).unwrap();
+    let names: Vec<String> = sessions.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().any(|name| name.starts_with("20") && name.ends_with(".jsonl")), "{names:?}");
+}
+
+#[test]
+fn records_out_of_order_are_noted_and_the_chat_goes_on() {
+    let mut chat = command("agent-chat");
+    let agent = r#"read -r tools; echo '{"type":"tool_result","call_id":"a1","status":"ok","result":1}'; echo 'nonsense'; echo '{"type":"assistant_message","token":"a\u001b[2Jb","is_final":true,"kind":"answer"}'; cat >/dev/null"#;
+    let (stdout, stderr, status) = of(&pipe(chat.args(["--", "sh", "-c", agent]), b""));
+    assert_eq!((stdout.as_str(), status), ("a?[2Jb\n", Some(0)));
+    assert!(stderr.contains("agent:1: a result of \"a1\", which is no call that waits for one"), "{stderr}");
+    assert!(stderr.contains("agent:2: "), "{stderr}");
+}

@@ -1,0 +1,53 @@
+//! `agent-chat`: with the real agent-loop and hitl-gate, a model that follows a script, and a world that does as it is asked.
+
+mod lines;
+mod terminal;
+
+use crate::process::{binary, command, example};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A folder with a script of the model's, and rules by which each call of `echo` is held.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// Each line is a turn of the model's: see tests/stand_in/model.rs.
+    fn new(script: &[&str]) -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("script"), script.join("\n")).unwrap();
+        let rules = "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"echo\"\n";
+        std::fs::write(folder.path().join("rules.toml"), rules).unwrap();
+        Place { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The chat, with an agent that has these options, over the stand-in world behind gates.
+    fn chat(&self, options: &[&str], of_agent: &[&str]) -> Command {
+        let mut chat = command("agent-chat");
+        chat.env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
+        chat.args(options).arg("--").arg(binary("agent-loop")).arg("--llm").arg(self.model()).args(of_agent).arg("--");
+        chat.arg(binary("policy-check")).args(["--confirm", "mark", "--rules"]).arg(self.path("rules.toml")).arg("--");
+        chat.arg(binary("hitl-gate")).arg("--").arg(example("stand-in-world"));
+        chat
+    }
+
+    /// The command of the model side.
+    fn model(&self) -> String {
+        let words = [example("stand-in-model"), self.path("script"), self.path("requests")];
+        words.map(|word| format!("'{}'", word.display())).join(" ")
+    }
+
+    /// What the model was asked.
+    fn requests(&self) -> String {
+        std::fs::read_to_string(self.path("requests")).unwrap_or_default()
+    }
+}
+
+const ECHO: &str = r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#;
+const DONE: &str =
+    r#"{"reasoning":"It is easy.","calls":[{"tool_name":"assistant_done","arguments":{"reason":"It is **done**."}}]}"#;

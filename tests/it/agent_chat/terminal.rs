@@ -1,0 +1,162 @@
+//! At a terminal: a line editor, what changes in place, Ctrl-C.
+
+use super::{DONE, ECHO, Place};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use rexpect::session::{PtySession, spawn_command};
+
+/// The chat at a pseudo-terminal.
+struct Seat {
+    person: PtySession,
+}
+
+impl Seat {
+    fn take(place: &Place, options: &[&str]) -> Seat {
+        let mut chat = place.chat(options, &[]);
+        chat.env("TERM", "xterm").env_remove("VISUAL").env("EDITOR", "sed -i s/1/42/");
+        let mut person = spawn_command(chat, Some(20_000)).unwrap();
+        person.exp_string("> ").unwrap();
+        Seat { person }
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.person.send(keys).unwrap();
+        self.person.flush().unwrap();
+    }
+
+    /// What stands on the terminal up to this text.
+    #[track_caller]
+    fn sees(&mut self, text: &str) -> String {
+        self.person.exp_string(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
+    }
+}
+
+const SLOW: &str = r#"{"text":"I look at **it**.","sleep_ms":600,"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["Look","Pay"]}}]}"#;
+
+#[test]
+fn a_person_calls_completes_approves_edits_and_talks() {
+    let place = Place::new(&[SLOW, ECHO, ECHO, DONE]);
+    let mut seat = Seat::take(&place, &[]);
+    // The prompt comes once the agent has listed its tools, from which is completed.
+    seat.types("ech\tn=5\r");
+    seat.sees("may this call pass?");
+    seat.sees("(approve?)> ");
+    seat.types("/yes\r");
+    seat.sees("{\"n\":5}");
+    seat.types("/chat\r");
+    seat.sees("chat> ");
+    seat.types("Look, please.\r");
+    // In place, while it works.
+    seat.sees("thinking");
+    seat.sees("[>] Look");
+    seat.sees("(approve?)> ");
+    seat.types("/edit\r");
+    seat.sees("+ .n: 42");
+    seat.types("/yes\r");
+    seat.sees("may this call pass?");
+    seat.sees("(approve?)> ");
+    seat.types("/no that is enough\r");
+    seat.sees("It is \u{1b}[1mdone\u{1b}[0m.");
+    seat.sees("chat> ");
+    seat.types("/exit\r");
+    seat.sees("cmd> ");
+    seat.types("/exit\r");
+    seat.person.exp_eof().unwrap();
+    assert!(place.requests().contains("that is enough"));
+    let history = std::fs::read_to_string(place.path("pipewright/agent-chat.history")).unwrap();
+    assert!(history.contains("Look, please.") && history.contains("/no that is enough"), "{history}");
+}
+
+#[test]
+fn ctrl_c_stops_the_turn_and_a_second_one_ends() {
+    let place = Place::new(&[r#"{"sleep_ms":60000}"#]);
+    let mut seat = Seat::take(&place, &["--chat"]);
+    seat.types("Think.\r");
+    seat.sees("thinking");
+    seat.types("\u{3}");
+    seat.sees("cancelled: ");
+    seat.sees("chat> ");
+    seat.types("\u{3}");
+    seat.person.exp_eof().unwrap();
+    // Where nothing is under way, the first one only says so.
+    let mut seat = Seat::take(&place, &[]);
+    seat.types("\u{3}");
+    seat.sees("Ctrl-C once more ends");
+    seat.types("\u{3}");
+    seat.person.exp_eof().unwrap();
+}
+
+#[test]
+fn keys_begin_a_line_while_the_agent_works_and_the_message_reaches_it() {
+    let place = Place::new(&[SLOW, SLOW, SLOW, DONE]);
+    let mut seat = Seat::take(&place, &["--chat"]);
+    seat.types("Go.\r");
+    seat.sees("thinking");
+    seat.types("be qu");
+    seat.sees("chat> be qu");
+    // What is reported meanwhile stands above the line.
+    seat.sees("I look at");
+    seat.types("ick\r");
+    seat.sees("It is ");
+    assert!(place.requests().contains("The person says: be quick"));
+    seat.types("\u{4}");
+    seat.person.exp_eof().unwrap();
+}
+
+#[test]
+fn secrets_and_answers_stay_out_of_the_history_and_several_lines_are_one_message() {
+    let place = Place::new(&[DONE]);
+    let mut seat = Seat::take(&place, &["--chat"]);
+    seat.types("my password is: password=hunter2secret\r");
+    seat.sees("It is ");
+    seat.sees("chat> ");
+    seat.types("/answer zip=1234\r");
+    seat.sees("no tool asks anything");
+    seat.sees("chat> ");
+    seat.types("\u{1b}[200~first\nsecond\u{1b}[201~");
+    seat.types("\r");
+    seat.sees("It is ");
+    seat.sees("chat> ");
+    seat.types("/exit\r/exit\r");
+    seat.person.exp_eof().unwrap();
+    let history = std::fs::read_to_string(place.path("pipewright/agent-chat.history")).unwrap();
+    assert!(!history.contains("hunter2secret") && !history.contains("1234") && history.contains("first"), "{history}");
+    assert!(place.requests().contains(r"first\nsecond"), "{}", place.requests());
+}
+
+#[test]
+fn without_colour_there_are_no_colours_and_a_dumb_terminal_has_plain_lines() {
+    let place = Place::new(&[DONE]);
+    let mut chat = place.chat(&["--chat"], &[]);
+    chat.env("TERM", "xterm").env("NO_COLOR", "1");
+    let mut person = spawn_command(chat, Some(20_000)).unwrap();
+    person.exp_string("chat> ").unwrap();
+    person.send_line("Go.").unwrap();
+    assert!(!person.exp_string("It is done.").unwrap().contains("\u{1b}[2m"));
+    let mut chat = place.chat(&["--chat"], &[]);
+    chat.env("TERM", "dumb");
+    let mut person = spawn_command(chat, Some(20_000)).unwrap();
+    person.send_line("Go.").unwrap();
+    person.exp_string("It is **done**.").unwrap();
+}
+
+#[test]
+fn the_terminal_is_put_back_when_the_agent_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    mkfifo(&folder.path().join("go"), Mode::S_IRWXU).unwrap();
+    let chat = crate::process::binary("agent-chat");
+    let script = format!(
+        "stty -g >before; {} -- sh -c 'read -r line <go; exit 5'; echo status $?; stty -g >after",
+        chat.display()
+    );
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).current_dir(folder.path()).env("TERM", "xterm").env("XDG_DATA_HOME", folder.path());
+    let mut person = spawn_command(shell, Some(20_000)).unwrap();
+    person.exp_string("cmd> ").unwrap();
+    std::fs::write(folder.path().join("go"), "\n").unwrap();
+    person.exp_string("the agent has ended: exit status 5").unwrap();
+    person.exp_string("status 5").unwrap();
+    person.exp_eof().unwrap();
+    let [before, after] = ["before", "after"].map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap());
+    assert_eq!(before, after);
+}
