@@ -2,6 +2,7 @@
 
 #[cfg(feature = "chat")]
 pub mod agent_chat;
+mod agent_logs;
 pub mod agent_loop;
 #[cfg(feature = "gates")]
 #[allow(dead_code)] // until its first client
@@ -12,6 +13,7 @@ mod approver;
 pub mod audit;
 #[cfg(feature = "browser")]
 pub mod browser_bridge;
+mod call_arguments;
 #[cfg(feature = "gates")]
 mod caller;
 #[cfg(feature = "gates")]

@@ -26,7 +26,20 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("replay", &["rpc", "io"]),
     (
         "cmd",
-        &["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent", "mask", "toml_error"],
+        &[
+            "spire",
+            "godot",
+            "journal",
+            "mcp",
+            "policy",
+            "approvals",
+            "replay",
+            "llm",
+            "agent",
+            "mask",
+            "session",
+            "toml_error",
+        ],
     ),
     ("bin", &["cmd"]),
 ];

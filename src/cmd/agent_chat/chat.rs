@@ -6,7 +6,7 @@ use super::questions::{Held, ToolQuestion};
 use super::style::Style;
 use super::transcript::Transcript;
 use super::view::{View, call_line, cut};
-use crate::cmd::agent_loop::logs::Logs;
+use crate::cmd::agent_logs::Logs;
 use crate::cmd::approver::gates::Gates;
 use crate::io::lines::Limits;
 use crate::io::report::Report;

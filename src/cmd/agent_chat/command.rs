@@ -1,6 +1,6 @@
 //! What the person types: slash commands, calls, messages.
 
-use crate::cmd::tool_call::arguments::pairs;
+use crate::cmd::call_arguments::pairs;
 use crate::json::Object;
 use crate::record::recognise;
 

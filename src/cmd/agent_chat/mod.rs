@@ -13,7 +13,7 @@ mod transcript;
 mod view;
 
 use super::Command;
-use super::agent_loop::logs::Logs;
+use super::agent_logs::Logs;
 use super::agents::{Agents, new_session_id};
 use super::options::{Color, LimitOptions};
 use crate::io::between::{Ends, Near, Way, between};

@@ -9,7 +9,7 @@ use crate::approvals::Change;
 use crate::cmd::approver::dialogue::{Dialogue, Next};
 use crate::cmd::approver::editor::Edited;
 use crate::cmd::approver::words::COMMANDS;
-use crate::cmd::tool_call::arguments::pairs;
+use crate::cmd::call_arguments::pairs;
 use crate::io::stage::Out;
 use crate::io::terminal::{printable, width};
 use crate::json::{Object, quoted};

@@ -2,7 +2,6 @@
 
 mod entry;
 mod images;
-pub(super) mod logs;
 mod model;
 mod screen;
 mod session_file;
@@ -10,6 +9,7 @@ mod show;
 mod stage;
 
 use super::Command;
+use super::agent_logs::Logs;
 use super::options::{LimitOptions, duration, size};
 use crate::agent::profile::{BUILT_IN, Profile};
 use crate::agent::{Ids, Limits, Run, Settings};
@@ -22,7 +22,6 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use images::Images;
-use logs::Logs;
 use screen::Screen;
 use session_file::SessionFile;
 use stage::{Files, Loop};

@@ -1,10 +1,10 @@
 //! The stage: the person on the near side, the model side and the world as far sides, and the loop between them.
 
 use super::images::Images;
-use super::logs::Logs;
 use super::screen::Screen;
 use super::session_file::{self, Happened, SessionFile};
 use crate::agent::{Agent, Effect, Input};
+use crate::cmd::agent_logs::Logs;
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::describe;
 use crate::io::lines::{Line, Piece, deeper_than};

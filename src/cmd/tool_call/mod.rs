@@ -1,14 +1,13 @@
 //! `tool-call`: one call from a shell, to a world that is started for it or to one that a session keeps running.
 
-pub(super) mod arguments;
 mod one_shot;
 mod request;
 mod result;
 mod session;
 mod table;
 
-use super::Command;
 use super::options::duration;
+use super::{Command, call_arguments};
 use crate::io::output::Output;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
@@ -178,8 +177,8 @@ fn ask(
     let request = match arguments.tool {
         None => Request::Tools,
         Some(tool) => {
-            let json = arguments.json.as_deref().map(arguments::object);
-            Request::Call { tool, arguments: json.unwrap_or_else(|| arguments::pairs(&arguments.pairs))? }
+            let json = arguments.json.as_deref().map(call_arguments::object);
+            Request::Call { tool, arguments: json.unwrap_or_else(|| call_arguments::pairs(&arguments.pairs))? }
         }
     };
     match &arguments.session {

@@ -33,6 +33,34 @@ fn an_agent_is_replayed_offline_without_a_difference() {
 }
 
 #[test]
+fn a_chat_calls_refuses_and_approves() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("chat.sh", &[]);
+    assert_eq!(ran.status, Some(1), "a call was rejected: {}", ran.stderr);
+    let said: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| ["+", "x", "open", "I", "Then"].iter().any(|word| line.starts_with(word)))
+        .collect();
+    let expected = [
+        "+ list_invoices",
+        "open: 7, 8",
+        "I pay invoice 7.",
+        "x pay_invoice number=7",
+        "Then invoice 8.",
+        "+ pay_invoice number=8",
+    ];
+    assert_eq!(said[..6], expected, "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("may this call pass?") && ran.stdout.contains("Invoice 8 is paid.\n   1  list_invoices\n"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn a_chain_of_agents_ends_with_all_of_them_done() {
     if !has_jq() {
         return;
