@@ -5,7 +5,7 @@ pub mod agent_chat;
 mod agent_logs;
 pub mod agent_loop;
 #[cfg(feature = "gates")]
-#[allow(dead_code)] // until its first client
+#[allow(dead_code)] // until its first client of several sessions
 mod agents;
 #[cfg(feature = "gates")]
 mod approver;

@@ -53,9 +53,7 @@ fn candidates(line: &str, known: &Known) -> (usize, Vec<String>) {
     let tools = || known.tools.iter().map(|tool| tool.name.clone());
     let all: Vec<String> = if start == 0 && word.starts_with('/') {
         COMMANDS.iter().map(|(_, name, ..)| (*name).to_owned()).collect()
-    } else if start == 0 && known.mode == Mode::Cmd {
-        tools().collect()
-    } else if line.starts_with("/tools ") {
+    } else if start == 0 && known.mode == Mode::Cmd || line.starts_with("/tools ") {
         tools().collect()
     } else if known.mode == Mode::Cmd && !line.starts_with(['/', '{']) {
         arguments(line.split_whitespace().next().unwrap_or_default(), word, known)
@@ -75,7 +73,7 @@ fn arguments(tool: &str, word: &str, known: &Known) -> Vec<String> {
         Some((name, _)) => {
             let property = properties.get(name).unwrap_or(&Value::Null);
             let listed = property["enum"].as_array().cloned().unwrap_or_default();
-            let booleans = (property["type"] == "boolean").then(|| vec![true.into(), false.into()]).unwrap_or_default();
+            let booleans = if property["type"] == "boolean" { vec![true.into(), false.into()] } else { Vec::new() };
             let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             listed.into_iter().chain(booleans).map(|value| format!("{name}={}", text(value))).collect()
         }

@@ -8,7 +8,6 @@ use crate::io::asking::Asking;
 use crate::io::keys::{Keys, Typed};
 use crate::io::lines::Limits;
 use crate::io::lock;
-use crate::io::report::Failure;
 use crate::io::terminal::Terminal;
 use crate::mask::{Masker, Rules};
 use rustyline::Editor;
@@ -129,17 +128,14 @@ impl Keyboard {
         let terminal = Terminal::open(Path::new("/dev/tty"));
         let mut keys = match terminal.and_then(Keys::with_control_keys) {
             Ok(keys) => keys,
-            Err(failure) => return self.gone(&failure),
+            Err(failure) => return self.gone(&failure.to_string()),
         };
         loop {
             match keys.typed(&self.woken) {
                 Typed::Woken => return true,
-                Typed::Gone => return self.send(&Input::Gone("the terminal has gone".to_owned())) && false,
+                Typed::Gone => return self.gone("the terminal has gone"),
                 Typed::Bytes(bytes) if bytes.contains(&CONTROL_C) => {
-                    if !self.send(&Input::Interrupt) {
-                        return false;
-                    }
-                    return true;
+                    return self.send(&Input::Interrupt);
                 }
                 Typed::Bytes(bytes) => {
                     let typed = begun_line(&bytes);
@@ -153,8 +149,10 @@ impl Keyboard {
         }
     }
 
-    fn gone(&mut self, failure: &Failure) -> bool {
-        self.send(&Input::Gone(failure.to_string())) && false
+    /// The run ends.
+    fn gone(&mut self, why: &str) -> bool {
+        self.send(&Input::Gone(why.to_owned()));
+        false
     }
 
     fn edit_in_program(&mut self, text: &str) -> Result<String, String> {
