@@ -310,7 +310,7 @@ impl Chat {
         let what = match self.open.values().next() {
             _ if self.starting_until.is_some() => return format!("{mark} starting"),
             _ if self.is_stopping => "stopping".to_owned(),
-            _ if self.session.state() == State::Confirm && self.held.is_none() => {
+            _ if self.session.state() == State::Confirm && self.held_elsewhere.is_none() => {
                 "waiting for an approval elsewhere".to_owned()
             }
             Some(call) => call.line.clone(),

@@ -58,7 +58,12 @@ pub enum Command {
 /// Each command with its name, what stands behind it, and what it does.
 pub const COMMANDS: [(Command, &str, &str, &str); 16] = [
     (Command::Chat, "/chat", "", "messages: what is typed goes to the agent"),
-    (Command::Cmd, "/cmd", "", "calls: what is typed is a call, such as `browser_open url=shop.example`, or JSON"),
+    (
+        Command::Cmd,
+        "/cmd",
+        "",
+        "calls: what is typed is a call, such as `browser_navigate url=https://shop.example`, or JSON",
+    ),
     (Command::Yes, "/yes", "[TEXT]", "let the held call pass; TEXT goes into the records"),
     (Command::No, "/no", "[TEXT]", "reject it, or decline what a tool asks; TEXT is for the agent"),
     (Command::Edit, "/edit", "[NAME=VALUE]", "change its arguments: one, or all in your editor"),

@@ -1,5 +1,7 @@
 //! `agent-chat`: with the real agent-loop and hitl-gate, a model that follows a script, and a world that does as it is asked.
 
+#[cfg(feature = "browser")]
+mod acceptance;
 mod lines;
 mod terminal;
 
