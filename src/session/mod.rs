@@ -3,7 +3,7 @@
 
 use crate::record::{Fields, is_same_id, recognise};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 /// What the agent does.
@@ -68,14 +68,14 @@ pub struct Session {
     pending_action: Option<String>,
     /// Messages that were sent and that no record has followed from yet.
     unread: usize,
-    /// Each plan with its steps; the last one counts.
-    plans: Vec<(String, Vec<Step>)>,
+    /// The newest plans with their steps; the last one counts.
+    plans: VecDeque<(String, Vec<Step>)>,
     /// The agent's calls without a result: their ids and tools.
     calls: HashMap<String, String>,
-    /// Those that have one.
-    answered: Vec<String>,
-    /// Calls of the client's own without a result: JSON text of their ids.
-    own: Vec<String>,
+    /// The newest of those that have one.
+    answered: VecDeque<String>,
+    /// Calls of the client's own without a result, the newest: JSON text of their ids.
+    own: VecDeque<String>,
     /// Each agent of the chain, with how far it is.
     agents: Vec<(String, String)>,
 }
@@ -98,7 +98,7 @@ impl Session {
 
     /// The steps of the plan; none where there is no plan.
     pub fn plan(&self) -> &[Step] {
-        self.plans.last().map_or(&[], |(_, steps)| steps)
+        self.plans.back().map_or(&[], |(_, steps)| steps)
     }
 
     /// Whether a message was sent that no record has followed from yet.
@@ -120,7 +120,7 @@ impl Session {
             Some("cancel") => self.unread = 0,
             _ => {
                 if let Ok(Some(call)) = recognise(line) {
-                    self.own.extend(call.id.map(|id| id.get().to_owned()));
+                    call.id.into_iter().for_each(|id| push(&mut self.own, id.get().to_owned(), CALLS));
                 }
             }
         }
@@ -141,7 +141,7 @@ impl Session {
                 let id = fields.text("step_id").unwrap_or_default();
                 let status = fields.text("status").unwrap_or_default();
                 self.check_step(&fields)?;
-                let steps = self.plans.last_mut().into_iter().flat_map(|(_, steps)| steps);
+                let steps = self.plans.back_mut().into_iter().flat_map(|(_, steps)| steps);
                 steps.filter(|step| step.id == id).for_each(|step| step.status.clone_from(&status));
                 Ok(())
             }
@@ -152,7 +152,7 @@ impl Session {
                 let is_done = fields.text("outcome").as_deref() == Some("done");
                 // A call that was given up may still have a result.
                 self.answered.retain(|id| !open.contains_key(id));
-                self.own.extend(open.keys().map(|id| quoted(id)));
+                open.keys().for_each(|id| push(&mut self.own, quoted(id), CALLS));
                 match open.values().next().filter(|_| is_done) {
                     Some(tool) => disorder(format!("the goal is done, and a call of {tool} has no result")),
                     None => Ok(()),
@@ -206,7 +206,7 @@ impl Session {
         if self.calls.remove(&id).is_none() {
             return disorder(format!("a result of {id:?}, which is no call that waits for one"));
         }
-        self.answered.push(id);
+        push(&mut self.answered, id, CALLS);
         Ok(())
     }
 
@@ -220,7 +220,7 @@ impl Session {
         let is_known = current.as_ref().is_none_or(|current| steps.iter().any(|step| step.id == *current));
         let plan_id = fields.text("plan_id").unwrap_or_default();
         self.plans.retain(|(id, _)| *id != plan_id);
-        self.plans.push((plan_id, steps));
+        push(&mut self.plans, (plan_id, steps), PLANS);
         match current.filter(|_| !is_known) {
             Some(current) => disorder(format!("the plan has no step {current:?}")),
             None => Ok(()),
@@ -254,6 +254,18 @@ impl Session {
             _ => Ok(()),
         }
     }
+}
+
+/// A session may be long: so many calls and plans are kept.
+const CALLS: usize = 1024;
+const PLANS: usize = 16;
+
+/// Adds to what is kept, up to so many.
+fn push<T>(kept: &mut VecDeque<T>, new: T, most: usize) {
+    if kept.len() >= most {
+        kept.pop_front();
+    }
+    kept.push_back(new);
 }
 
 fn quoted(text: &str) -> String {

@@ -258,6 +258,8 @@ impl Chat {
             let cost = usage.get("cost").map(|cost| format!("{} US dollars", cost.get()));
             [count("input"), count("output"), cost].into_iter().flatten().collect::<Vec<_>>().join(", ")
         });
+        // A call that was given up may have no result.
+        self.open.retain(|_, call| call.is_own);
         let is_said = content.trim() == self.said.trim();
         match outcome.as_str() {
             "done" if is_said => {}

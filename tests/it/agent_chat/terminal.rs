@@ -27,7 +27,10 @@ impl Seat {
     /// What stands on the terminal up to this text.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
-        self.person.exp_string(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
+        let shown = self.person.exp_string(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        // Whatever the agent reports stands where it can.
+        assert!(!shown.contains("agent:"), "{shown}");
+        shown
     }
 }
 
