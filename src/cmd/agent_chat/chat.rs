@@ -30,8 +30,8 @@ pub struct Chat {
     pub gates: Gates,
     /// The call that the person is asked about.
     pub held: Option<Held>,
-    /// What a tool asks.
-    pub asked: Option<ToolQuestion>,
+    /// What tools ask: the person is asked the first.
+    pub asked: VecDeque<ToolQuestion>,
     /// The tools that can be called; none before the agent has listed them.
     pub tools: Option<Vec<OwnedTool>>,
     /// The calls without a result, by id.
@@ -197,6 +197,7 @@ impl Chat {
 
     fn take_result(&mut self, fields: &Fields<'_>, out: &mut Out) {
         let call_id = fields.text("call_id").unwrap_or_default();
+        self.withdraw_questions(&call_id, out);
         let Some(call) = self.open.remove(&call_id) else { return };
         let error = (fields.text("status").as_deref() != Some("ok")).then(|| {
             let kind = fields.text("kind").unwrap_or_else(|| "error".to_owned());
@@ -274,7 +275,7 @@ impl Chat {
         if let Some(held) = &self.held {
             return held.is_answered;
         }
-        if self.asked.is_some() {
+        if !self.asked.is_empty() {
             return false;
         }
         if self.starting_until.is_some() {

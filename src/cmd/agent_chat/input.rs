@@ -196,7 +196,7 @@ impl Chat {
     fn status(&self) -> String {
         let pending = match self.session.state() {
             _ if self.held.is_some() => "confirm",
-            _ if self.asked.is_some() => "question",
+            _ if !self.asked.is_empty() => "question",
             State::Confirm => "confirm",
             State::Manual => "manual",
             State::Question => "question",
@@ -225,7 +225,7 @@ impl Chat {
         }
         if self.has_input_ended && self.lines.is_empty() && !out.stopped() {
             self.reject_unanswered(out);
-            self.decline_tool(out);
+            while self.decline_tool(out) {}
             if !self.is_working() && self.held.is_none() && !std::mem::replace(&mut self.is_closing, true) {
                 out.choose_far(0);
                 out.close_far();
@@ -238,7 +238,7 @@ impl Chat {
         let mode = self.mode.name();
         let prompt = match self.session.state() {
             _ if self.held.is_some() => format!("{mode} (approve?)> "),
-            _ if self.asked.is_some() => format!("{mode} (answer)> "),
+            _ if !self.asked.is_empty() => format!("{mode} (answer)> "),
             State::Question | State::Manual => format!("{mode} (answer)> "),
             _ => format!("{mode}> "),
         };

@@ -113,7 +113,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         session: Session::default(),
         gates,
         held: None,
-        asked: None,
+        asked: VecDeque::new(),
         tools: None,
         open: BTreeMap::new(),
         own_calls: 0,

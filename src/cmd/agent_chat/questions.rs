@@ -11,7 +11,7 @@ use crate::cmd::approver::editor::Edited;
 use crate::cmd::approver::words::COMMANDS;
 use crate::cmd::call_arguments::pairs;
 use crate::io::stage::Out;
-use crate::io::terminal::{printable, width};
+use crate::io::terminal::width;
 use crate::json::{Object, quoted};
 use crate::record::Fields;
 use serde_json::Value;
@@ -37,7 +37,11 @@ pub struct Held {
 /// What a tool asks the person.
 pub struct ToolQuestion {
     request_id: String,
-    /// JSON Schema of the answer's fields, by name.
+    /// The call that waits for the answer, where that is known.
+    call_id: Option<String>,
+    /// For the person.
+    text: String,
+    /// JSON Schema of the answer's fields, by name; none where any are taken.
     properties: Vec<(String, Value)>,
 }
 
@@ -150,28 +154,44 @@ impl Chat {
         for (name, property) in &properties {
             shown += &format!("  {}\n", described(name, property));
         }
-        let shown = self.view.lines(Style::Bold, &shown);
-        self.say(shown, out);
         let how = match properties.as_slice() {
-            [] => "/answer agrees, /no declines".to_owned(),
-            [(name, _)] => format!("/answer {name}=VALUE, or /no"),
-            [..] => "/answer NAME=VALUE ..., or /no".to_owned(),
+            [] => "/answer agrees, /no declines\n".to_owned(),
+            [(name, _)] => format!("/answer {name}=VALUE, or /no\n"),
+            [..] => "/answer NAME=VALUE ..., or /no\n".to_owned(),
         };
-        self.note(&printable(&how), out);
-        self.asked = Some(ToolQuestion { request_id, properties });
-        if self.has_input_ended && self.lines.is_empty() {
-            self.decline_tool(out);
+        let call_id = fields.text("call_id");
+        self.asked.push_back(ToolQuestion { request_id, call_id, text: shown + &how, properties });
+        if self.asked.len() == 1 {
+            self.show_tool_question(out);
+        }
+    }
+
+    fn show_tool_question(&mut self, out: &mut Out) {
+        let Some(asked) = self.asked.front() else { return };
+        let shown = self.view.lines(Style::Bold, &asked.text);
+        self.say(shown, out);
+    }
+
+    /// A call has its result: what its tool has asked is open no more.
+    pub fn withdraw_questions(&mut self, call_id: &str, out: &mut Out) {
+        let is_about = |asked: &ToolQuestion| asked.call_id.as_deref() == Some(call_id);
+        let was_shown = self.asked.front().is_some_and(is_about);
+        self.asked.retain(|asked| !is_about(asked));
+        if was_shown {
+            self.note("the tool's question is withdrawn", out);
+            self.show_tool_question(out);
         }
     }
 
     /// Answers what a tool asks.
     pub fn answer_tool(&mut self, answer: &str, out: &mut Out) {
-        let Some(asked) = &self.asked else { return self.complain("/answer: no tool asks anything", out) };
+        let Some(asked) = self.asked.front() else { return self.complain("/answer: no tool asks anything", out) };
         match content(answer, &asked.properties) {
             Ok(content) => {
                 let record = response(&asked.request_id, "accept").put("content", content).end();
-                self.asked = None;
+                self.asked.pop_front();
                 self.send(&record, out);
+                self.show_tool_question(out);
             }
             Err(why) => self.complain(&format!("/answer: {why}"), out),
         }
@@ -179,8 +199,9 @@ impl Chat {
 
     /// Declines what a tool asks; false where none does.
     pub fn decline_tool(&mut self, out: &mut Out) -> bool {
-        let Some(asked) = self.asked.take() else { return false };
+        let Some(asked) = self.asked.pop_front() else { return false };
         self.send(&response(&asked.request_id, "decline").end(), out);
+        self.show_tool_question(out);
         true
     }
 }
@@ -216,11 +237,12 @@ fn content(answer: &str, properties: &[(String, Value)]) -> Result<String, Strin
     let mut object = Object::default();
     for word in &words {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        let Some((_, property)) = properties.iter().find(|(known, _)| known == name) else {
+        let property = properties.iter().find(|(known, _)| known == name).map(|(_, property)| property);
+        if property.is_none() && !properties.is_empty() {
             return Err(format!("nothing called {name:?} is asked for"));
-        };
+        }
         // A text stays one, also where it looks like a number.
-        let is_text = property["type"] == "string" && !value.starts_with(['"', '@']);
+        let is_text = property.is_some_and(|property| property["type"] == "string") && !value.starts_with(['"', '@']);
         object = object.put_any(name, if is_text { quoted(value) } else { raw(&given, name) });
     }
     Ok(object.end())

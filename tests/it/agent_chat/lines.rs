@@ -1,7 +1,7 @@
 //! Without a terminal: plain lines.
 
 use super::{DONE, ECHO, Place};
-use crate::process::{Talk, command, pipe};
+use crate::process::{Talk, binary, command, example, pipe};
 use nix::sys::signal::Signal;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
@@ -106,6 +106,34 @@ fn after_ten_steps_it_sums_up_and_a_message_goes_on() {
     let status = stdout.split("I waited ten times. Go on?\n").nth(1).unwrap();
     assert!(status.starts_with("mode: chat\nagent: waiting for you\npending_kind: question\n"), "{stdout}");
     assert!(stdout.ends_with("It is **done**.\n") && place.requests().contains("Go on, but faster."));
+}
+
+#[test]
+fn what_tools_ask_is_answered_or_declined_one_after_the_other() {
+    let place = Place::new(&[DONE]);
+    let over = |server: &str, options: &[&str]| {
+        let mut chat = command("agent-chat");
+        chat.arg("--").arg(binary("agent-loop")).arg("--llm").arg(place.model()).arg("--");
+        chat.arg(binary("mcp-pipe")).args(options).arg("--").arg(example("stand-in-server")).arg(server);
+        chat
+    };
+    let (stdout, stderr, status) =
+        of(&pipe(&mut over("modern", &["--interactive"]), b"ask\n/answer name=Ann\n/no\nask\n"));
+    assert_eq!(status, Some(0), "{stdout}{stderr}");
+    assert!(stdout.starts_with("ask asks: Who?\n"), "{stdout}");
+    assert!(
+        stdout.contains(r#""why \"\"":{"action":"decline"},"who":{"action":"accept","content":{"name":"Ann"}}"#),
+        "{stdout}"
+    );
+    // Nobody can answer the second call any more.
+    assert!(stdout.contains(r#""why \"\"":{"action":"decline"},"who":{"action":"decline"}"#), "{stdout}");
+    // One that is withdrawn.
+    let mut talk = Talk::start(&mut over("echo", &["--interactive", "--answer-timeout", "0.2"]));
+    talk.say("ask");
+    let lines: Vec<String> = std::iter::repeat_with(|| talk.hear()).take(3).collect();
+    assert_eq!(lines[2], "the tool's question is withdrawn", "{lines:?}");
+    talk.close();
+    talk.end();
 }
 
 #[test]
