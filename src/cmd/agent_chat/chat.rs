@@ -48,7 +48,7 @@ pub struct Chat {
     pub is_stopping: bool,
     /// When Ctrl-C was pressed last where there was nothing to stop.
     pub interrupted: Option<Instant>,
-    /// What the model has written of a turn.
+    /// The end of what the model has written of a turn.
     pub streamed: String,
     /// What the agent said last as a whole.
     pub said: String,
@@ -176,7 +176,14 @@ impl Chat {
         match (is_part, kind.as_str()) {
             (true, "thought") => {}
             (true, _) if fields.get("restarted").is_some() => self.streamed.clear(),
-            (true, _) => self.streamed.push_str(&text),
+            (true, _) => {
+                self.streamed.push_str(&text);
+                if self.streamed.len() > 2 * STREAMED {
+                    let long = self.streamed.len();
+                    let kept = (long - STREAMED..long).find(|&at| self.streamed.is_char_boundary(at));
+                    self.streamed.drain(..kept.unwrap_or(long));
+                }
+            }
             (false, "thought") => self.logs.reasoning(&text),
             (false, kind) => {
                 self.streamed.clear();
@@ -339,6 +346,9 @@ impl Chat {
 /// So many lines of what is being written are shown, and so many steps of a plan.
 const WRITTEN: usize = 8;
 const PLANNED: usize = 20;
+
+/// So much of what is being written is kept, in bytes: the end of it is shown.
+const STREAMED: usize = 4096;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// How often the spinner turns.

@@ -163,3 +163,34 @@ fn the_terminal_is_put_back_when_the_agent_ends() {
     let [before, after] = ["before", "after"].map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap());
     assert_eq!(before, after);
 }
+
+#[test]
+fn an_answer_is_shown_while_it_is_written_and_then_once_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = |text: &str| {
+        format!(r#"{{"type":"assistant_message","request_id":"m1","token":"{text}","is_final":false,"kind":"answer"}}"#)
+    };
+    let records = [
+        r#"{"type":"status","status":"running","pending_kind":"none"}"#.to_owned(),
+        token("# Lamps\\nIt is **do"),
+        token("ne**, \\u001b[2J and"),
+    ];
+    let whole = r##"{"type":"assistant_message","token":"# Lamps\nIt is **done**, \u001b[2J and paid.","is_final":true,"kind":"answer"}
+{"type":"status","status":"idle","pending_kind":"none"}"##;
+    let script = format!(
+        "read -r tools; echo '{{\"type\":\"tool_list\",\"tools\":[]}}'; read -r message; cat <<'END'\n{}\nEND\nsleep 1; cat <<'END'\n{whole}\nEND\ncat >/dev/null",
+        records.join("\n")
+    );
+    let mut chat = crate::process::command("agent-chat");
+    chat.args(["--chat", "--", "sh", "-c", &script]).env("TERM", "xterm").env("XDG_DATA_HOME", folder.path());
+    let mut person = spawn_command(chat, Some(20_000)).unwrap();
+    person.exp_string("chat> ").unwrap();
+    person.send("Go.\r").unwrap();
+    person.flush().unwrap();
+    let before = person.exp_string("It is done, ?[2J and\r\n").unwrap();
+    assert!(!before.contains("\u{1b}[2J"), "{before}");
+    let after = person.exp_string("It is \u{1b}[1mdone\u{1b}[0m, ?[2J and paid.").unwrap();
+    assert!(after.contains("\u{1b}[1;36mLamps\u{1b}[0m"), "{after}");
+    let rest = person.exp_string("chat> ").unwrap();
+    assert!(!rest.contains("It is"), "{rest}");
+}

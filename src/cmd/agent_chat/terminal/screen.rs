@@ -30,7 +30,7 @@ impl Screen {
         Screen { printer: Box::new(printer), is_editing: false, live: Vec::new(), drawn: 0 }
     }
 
-    /// Prints text that stays; it ends with a line feed.
+    /// Prints text that stays; it ends with a line feed. The lines that change in place are gone until they are shown again.
     ///
     /// # Errors
     /// Where the terminal has gone.
@@ -42,8 +42,8 @@ impl Screen {
             // Where a line is submitted at this moment, it is shown with the next prompt.
             return self.printer.print(text.to_owned()).map_err(io::Error::other);
         }
-        let shown = format!("{}{text}{}", erased(self.drawn), self.live.join("\n"));
-        self.drawn = self.live.len();
+        let shown = format!("{}{text}", erased(self.drawn));
+        self.drawn = 0;
         write(&shown)
     }
 
@@ -52,7 +52,7 @@ impl Screen {
     /// # Errors
     /// Where the terminal has gone.
     pub fn show_live(&mut self, lines: Vec<String>) -> io::Result<()> {
-        if self.live == lines {
+        if self.live == lines && self.drawn == lines.len() {
             return Ok(());
         }
         self.live = lines;
