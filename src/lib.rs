@@ -8,6 +8,7 @@
 //! - [`mcp`]: the client's side of MCP; pure.
 //! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
 //! - [`policy`]: what a person must be asked about first; pure.
+//! - [`acp`]: the agent's side of the Agent Client Protocol; pure.
 //! - [`approvals`]: what gates ask people about calls, and what the clients of those people keep of it; pure.
 //! - [`journal`]: the log format: written, and read whatever has happened to it.
 //! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
@@ -19,6 +20,7 @@
 //! - `json`, [`glob`], `identifier`: JSON text written piece by piece; names matched by a pattern; the words of a name.
 //! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
 
+pub mod acp;
 pub mod agent;
 pub mod approvals;
 pub mod cmd;

@@ -20,6 +20,7 @@ def start_up(bench):
     inputs.repeat([next(inputs.observations())], 0, log)
     # Each the cheapest start that does its work; a log on a disk would be waited for.
     commands = {
+        "agent-acp, empty input": ["--", "true"],
         "agent-chat --version": ["--version"],
         "agent-loop profile mcp": ["profile", "mcp"],
         "browser-bridge --version": ["--version"],

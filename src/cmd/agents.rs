@@ -116,6 +116,11 @@ impl Agents {
         Ok(())
     }
 
+    /// The run has ended: no gate connects any more.
+    pub fn end(&self) {
+        self.folder.remove();
+    }
+
     /// A session is closed: no gate connects to its socket any more.
     pub fn forget(&mut self, session: usize) {
         if let Some(socket) = self.sockets.remove(&session) {

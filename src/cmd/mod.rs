@@ -1,11 +1,12 @@
 //! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
 
+#[cfg(feature = "gates")]
+pub mod agent_acp;
 #[cfg(feature = "chat")]
 pub mod agent_chat;
 mod agent_logs;
 pub mod agent_loop;
 #[cfg(feature = "gates")]
-#[allow(dead_code)] // until its first client of several sessions
 mod agents;
 #[cfg(feature = "gates")]
 mod approver;
@@ -74,6 +75,8 @@ pub struct Command {
 
 /// Every command.
 pub const ALL: &[Command] = &[
+    #[cfg(feature = "gates")]
+    agent_acp::COMMAND,
     #[cfg(feature = "chat")]
     agent_chat::COMMAND,
     agent_loop::COMMAND,

@@ -35,12 +35,16 @@ impl Session {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+
+    /// Removes it before it is dropped: for the end of a run that drops nothing. What stays is removed by the next run.
+    pub fn remove(&self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // What stays is removed by the next run.
-        let _ = fs::remove_dir_all(&self.folder);
+        self.remove();
     }
 }
 

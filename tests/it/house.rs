@@ -20,6 +20,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("llm", &["record"]),
     ("session", &["record"]),
     ("approvals", &["record", "io"]),
+    ("acp", &["session", "approvals", "rpc", "identifier"]),
     ("mcp", &["rpc", "glob"]),
     ("mask", &["identifier", "toml_error", "io"]),
     ("policy", &["record", "glob", "identifier", "toml_error", "io"]),
@@ -38,6 +39,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "agent",
             "mask",
             "session",
+            "acp",
             "toml_error",
         ],
     ),
@@ -47,8 +49,8 @@ const FLOORS: &[(&str, &[&str])] = &[
 /// Of `io`, what the rooms of knowledge may use: it touches no stream.
 const PURE_IO: [&str; 2] = ["lines", "tail"];
 
-const ROOMS: [&str; 11] =
-    ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent", "mask", "session"];
+const ROOMS: [&str; 12] =
+    ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent", "mask", "session", "acp"];
 
 /// Files of Rust below a folder.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -34,6 +34,10 @@ pub fn sample_of(command: &Command) -> Sample {
     let model = format!("'{}' '{script}'", stand_in("stand-in-model"));
     let agent = "while read -r line; do echo 110; done";
     let (arguments, line): (&[&str], _) = match command.name {
+        "agent-acp" => (
+            &["--", "sh", "-c", "cat"],
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}"#,
+        ),
         "agent-loop" => (&["--llm", &model, "--", &world], r#"{"type":"user_message","content":"hi"}"#),
         "browser-bridge" => (&["--headless", "--browser", &browser], r#"{"tool":"browser_tabs","id":1}"#),
         "godot-bridge" => (&["--", &game, "echo"], r#"{"id":1,"cmd":"get_node","args":{"path":"/root"}}"#),

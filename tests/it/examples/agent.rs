@@ -76,6 +76,16 @@ fn a_chain_of_agents_ends_with_all_of_them_done() {
 }
 
 #[test]
+fn an_agent_in_shell_answers_an_editor() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("agent-in-an-editor.sh", &[]);
+    assert_eq!((ran.status, &*ran.stdout), (Some(0), "{\"stopReason\":\"end_turn\"}\n"), "{}", ran.stderr);
+    assert_eq!(ran.stderr, "5 words\n");
+}
+
+#[test]
 fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
     if !has_jq() {
         return;

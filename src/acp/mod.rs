@@ -1,0 +1,28 @@
+//! The [Agent Client Protocol](https://agentclientprotocol.com), version 1, from the agent's side: what an editor asks, and the records of a session
+//! ([`session`](crate::session)) as the updates that it shows. Knows no stream and no process.
+//!
+//! | record | update |
+//! |---|---|
+//! | `assistant_message` | `agent_message_chunk`, or `agent_thought_chunk` for kind `thought` |
+//! | `plan_update`, `plan_progress` | `plan`, always the whole list |
+//! | `tool_call`, `tool_result` | `tool_call`, `tool_call_update` |
+//! | anything else | `session_info_update` with the record in `_meta` under `pipewright/record` |
+
+mod edit_form;
+mod input_form;
+mod markdown;
+mod permission;
+mod prompt;
+#[cfg(feature = "gates")]
+mod request;
+mod result;
+mod tool;
+mod updates;
+
+pub use edit_form::EditForm;
+pub use input_form::input_form;
+pub use permission::{Choice, chosen, permission_request};
+pub use prompt::prompt_text;
+#[cfg(feature = "gates")]
+pub(crate) use request::{Client, SessionRequest, parameters};
+pub use updates::{StopReason, Taken, Updates};

@@ -1,0 +1,77 @@
+//! What a person has written in an editor, as the text of a `user_message`.
+
+use super::markdown::fenced;
+use crate::record::Fields;
+use serde_json::value::RawValue;
+use std::fmt::Write;
+
+/// The text of a prompt: its content blocks one after the other. A resource stands as a link where it was mentioned; the text that the editor has embedded follows at
+/// the end.
+///
+/// # Errors
+/// What cannot be taken: pictures and sound, and a prompt without text.
+pub fn prompt_text(blocks: &[&RawValue]) -> Result<String, String> {
+    let (mut text, mut embedded) = (String::new(), String::new());
+    for (number, block) in blocks.iter().enumerate() {
+        let fields = Fields::read(block.get()).map_err(|why| format!("prompt[{number}]: {why}"))?;
+        let needed = |fields: &Fields<'_>, key: &str| {
+            fields.text(key).ok_or_else(|| format!("prompt[{number}]: it has no text {key:?}"))
+        };
+        match needed(&fields, "type")?.as_str() {
+            "text" => text.push_str(&needed(&fields, "text")?),
+            "resource_link" => text.push_str(&link(&needed(&fields, "name")?, &needed(&fields, "uri")?)),
+            "resource" => {
+                let resource = fields.object("resource").ok_or(format!("prompt[{number}]: it has no resource"))?;
+                let uri = needed(&resource, "uri")?;
+                text.push_str(&link(uri.rsplit('/').next().unwrap_or_default(), &uri));
+                let content = resource.text("text").map_or("(not text: left out)".to_owned(), |text| fenced(&text));
+                // A string always takes it.
+                let _ = write!(embedded, "\n\nContent of {uri}:\n{content}");
+            }
+            other => return Err(format!("prompt[{number}]: content of type {other:?} is not supported: only text is")),
+        }
+    }
+    text.push_str(&embedded);
+    if text.trim().is_empty() { Err("the prompt is empty".to_owned()) } else { Ok(text) }
+}
+
+fn link(name: &str, uri: &str) -> String {
+    if name.is_empty() { format!("<{uri}>") } else { format!("[{name}]({uri})") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Result<String, String> {
+        prompt_text(&serde_json::from_str::<Vec<&RawValue>>(json).unwrap())
+    }
+
+    #[test]
+    fn blocks_become_one_text() {
+        let text = read(
+            r#"[{"type":"text","text":"Look at "},{"type":"resource","resource":{"uri":"file:///a/b.rs","text":"fn b() {}"}},
+            {"type":"text","text":" and "},{"type":"resource_link","name":"c","uri":"file:///c"},{"type":"resource","resource":{"uri":"file:///d.png","blob":"AA=="}}]"#,
+        );
+        assert_eq!(
+            text.unwrap(),
+            "Look at [b.rs](file:///a/b.rs) and [c](file:///c)[d.png](file:///d.png)\n\nContent of file:///a/b.rs:\n```\nfn b() {}\n```\n\n\
+             Content of file:///d.png:\n(not text: left out)"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_taken_is_refused() {
+        for bad in [
+            "[]",
+            r#"[{"type":"text","text":" \n"}]"#,
+            r#"[{"type":"image","data":"AA==","mimeType":"image/png"}]"#,
+            r#"[{"type":"text"}]"#,
+            r#"[{"type":"resource"}]"#,
+            r#"["text"]"#,
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What an editor asks.
+
+use crate::record::Fields;
+use serde_json::value::RawValue;
+use std::path::PathBuf;
+
+/// What an editor says of itself at the beginning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Client {
+    /// It shows forms.
+    pub(crate) has_forms: bool,
+}
+
+impl Client {
+    /// Reads the parameters of `initialize`.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(crate) fn read(params: &Fields<'_>) -> Result<Client, String> {
+        let version = params.get("protocolVersion").ok_or("protocolVersion is missing")?;
+        version.get().parse::<u16>().map_err(|_| "protocolVersion is no number of a version")?;
+        let capabilities = params.object("clientCapabilities");
+        let elicitation = capabilities.and_then(|capabilities| capabilities.object("elicitation"));
+        Ok(Client { has_forms: elicitation.is_some_and(|elicitation| elicitation.present("form").is_some()) })
+    }
+}
+
+/// The parameters of `session/new` and `session/load`.
+#[derive(Debug)]
+pub(crate) struct SessionRequest {
+    /// An absolute path.
+    pub(crate) folder: PathBuf,
+    /// What else the editor wants its agents to use, and they do not: for people.
+    pub(crate) unused: Option<String>,
+}
+
+impl SessionRequest {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(crate) fn read(params: &Fields<'_>) -> Result<SessionRequest, String> {
+        let folder = PathBuf::from(params.text("cwd").ok_or("cwd is missing")?);
+        if !folder.is_absolute() {
+            return Err(format!("cwd is no absolute path: {}", folder.display()));
+        }
+        let count = |key: &str| params.list(key).map(|list| list.len()).map_err(|why| why.to_string());
+        let counted =
+            [(count("mcpServers")?, "mcpServers"), (count("additionalDirectories")?, "additionalDirectories")];
+        let unused = counted.iter().filter(|(count, _)| *count > 0).map(|(count, key)| format!("{count} {key}"));
+        let unused = unused.collect::<Vec<_>>().join(", ");
+        Ok(SessionRequest { folder, unused: Some(unused).filter(|unused| !unused.is_empty()) })
+    }
+}
+
+/// The fields of a request's parameters; without parameters none.
+///
+/// # Errors
+/// Where they are no object.
+pub(crate) fn parameters<'a>(params: Option<&'a RawValue>) -> Result<Fields<'a>, String> {
+    match params.map(RawValue::get).filter(|params| *params != "null") {
+        None => Ok(Fields::default()),
+        Some(json) => Fields::read(json).map_err(|why| format!("params: {why}")),
+    }
+}

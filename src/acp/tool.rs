@@ -1,0 +1,181 @@
+//! How an editor shows a call: by its tool's name and its arguments, since nothing else is known of either.
+
+use super::markdown::{list, one_line, plain};
+use crate::identifier;
+use crate::json::Object;
+use crate::record::Fields;
+use std::path::Path;
+
+/// What is shown of a call.
+pub(super) struct Shown {
+    /// On one line, for people.
+    pub title: String,
+    /// A `ToolKind`.
+    pub kind: &'static str,
+    /// JSON text: a list of `ToolCallLocation`.
+    pub locations: String,
+    /// Each a `ToolCallContent` of type `diff`, JSON text.
+    pub diffs: Vec<String>,
+}
+
+/// The words in names of tools that tell their kind; the first kind of which a name has a word counts.
+const KINDS: [(&str, &[&str]); 8] = [
+    ("delete", &["delete", "remove", "unlink", "rm"]),
+    ("move", &["move", "rename", "mv"]),
+    ("edit", &["write", "edit", "replace", "patch", "insert", "append"]),
+    ("execute", &["run", "execute", "exec", "shell", "bash", "command", "terminal", "evaluate"]),
+    ("search", &["search", "find", "grep", "glob"]),
+    ("fetch", &["fetch", "download", "navigate", "goto"]),
+    ("think", &["think"]),
+    ("read", &["read", "get", "list", "view", "cat", "show", "snapshot", "screenshot", "observe", "tree"]),
+];
+
+/// Arguments that are paths of files, whatever the tool is called.
+const FILES: [&str; 7] = ["file_path", "filePath", "filepath", "file", "filename", "target_file", "notebook_path"];
+/// Arguments that are paths of files if the tool's name says that it is about files; elsewhere they may be nodes of a tree, or URLs.
+const PATHS: [&str; 6] = ["path", "source", "destination", "old_path", "new_path", "directory"];
+const FILE_WORDS: [&str; 12] =
+    ["file", "files", "directory", "directories", "dir", "folder", "write", "edit", "editor", "patch", "view", "read"];
+
+/// How arguments name a text that is replaced, and what it is replaced by.
+const REPLACEMENTS: [(&str, &str); 6] = [
+    ("oldText", "newText"),
+    ("old_text", "new_text"),
+    ("old_string", "new_string"),
+    ("old_str", "new_str"),
+    ("old", "new"),
+    ("search", "replace"),
+];
+/// How arguments name all of a file's text.
+const CONTENTS: [&str; 4] = ["content", "contents", "file_text", "text"];
+
+/// The arguments that say best what a call is about.
+const TELLING: [&str; 16] = [
+    "file_path",
+    "path",
+    "file",
+    "filename",
+    "command",
+    "cmd",
+    "url",
+    "query",
+    "pattern",
+    "element",
+    "name",
+    "text",
+    "selector",
+    "key",
+    "index",
+    "ref",
+];
+
+impl Shown {
+    /// `arguments` and `target` are JSON text. Relative paths are below `folder`, which is absolute.
+    pub fn of(tool: &str, arguments: &str, target: Option<&str>, folder: &Path) -> Shown {
+        let fields = Fields::read(arguments).unwrap_or_default();
+        let target = target.and_then(|target| Fields::read(target).ok()?.text("name"));
+        let about = target.filter(|name| !name.trim().is_empty()).or_else(|| telling(&fields));
+        let title = about.map_or(tool.to_owned(), |about| format!("{tool}: {about}"));
+        let words = identifier::words(tool);
+        let is_named = |word: &&str| words.iter().any(|own| own == word);
+        let kind = KINDS.iter().find(|(_, names)| names.iter().any(&is_named)).map_or("other", |(kind, _)| *kind);
+        let is_about_files = FILE_WORDS.iter().any(is_named);
+        let keys = FILES.iter().chain(is_about_files.then_some(&PATHS).into_iter().flatten());
+        let paths: Vec<String> = keys.filter_map(|key| absolute(&fields.text(key)?, folder)).collect();
+        let line = fields.count("line");
+        let location = |path: &String| Object::default().text("path", path).put_some("line", line).end();
+        let locations = list(&paths.iter().map(location).collect::<Vec<_>>());
+        let diffs = if is_about_files { paths.first() } else { None };
+        let diffs = diffs.map_or_else(Vec::new, |path| diffs_of(&fields, path, kind == "edit"));
+        Shown { title: one_line(&title), kind, locations, diffs }
+    }
+}
+
+/// The argument that says what the call is about: a text or a number.
+fn telling(fields: &Fields<'_>) -> Option<String> {
+    let is_short = |json: &&str| !json.starts_with(['{', '[']) && *json != "null" && *json != "\"\"";
+    let named = TELLING.iter().filter_map(|key| Some(fields.get(key)?.get()));
+    let any = fields.iter().map(|(_, value)| value.get());
+    named.chain(any).find(is_short).map(plain)
+}
+
+/// An absolute path; none where it is no path of a file here.
+fn absolute(path: &str, folder: &Path) -> Option<String> {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let is_path = !path.is_empty() && !path.contains("://") && !path.contains(char::is_control);
+    is_path.then(|| folder.join(path).to_string_lossy().into_owned())
+}
+
+fn diffs_of(fields: &Fields<'_>, path: &str, writes: bool) -> Vec<String> {
+    let diff = |old: Option<&str>, new: &str| {
+        Object::default().text("type", "diff").text("path", path).text_some("oldText", old).text("newText", new).end()
+    };
+    let replaced = |fields: &Fields<'_>| {
+        let pairs = REPLACEMENTS.iter().filter_map(|(old, new)| Some((fields.text(old)?, fields.text(new)?)));
+        pairs.map(|(old, new)| diff(Some(&old), &new)).next()
+    };
+    if let Some(diff) = replaced(fields) {
+        return vec![diff];
+    }
+    let edits = fields.list("edits").unwrap_or_default();
+    let edits: Vec<String> = edits.iter().filter_map(|edit| replaced(&Fields::read(edit.get()).ok()?)).collect();
+    let content = CONTENTS.iter().find_map(|key| fields.text(key)).filter(|_| writes);
+    if edits.is_empty() { content.map(|content| diff(None, &content)).into_iter().collect() } else { edits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(tool: &str, arguments: &str) -> Shown {
+        Shown::of(tool, arguments, None, Path::new("/home/me"))
+    }
+
+    #[test]
+    fn a_call_is_shown_by_its_name_and_what_it_is_about() {
+        for (tool, arguments, title, kind) in [
+            ("browser_click", r#"{"ref":"e7","element":"Pay now"}"#, "browser_click: Pay now", "other"),
+            ("read_text_file", r#"{"path":"a.txt"}"#, "read_text_file: a.txt", "read"),
+            ("deleteAccount", "{}", "deleteAccount", "delete"),
+            ("browser_navigate", r#"{"url":"https://a.example/"}"#, "browser_navigate: https://a.example/", "fetch"),
+            ("set", r#"{"list":[1],"n":1.10}"#, "set: 1.10", "other"),
+            ("search_files", r#"{"path":"/x","pattern":"*.rs"}"#, "search_files: /x", "search"),
+        ] {
+            let shown = shown(tool, arguments);
+            assert_eq!((&*shown.title, shown.kind), (title, kind));
+        }
+        let target = Shown::of(
+            "browser_click",
+            r#"{"ref":"e7"}"#,
+            Some(r#"{"role":"button","name":"Pay\nnow"}"#),
+            Path::new("/"),
+        );
+        assert_eq!(target.title, "browser_click: Pay now");
+    }
+
+    #[test]
+    fn paths_are_absolute_and_only_those_of_files() {
+        assert_eq!(
+            shown("read_file", r#"{"path":"a.txt","line":7}"#).locations,
+            r#"[{"path":"/home/me/a.txt","line":7}]"#
+        );
+        assert_eq!(shown("open", r#"{"file_path":"file:///b"}"#).locations, r#"[{"path":"/b"}]"#);
+        assert_eq!(shown("press_button", r#"{"path":"/root/Main/Go"}"#).locations, "[]");
+        assert_eq!(shown("read_file", r#"{"path":"https://a.example/"}"#).locations, "[]");
+    }
+
+    #[test]
+    fn what_edits_a_file_is_shown_as_a_difference() {
+        let written = shown("write_file", r#"{"path":"a","content":"x"}"#);
+        assert_eq!(written.diffs, [r#"{"type":"diff","path":"/home/me/a","newText":"x"}"#]);
+        let replaced = r#"{"type":"diff","path":"/home/me/a","oldText":"x","newText":"y"}"#;
+        for arguments in [
+            r#"{"path":"a","old_string":"x","new_string":"y"}"#,
+            r#"{"path":"a","edits":[{"oldText":"x","newText":"y"}]}"#,
+        ] {
+            assert_eq!(shown("edit_file", arguments).diffs, [replaced]);
+        }
+        assert!(shown("read_file", r#"{"path":"a","content":"x"}"#).diffs.is_empty());
+        assert!(shown("press", r#"{"path":"a","content":"x"}"#).diffs.is_empty());
+    }
+}

@@ -1,0 +1,368 @@
+//! The records of a session as updates, and when a prompt is answered.
+
+use super::markdown::{content, fenced, id_text, list, plain, text_block};
+use super::permission::call_id;
+use super::result::put_result;
+use super::tool::Shown;
+use crate::approvals::Question;
+use crate::json::{Object, one_line};
+use crate::record::Fields;
+use crate::session::{Disorder, Session, State};
+use std::collections::BTreeMap;
+use std::mem;
+use std::path::{Path, PathBuf};
+
+/// Why a prompt's turn has ended, as ACP has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The agent is idle, or waits for the person.
+    EndTurn,
+    /// A limit of tokens.
+    MaxTokens,
+    /// Another limit of the agent's.
+    MaxTurnRequests,
+    /// The person has cancelled it.
+    Cancelled,
+}
+
+impl StopReason {
+    /// The result of `session/prompt`, JSON text.
+    pub fn result(self) -> String {
+        let name = match self {
+            StopReason::EndTurn => "end_turn",
+            StopReason::MaxTokens => "max_tokens",
+            StopReason::MaxTurnRequests => "max_turn_requests",
+            StopReason::Cancelled => "cancelled",
+        };
+        Object::default().text("stopReason", name).end()
+    }
+}
+
+/// What follows from a record.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Each a `SessionUpdate`, JSON text.
+    pub updates: Vec<String>,
+    /// The turn of the prompt has ended.
+    pub stop: Option<StopReason>,
+    /// The record stands where it cannot stand.
+    pub disorder: Option<Disorder>,
+}
+
+/// Text of a turn that the model is still writing.
+#[derive(Debug)]
+struct Streamed {
+    /// JSON text of the `request_id`.
+    request: String,
+    message: u64,
+    text: String,
+}
+
+impl Streamed {
+    /// Whether it is this message.
+    fn is_of(&self, message: &str) -> bool {
+        let (own, message) = (self.text.trim(), message.trim());
+        own == message || self.text.len() >= KEPT && message.starts_with(own)
+    }
+}
+
+/// The turn of a prompt.
+#[derive(Debug, Default)]
+struct Turn {
+    has_run: bool,
+    stop: Option<StopReason>,
+}
+
+/// A session as an editor sees it.
+#[derive(Debug)]
+pub struct Updates {
+    session: Session,
+    /// Absolute: relative paths in arguments are below it.
+    folder: PathBuf,
+    /// So many messages were begun; their ids.
+    messages: u64,
+    /// What is being written: text, and reasoning.
+    streamed: [Option<Streamed>; 2],
+    /// The text of the message that was shown last.
+    said: String,
+    /// The diffs of each call without a result, by JSON text of its id as ACP has it.
+    calls: BTreeMap<String, Vec<String>>,
+    /// Calls of the last turn that ended without a result: one may still come.
+    given_up: Vec<String>,
+    /// The call that a gate holds.
+    held: Option<String>,
+    turn: Option<Turn>,
+}
+
+/// Of what is being written, so much is kept to recognise the whole message that follows.
+const KEPT: usize = 1 << 20;
+
+/// Where a record stands in `_meta`.
+const RECORD: &str = "pipewright/record";
+
+impl Updates {
+    /// Of a session in this folder, an absolute path.
+    pub fn new(folder: PathBuf) -> Updates {
+        Updates {
+            session: Session::default(),
+            folder,
+            messages: 0,
+            streamed: [None, None],
+            said: String::new(),
+            calls: BTreeMap::new(),
+            given_up: Vec::new(),
+            held: None,
+            turn: None,
+        }
+    }
+
+    /// A message of our own to the person, as an update.
+    pub fn say(&mut self, text: &str) -> String {
+        self.messages += 1;
+        chunk_of("agent_message_chunk", self.messages, text)
+    }
+
+    /// What the agent does.
+    pub fn state(&self) -> State {
+        self.session.state()
+    }
+
+    /// The session's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A prompt is sent to the agent as this `user_message`: its turn begins.
+    pub fn prompt(&mut self, record: &str) {
+        self.session.sent(record);
+        self.turn = Some(Turn::default());
+    }
+
+    /// The prompt was answered without the agent.
+    pub fn end_turn(&mut self) {
+        self.turn = None;
+    }
+
+    /// The agent has ended: calls without a result have failed, and the next process of the session begins anew. A turn whose goal has
+    /// ended before ends so.
+    pub fn ended(&mut self) -> Taken {
+        self.session = Session::default();
+        self.streamed = [None, None];
+        let stop = self.turn.take().and_then(|turn| turn.stop);
+        Taken { updates: self.close_calls("the agent has ended"), stop, disorder: None }
+    }
+
+    /// Whether the agent has reported the call of a question, and that a gate holds it: what is asked about it next is asked about what the
+    /// editor shows.
+    pub fn is_held(&self, question: &Question) -> bool {
+        self.held.is_some() && self.held.as_deref() == Some(&*call_id(question))
+    }
+
+    /// A line that the agent has sent; `user_message` records are those of a session that is shown again.
+    pub fn take(&mut self, line: &str) -> Taken {
+        let mut taken = Taken { disorder: self.session.received(line).err(), ..Taken::default() };
+        let Ok(fields) = Fields::read(line) else { return taken };
+        let updates = &mut taken.updates;
+        match fields.text("type").as_deref() {
+            Some("user_message") => {
+                self.session.sent(line);
+                let text = fields.text("content").unwrap_or_default();
+                updates.push(self.whole_message("user_message_chunk", &text));
+            }
+            Some("assistant_message") => updates.extend(self.message(&fields)),
+            Some("plan_update" | "plan_progress") => updates.push(self.plan(line)),
+            Some("tool_call") => updates.extend(self.call(&fields)),
+            Some("tool_result") => updates.push(self.result(&fields).unwrap_or_else(|| in_meta(line))),
+            Some("status") => {
+                updates.extend(self.status(&fields));
+                updates.push(in_meta(line));
+            }
+            Some("error") => {
+                let text = format!("Error: {}", fields.text("content").unwrap_or_default());
+                updates.extend([self.whole_message("agent_message_chunk", &text), in_meta(line)]);
+                // A message that the agent has refused: nothing else comes of it.
+                let is_at_rest = !matches!(self.state(), State::Running | State::Confirm);
+                if self.turn.as_ref().is_some_and(|turn| !turn.has_run) && is_at_rest {
+                    taken.stop = self.turn.take().map(|_| StopReason::EndTurn);
+                }
+            }
+            Some("final") => {
+                updates.extend(self.end(&fields));
+                updates.push(in_meta(line));
+            }
+            _ => updates.push(in_meta(line)),
+        }
+        taken.stop = taken.stop.or_else(|| self.stop());
+        taken
+    }
+
+    /// The turn ends once the agent has worked and is at rest again.
+    fn stop(&mut self) -> Option<StopReason> {
+        let state = self.state();
+        let turn = self.turn.as_mut()?;
+        turn.has_run |= state == State::Running;
+        let is_at_rest = turn.has_run && !matches!(state, State::Running | State::Confirm);
+        if is_at_rest { self.turn.take().map(|turn| turn.stop.unwrap_or(StopReason::EndTurn)) } else { None }
+    }
+
+    fn message(&mut self, fields: &Fields<'_>) -> Option<String> {
+        let is_thought = fields.text("kind").as_deref() == Some("thought");
+        let chunk = if is_thought { "agent_thought_chunk" } else { "agent_message_chunk" };
+        let text = fields.text("token").unwrap_or_default();
+        let is_final = fields.get("is_final").is_some_and(|value| value.get() == "true");
+        let slot = &mut self.streamed[usize::from(is_thought)];
+        let request = fields.get("request_id").map(|id| id.get().to_owned());
+        if let Some(request) = request.or_else(|| (!is_final).then(String::new)) {
+            let is_anew = fields.get("restarted").is_some() || slot.as_ref().is_none_or(|slot| slot.request != request);
+            if is_anew {
+                self.messages += 1;
+                *slot = Some(Streamed { request, message: self.messages, text: String::new() });
+            }
+            let streamed = slot.as_mut().filter(|_| !text.is_empty())?;
+            if streamed.text.len() < KEPT {
+                streamed.text.push_str(&text);
+            }
+            return Some(chunk_of(chunk, streamed.message, &text));
+        }
+        let streamed = slot.take();
+        if streamed.is_some_and(|streamed| streamed.is_of(&text)) {
+            self.said = text;
+            return None;
+        }
+        let text = text + &options(fields);
+        (!text.trim().is_empty()).then(|| self.whole_message(chunk, &text))
+    }
+
+    fn whole_message(&mut self, chunk: &str, text: &str) -> String {
+        self.messages += 1;
+        if chunk == "agent_message_chunk" {
+            text.clone_into(&mut self.said);
+        }
+        chunk_of(chunk, self.messages, text)
+    }
+
+    fn plan(&self, line: &str) -> String {
+        let entries = self.session.plan().iter().map(|step| {
+            let status = match step.status.as_str() {
+                "running" => "in_progress",
+                "done" => "completed",
+                _ => "pending",
+            };
+            let entry = Object::default().text("content", &step.desc).text("priority", "medium").text("status", status);
+            let is_told = ["running", "done", "pending"].contains(&&*step.status);
+            let meta = (!is_told).then(|| Object::default().text("pipewright/status", &step.status).end());
+            entry.put_some("_meta", meta).end()
+        });
+        let entries = list(&entries.collect::<Vec<_>>());
+        update("plan").put("entries", entries).put("_meta", meta(line)).end()
+    }
+
+    fn call(&mut self, fields: &Fields<'_>) -> Option<String> {
+        let tool = fields.text("tool_name")?;
+        let id = id_text(fields.get("call_id")?.get());
+        let arguments =
+            fields.present("arguments").or(fields.present("args")).map_or("{}", |arguments| arguments.get());
+        let shown = Shown::of(&tool, arguments, fields.get("target").map(|target| target.get()), &self.folder);
+        let diffs = list(&shown.diffs);
+        self.calls.insert(id.clone(), shown.diffs);
+        let call = update("tool_call").put("toolCallId", id).text("title", &shown.title).text("name", &tool);
+        let call = call.text("kind", shown.kind).text("status", "in_progress").put("content", diffs);
+        Some(call.put("locations", shown.locations).put("rawInput", one_line(arguments)).end())
+    }
+
+    fn result(&mut self, fields: &Fields<'_>) -> Option<String> {
+        let id = id_text(fields.get("call_id")?.get());
+        let given_up = self.given_up.iter().position(|other| *other == id);
+        let diffs = match self.calls.remove(&id) {
+            Some(diffs) => diffs,
+            None => given_up.map(|place| self.given_up.swap_remove(place)).map(|_| Vec::new())?,
+        };
+        self.held = self.held.take().filter(|held| *held != id);
+        Some(put_result(call_update(&id), fields, &diffs).end())
+    }
+
+    /// What a status changes of a call.
+    fn status(&mut self, fields: &Fields<'_>) -> Option<String> {
+        if let Some(id) = fields.get("call_id") {
+            let id = Some(id_text(id.get())).filter(|id| self.calls.contains_key(id))?;
+            let edited = fields.get("edited_arguments")?;
+            return Some(call_update(&id).put("rawInput", one_line(edited.get())).end());
+        }
+        match self.state() {
+            State::Confirm => {
+                let action = Fields::read(self.session.pending_action()?).ok()?;
+                self.held = action.get("call_id").map(|id| id_text(id.get())).filter(|id| self.calls.contains_key(id));
+                Some(call_update(self.held.as_ref()?).text("status", "pending").end())
+            }
+            State::Running => Some(call_update(&self.held.take()?).text("status", "in_progress").end()),
+            State::Idle | State::Manual | State::Question => None,
+        }
+    }
+
+    /// The end of a goal.
+    fn end(&mut self, fields: &Fields<'_>) -> Vec<String> {
+        let text = fields.text("content").unwrap_or_default();
+        let outcome = fields.text("outcome").unwrap_or_default();
+        // It may have been written as the model's answer already.
+        let streamed = mem::take(&mut self.streamed)[0].take();
+        let is_said = streamed.is_some_and(|streamed| streamed.is_of(&text)) || self.said.trim() == text.trim();
+        let stop = match outcome.as_str() {
+            "limit" if text.lines().next().is_some_and(|first| first.contains("tokens")) => StopReason::MaxTokens,
+            "limit" => StopReason::MaxTurnRequests,
+            "cancelled" => StopReason::Cancelled,
+            _ => StopReason::EndTurn,
+        };
+        if let Some(turn) = &mut self.turn {
+            *turn = Turn { has_run: true, stop: Some(stop) };
+        }
+        let mut updates = self.close_calls(&format!("{outcome}: it has no result"));
+        let said = match outcome.as_str() {
+            "cancelled" => None,
+            "failed" => Some(format!("Failed: {text}")),
+            _ if is_said => None,
+            _ => Some(text),
+        };
+        let said = said.filter(|text| !text.trim().is_empty());
+        updates.extend(said.map(|text| self.whole_message("agent_message_chunk", &text)));
+        updates
+    }
+
+    /// Calls that have no result have none.
+    fn close_calls(&mut self, why: &str) -> Vec<String> {
+        self.held = None;
+        let why = list(&[content(&text_block(&fenced(why)))]);
+        let open = mem::take(&mut self.calls);
+        let closed = open.keys().map(|id| call_update(id).text("status", "failed").put("content", &why).end());
+        let updates = closed.collect();
+        self.given_up = open.into_keys().collect();
+        updates
+    }
+}
+
+fn update(kind: &str) -> Object {
+    Object::default().text("sessionUpdate", kind)
+}
+
+/// `id` is JSON text.
+fn call_update(id: &str) -> Object {
+    update("tool_call_update").put("toolCallId", id)
+}
+
+fn chunk_of(chunk: &str, message: u64, text: &str) -> String {
+    update(chunk).put("content", text_block(text)).text("messageId", &format!("m{message}")).end()
+}
+
+fn meta(line: &str) -> String {
+    Object::default().put(RECORD, one_line(line.trim())).end()
+}
+
+/// A record that ACP has nothing for.
+fn in_meta(line: &str) -> String {
+    update("session_info_update").put("_meta", meta(line)).end()
+}
+
+/// The answers that a question offers, as a list.
+fn options(fields: &Fields<'_>) -> String {
+    let options = fields.object("question").and_then(|question| question.list("options").ok()).unwrap_or_default();
+    options.iter().map(|option| format!("\n- {}", plain(option.get()).replace('\n', " "))).collect()
+}

@@ -1,0 +1,77 @@
+//! `agent-acp`: agents in an editor, over the Agent Client Protocol.
+
+mod permissions;
+mod requests;
+mod session;
+mod stage;
+
+use super::agents::Agents;
+use super::options::LimitOptions;
+use super::{Command, needs_input};
+use crate::io::between::{Ends, Manner, between};
+use crate::io::lines::Limits;
+use crate::io::private;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signals;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use stage::Editor;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// Use an agent in an editor that speaks the Agent Client Protocol (Zed, JetBrains IDEs, Neovim, and others)
+///
+/// An editor starts it by its configuration and speaks ACP version 1 on stdin and stdout. Each session is one agent, a process that speaks the session records of agent-loop (see
+/// docs/protocol.md): its messages, plan and tool calls are shown in the editor, and a call that a gate holds is asked about there. What gates ask comes over a private socket, which
+/// PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
+///
+/// In the agent's arguments, {session} is replaced by the session's id. An agent that keeps its sessions in files named so goes on after its end, and its sessions can be loaded
+/// again. MCP servers and directories that the editor offers are not used: the agent has the world that it was given.
+#[derive(Debug, Parser)]
+#[command(name = NAME, version, after_long_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The agent, with its arguments
+    #[arg(last = true, required = true, value_name = "AGENT ARGS")]
+    agent: Vec<OsString>,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+const NAME: &str = "agent-acp";
+const AFTER_HELP: &str = "\
+Examples:
+  An agent in Zed, in its settings.json; JetBrains IDEs have the same in ~/.jetbrains/acp.json:
+    {\"agent_servers\":{\"Browser\":{\"type\":\"custom\",\"command\":\"agent-acp\",\"args\":[\"--\",\"agent-loop\",\"-m\",\"gemini/gemini-3-flash\",\"--profile\",\"browser\",\
+\"--\",\"policy-check\",\"--\",\"hitl-gate\",\"--\",\"browser-bridge\"]}}}
+  An agent whose sessions can be loaded again:
+    agent-acp -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- hitl-gate -- godot-bridge --launch /home/me/game
+
+Exit status:
+  0 all well; 1 a line of the editor's or of an agent's could not be read; 2 usage; 3 there can be no private folder for the gates' sockets. \
+  How an agent ends is reported to the editor. See pipewright(7).";
+
+/// The command.
+pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
+
+/// The longest line of an agent's: results of tools hold pictures.
+const LONGEST_RECORD: usize = 128 << 20;
+
+fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
+    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    needs_input("ACP")?;
+    // What runs below the agent cannot read the person's answers out of our memory.
+    let not_started = |error| Failure::new(Status::NotStarted, error);
+    private::protect_process().map_err(not_started)?;
+    let report = Arc::new(Report::new(NAME, false));
+    let (agents, gates, listener) = Agents::new(arguments.agent, &report).map_err(not_started)?;
+    let limits = Limits::from(arguments.limits);
+    let ends = Ends {
+        clients: Some(listener),
+        adds_far_sides: true,
+        limits,
+        far_limits: Some(Limits { max_line: LONGEST_RECORD, ..limits }),
+        manner: Manner::Session,
+        ..Ends::default()
+    };
+    let editor = Editor::new(agents, gates, limits.max_depth, Arc::clone(&report));
+    between(Box::new(editor), ends, signals, &report)
+}

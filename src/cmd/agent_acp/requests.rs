@@ -1,0 +1,279 @@
+//! What the editor asks.
+
+use super::session::{CANCEL, EditorSession, LOAD, Mode, Process, Prompt};
+use super::stage::{Editor, MUCH};
+use crate::acp::{Client, SessionRequest, StopReason, Updates, parameters, prompt_text};
+use crate::cmd::agents::{is_session_id, new_session_id};
+use crate::io::stage::{Out, Side};
+use crate::json::Object;
+use crate::record::{Fields, is_same_id};
+use crate::rpc::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, RpcError};
+use crate::session::State;
+use serde_json::value::RawValue;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// ACP's code for something that is named and not there.
+const NOT_FOUND: i64 = -32002;
+/// ACP's code for a request that was cancelled.
+const REQUEST_CANCELLED: i64 = -32800;
+
+/// So many sessions can be open at once; each is a process.
+const MOST_SESSIONS: usize = 64;
+
+/// The answer to a request; `None` where it comes later.
+type Answer = Result<Option<String>, RpcError>;
+
+fn invalid(why: impl Into<String>) -> RpcError {
+    RpcError::new(INVALID_PARAMS, why)
+}
+
+fn refused(why: impl Into<String>) -> RpcError {
+    RpcError::new(INVALID_REQUEST, why)
+}
+
+impl Editor {
+    /// Takes a line of the editor's.
+    ///
+    /// # Errors
+    /// It is no message: JSON-RPC's code, and why.
+    pub(super) fn take_message(&mut self, text: &str, out: &mut Out) -> Result<(), (i64, String)> {
+        let message = match Message::read(text) {
+            Ok(message) => message,
+            Err(why) => {
+                let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
+                let why =
+                    if text.trim_start().starts_with('[') { "batches are not part of ACP".to_owned() } else { why };
+                return Err((if is_json { INVALID_REQUEST } else { PARSE_ERROR }, why));
+            }
+        };
+        match message {
+            Message::Request { id, method, params } => {
+                if !id.get().starts_with('"') && id.get().parse::<i64>().is_err() {
+                    return Err((INVALID_REQUEST, format!("the id is neither a whole number nor a text: {id}")));
+                }
+                let answer = parameters(params).map_err(invalid);
+                match answer.and_then(|params| self.take_request(id.get(), &method, &params, out)) {
+                    Ok(Some(result)) => self.answer(id.get(), Ok(&result), out),
+                    Ok(None) => {}
+                    Err(error) => self.answer(id.get(), Err(&error), out),
+                }
+            }
+            Message::Notification { .. } if Fields::read(text).is_ok_and(|fields| fields.get("id").is_some()) => {
+                return Err((INVALID_REQUEST, "the id is null: no answer could be told from others".to_owned()));
+            }
+            Message::Notification { method, params } => {
+                let Ok(params) = parameters(params) else { return Ok(()) };
+                match method.as_str() {
+                    "session/cancel" => {
+                        if let Ok(number) = self.session(&params) {
+                            self.cancel(number, out);
+                        }
+                    }
+                    "$/cancel_request" => self.cancel_request(params.get("requestId"), out),
+                    _ => {}
+                }
+            }
+            Message::Response { id, outcome } => {
+                let outcome = outcome.map(RawValue::get);
+                let asked = id.get().parse().ok().and_then(|id: u64| self.asked.remove(&id));
+                match asked {
+                    Some(asked) => self.take_answer(asked, outcome, out),
+                    None => self.report.note_again(format_args!("an answer to request {id}, which is not open")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_request(&mut self, id: &str, method: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
+        if self.client.is_none() && method != "initialize" {
+            return Err(refused(format!("{method} came before initialize")));
+        }
+        match method {
+            "initialize" => {
+                self.client = Some(Client::read(params).map_err(invalid)?);
+                Ok(Some(self.description()))
+            }
+            "authenticate" => Err(invalid("there is nothing to authenticate with: authMethods is empty")),
+            "session/new" => self.begin(id, params, out),
+            "session/load" if self.agents.keeps_sessions() => self.load(id, params, out),
+            "session/prompt" => self.prompt(id, params, out),
+            "session/set_mode" => self.set_mode(params, out),
+            "session/close" => self.close(params, out),
+            _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("there is no method {method}"))),
+        }
+    }
+
+    /// The result of `initialize`: what we can do.
+    fn description(&self) -> String {
+        let prompt = r#"{"image":false,"audio":false,"embeddedContext":true}"#;
+        let capabilities = Object::default()
+            .put("loadSession", self.agents.keeps_sessions())
+            .put("promptCapabilities", prompt)
+            .put("mcpCapabilities", r#"{"http":false,"sse":false}"#)
+            .put("sessionCapabilities", r#"{"close":{}}"#)
+            .end();
+        let info =
+            Object::default().text("name", self.report.command()).text("version", env!("CARGO_PKG_VERSION")).end();
+        let result = Object::default().put("protocolVersion", 1).put("agentInfo", info);
+        result.put("agentCapabilities", capabilities).put("authMethods", "[]").end()
+    }
+
+    /// The number of the session that the parameters name.
+    fn session(&self, params: &Fields<'_>) -> Result<usize, RpcError> {
+        let id = params.text("sessionId").ok_or_else(|| invalid("sessionId is missing"))?;
+        let session = self.sessions.iter().find(|(_, session)| session.id == id);
+        session.map(|(&number, _)| number).ok_or_else(|| invalid(format!("there is no session {id:?}")))
+    }
+
+    fn begin(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
+        let folder = self.read_session(params)?;
+        let id = new_session_id().map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))?;
+        let process = Process::Starting { request: Some(request.to_owned()), by: None };
+        self.start(id, folder, process, out)
+    }
+
+    fn load(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
+        let folder = self.read_session(params)?;
+        let id = params.text("sessionId").filter(|id| is_session_id(id));
+        let id =
+            id.ok_or_else(|| invalid("sessionId is none of this agent's: letters, digits, - and _, at most 64"))?;
+        if self.sessions.values().any(|session| session.id == id) {
+            return Err(invalid(format!("the session {id:?} is open already")));
+        }
+        if !self.agents.has_session(&id, &folder) {
+            return Err(RpcError::new(NOT_FOUND, format!("there is no session {id:?}")));
+        }
+        let process = Process::Loading { request: request.to_owned(), by: Instant::now() + LOAD };
+        self.start(id, folder, process, out)
+    }
+
+    /// The folder of a session that is begun or loaded.
+    fn read_session(&mut self, params: &Fields<'_>) -> Result<PathBuf, RpcError> {
+        let SessionRequest { folder, unused } = SessionRequest::read(params).map_err(invalid)?;
+        if !folder.is_dir() {
+            return Err(invalid(format!("cwd is no folder: {}", folder.display())));
+        }
+        if self.sessions.len() >= MOST_SESSIONS {
+            return Err(refused(format!("{MOST_SESSIONS} sessions are open: close one first")));
+        }
+        if let Some(unused) = unused.filter(|_| !std::mem::replace(&mut self.has_said_unused, true)) {
+            self.report
+                .note(format_args!("the editor offers {unused}, which are not used: the agent has its own world"));
+        }
+        Ok(folder)
+    }
+
+    fn start(&mut self, id: String, folder: PathBuf, process: Process, out: &mut Out) -> Answer {
+        let number = self.next_session;
+        let program = self.agents.program(number, &id, Some(folder.clone()));
+        let program = program.map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))?;
+        // Far sides are numbered in the order in which they are added, from 0, and so are sessions.
+        self.next_session = out.add_far(program) + 1;
+        let session = EditorSession { id, mode: Mode::Ask, process, prompt: None, updates: Updates::new(folder) };
+        self.sessions.insert(number, session);
+        Ok(None)
+    }
+
+    fn prompt(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
+        let number = self.session(params)?;
+        let blocks = params.list("prompt").map_err(|why| invalid(why.to_string()))?;
+        let text = prompt_text(&blocks).map_err(invalid)?;
+        let record = Object::default().text("type", "user_message").text("content", &text).text("role", "user").end();
+        let keeps_sessions = self.agents.keeps_sessions();
+        let Some(session) = self.sessions.get_mut(&number) else { return Ok(None) };
+        if session.prompt.is_some() {
+            return Err(refused("the last prompt of this session is not answered yet"));
+        }
+        // The editor itself is never held: a cancel has to be read.
+        out.choose_far(number);
+        if out.sent(Side::Far).saturating_sub(out.written(Side::Far)) > MUCH {
+            return Err(refused("the agent has not read the last prompt yet"));
+        }
+        let mut prompt = Prompt { request: request.to_owned(), cancelled: None, unsent: None };
+        match &session.process {
+            Process::Starting { by: None, .. } => {
+                prompt.unsent = Some(record);
+                session.prompt = Some(prompt);
+            }
+            Process::Starting { .. } | Process::Running => {
+                session.updates.prompt(&record);
+                session.prompt = Some(prompt);
+                self.send_agent(number, &record, out);
+            }
+            Process::Ended(_) if keeps_sessions => {
+                prompt.unsent = Some(record);
+                session.process = Process::Starting { request: None, by: None };
+                session.prompt = Some(prompt);
+                out.choose_far(number);
+                out.respawn();
+            }
+            Process::Ended(why) => return Err(refused(format!("{why}. Begin a new session"))),
+            Process::Loading { .. } => return Err(refused("the session is not loaded yet")),
+            Process::Ending { .. } => return Err(refused("the agent is ending")),
+        }
+        Ok(None)
+    }
+
+    fn set_mode(&mut self, params: &Fields<'_>, out: &mut Out) -> Answer {
+        let number = self.session(params)?;
+        let id = params.text("modeId").unwrap_or_default();
+        let mode = Mode::named(&id).ok_or_else(|| invalid(format!("there is no mode {id:?}")))?;
+        if let Some(session) = self.sessions.get_mut(&number) {
+            session.mode = mode;
+        }
+        if mode == Mode::Observe {
+            self.reject_all(number, super::permissions::OBSERVING, out);
+        }
+        Ok(Some("{}".to_owned()))
+    }
+
+    fn close(&mut self, params: &Fields<'_>, out: &mut Out) -> Answer {
+        let number = self.session(params)?;
+        self.end_prompt(number, StopReason::Cancelled, out);
+        self.forget(number, out);
+        Ok(Some("{}".to_owned()))
+    }
+
+    /// Cancels what the agent does for a prompt, or, in a session that was loaded, without one.
+    fn cancel(&mut self, number: usize, out: &mut Out) {
+        let Some(session) = self.sessions.get_mut(&number) else { return };
+        let is_at_work = matches!(session.updates.state(), State::Running | State::Confirm);
+        match &mut session.prompt {
+            Some(Prompt { cancelled: Some(_), .. }) => return,
+            Some(prompt) => prompt.cancelled = Some(Instant::now() + CANCEL),
+            None if !is_at_work => return,
+            None => {}
+        }
+        if let Some(Prompt { unsent: unsent @ Some(_), .. }) = &mut session.prompt {
+            *unsent = None;
+            return self.end_prompt(number, StopReason::Cancelled, out);
+        }
+        self.reject_all(number, "the person has cancelled the turn", out);
+        self.withdraw_all(number, out);
+        if self.sessions.get(&number).is_some_and(EditorSession::is_running) {
+            self.send_agent(number, r#"{"type":"cancel"}"#, out);
+        }
+    }
+
+    /// The editor cancels a request of its own.
+    fn cancel_request(&mut self, id: Option<&RawValue>, out: &mut Out) {
+        let is_meant = |own: &str| is_same_id(Some(own), id.map(RawValue::get));
+        let prompted =
+            |session: &EditorSession| session.prompt.as_ref().is_some_and(|prompt| is_meant(&prompt.request));
+        if let Some(number) = self.sessions.iter().find(|(_, session)| prompted(session)).map(|(&number, _)| number) {
+            return self.cancel(number, out);
+        }
+        let begun = self.sessions.iter().find_map(|(&number, session)| match &session.process {
+            Process::Starting { request: Some(request), .. } | Process::Loading { request, .. } => {
+                is_meant(request).then(|| (number, request.clone()))
+            }
+            _ => None,
+        });
+        if let Some((number, request)) = begun {
+            self.answer(&request, Err(&RpcError::new(REQUEST_CANCELLED, "cancelled")), out);
+            self.forget(number, out);
+        }
+    }
+}
