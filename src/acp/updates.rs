@@ -307,7 +307,7 @@ impl Updates {
         let streamed = mem::take(&mut self.streamed)[0].take();
         let is_said = streamed.is_some_and(|streamed| streamed.is_of(&text)) || self.said.trim() == text.trim();
         let stop = match outcome.as_str() {
-            "limit" if text.lines().next().is_some_and(|first| first.contains("tokens")) => StopReason::MaxTokens,
+            "limit" if fields.text("limit").as_deref() == Some("tokens") => StopReason::MaxTokens,
             "limit" => StopReason::MaxTurnRequests,
             "cancelled" => StopReason::Cancelled,
             _ => StopReason::EndTurn,

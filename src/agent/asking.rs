@@ -60,11 +60,13 @@ impl Agent {
         }
         match self.budget.reached(&self.run.limits, now) {
             Some(limit @ Limit::Steps(_)) => {
+                self.reached = Some(limit.name());
                 return self.ask(Purpose::Report(format!("the limit of {limit} is reached")), now);
             }
             // A report would take more of it.
             Some(limit) => return self.stop_at(&limit, now),
             None if self.repetition.is_hopeless() => {
+                self.reached = Some("circles");
                 return self.ask(Purpose::Report("it goes in circles".to_owned()), now);
             }
             None => {}

@@ -29,6 +29,18 @@ pub(super) enum Limit {
     Cost(f64),
 }
 
+impl Limit {
+    /// As records have it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Limit::Steps(_) => "steps",
+            Limit::Time(_) => "time",
+            Limit::Tokens(_) => "tokens",
+            Limit::Cost(_) => "cost",
+        }
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -13,6 +13,7 @@ impl Agent {
     /// Ends the goal at a limit at which no further turn of the model's may be asked for.
     pub(super) fn stop_at(&mut self, limit: &Limit, now: Duration) {
         self.abandon(&format!("the limit of {limit} is reached"), now);
+        self.reached = Some(limit.name());
         let summary = self.summary(&format!("stopped: the limit of {limit} is reached"));
         let status = if matches!(limit, Limit::Time(_)) { LATE } else { FAILED };
         self.finish(Outcome::Limit, &summary, status, now);
@@ -91,7 +92,8 @@ impl Agent {
     fn final_record(&self, outcome: Outcome, content: &str) -> String {
         let record = Object::default().text("type", "final").text("outcome", outcome.name()).text("content", content);
         let record = record.put("usage", self.budget.usage.json()).put("steps", self.budget.all_steps);
-        record.put("denied", self.denied).end()
+        let limit = self.reached.filter(|_| outcome == Outcome::Limit);
+        record.put("denied", self.denied).text_some("limit", limit).end()
     }
 
     /// Reports the last record of a goal, with the ids that hold now.
@@ -118,6 +120,7 @@ impl Agent {
         self.report_final(&record, status);
         self.ended = Some(Ended { outcome, record, status });
         self.queue.clear();
+        self.reached = None;
         self.denied = 0;
         self.question = None;
         if outcome == Outcome::Done {

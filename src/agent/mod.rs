@@ -139,6 +139,8 @@ pub struct Agent {
     /// The step that is under way.
     step: Step,
     history: History,
+    /// The limit that ends the goal.
+    reached: Option<&'static str>,
     /// Calls that were denied or rejected, for this goal.
     denied: u32,
     /// Turns in a row that decided nothing.
@@ -196,6 +198,7 @@ impl Agent {
             repetition: Repetition::default(),
             step: Step::default(),
             history: History::default(),
+            reached: None,
             denied: 0,
             undecided: 0,
             missed_evidence: false,

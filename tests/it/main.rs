@@ -1,6 +1,8 @@
 //! The commands, run as processes on real input. A module for each command, and for what holds for all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+#[cfg(all(feature = "browser", feature = "chat"))]
+mod acceptance;
 #[cfg(feature = "gates")]
 mod agent_acp;
 #[cfg(feature = "chat")]

@@ -207,7 +207,7 @@ impl Chat {
             vec![format!("mode: {}", self.mode.name()), format!("agent: {does}"), format!("pending_kind: {pending}")];
         lines.extend(self.session.goal().map(|goal| format!("goal: {}", cut(goal, 200))));
         lines.push(format!("steps: {}", self.transcript.count));
-        lines.extend(self.usage.as_ref().map(|usage| format!("tokens of the last goal: {usage}")));
+        lines.extend(self.usage.as_ref().map(|usage| format!("tokens: {usage}")));
         lines.join("\n")
     }
 

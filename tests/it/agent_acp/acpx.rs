@@ -3,18 +3,26 @@
 use super::{DONE, ECHO, Place};
 use crate::process::{binary, eventually};
 use serde_json::Value;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// acpx with an agent whose sessions are kept; `words` are its own arguments.
 fn acpx(place: &Place, script: &[&str], words: &[&str]) -> Command {
-    let program = std::env::var("PIPEWRIGHT_ACPX").expect("PIPEWRIGHT_ACPX names no program: run scripts/test");
     let agent = place.agent(script, &["--session", place.path().join("{session}.session").to_str().unwrap()]);
     let words_of_agent = [agent.get_program()].into_iter().chain(agent.get_args()).map(|word| word.to_str().unwrap());
     let agent = shlex::try_join(words_of_agent).unwrap();
-    let mut acpx = Command::new(program);
-    acpx.arg("--agent").arg(format!("{} -- {agent}", binary("agent-acp").display())).arg("--cwd").arg(place.path());
     // The process that it leaves behind for a session ends soon.
-    acpx.args(["--ttl", "1"]).args(words).env("HOME", place.path()).stdin(Stdio::null());
+    let mut acpx = command(&agent, place.path(), "1");
+    acpx.args(words);
+    acpx
+}
+
+/// acpx with an agent, a command line, in a folder that is its home, too. It keeps the process of a session for so many seconds after a prompt.
+pub fn command(agent: &str, folder: &Path, kept: &str) -> Command {
+    let program = std::env::var("PIPEWRIGHT_ACPX").expect("PIPEWRIGHT_ACPX names no program: run scripts/test");
+    let mut acpx = Command::new(program);
+    acpx.arg("--agent").arg(format!("{} -- {agent}", binary("agent-acp").display())).arg("--cwd").arg(folder);
+    acpx.args(["--ttl", kept]).env("HOME", folder).stdin(Stdio::null());
     acpx.env_remove("PIPEWRIGHT_FOREGROUND").env_remove("PIPEWRIGHT_APPROVALS");
     acpx
 }

@@ -1,6 +1,6 @@
 //! `agent-acp`, as an editor uses it. Every message of both sides is held against the schema of ACP.
 
-mod acpx;
+pub mod acpx;
 mod faults;
 mod permissions;
 mod schema;

@@ -1,7 +1,5 @@
 //! `agent-chat`: with the real agent-loop and hitl-gate, a model that follows a script, and a world that does as it is asked.
 
-#[cfg(feature = "browser")]
-mod acceptance;
 mod lines;
 mod terminal;
 
@@ -10,13 +8,13 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// A folder with a script of the model's, and rules by which each call of `echo` is held.
-struct Place {
-    folder: tempfile::TempDir,
+pub struct Place {
+    pub folder: tempfile::TempDir,
 }
 
 impl Place {
     /// Each line is a turn of the model's: see tests/stand_in/model.rs.
-    fn new(script: &[&str]) -> Place {
+    pub fn new(script: &[&str]) -> Place {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("script"), script.join("\n")).unwrap();
         let rules = "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"echo\"\n";
@@ -24,7 +22,7 @@ impl Place {
         Place { folder }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -39,13 +37,13 @@ impl Place {
     }
 
     /// The command of the model side.
-    fn model(&self) -> String {
+    pub fn model(&self) -> String {
         let words = [example("stand-in-model"), self.path("script"), self.path("requests")];
         words.map(|word| format!("'{}'", word.display())).join(" ")
     }
 
     /// What the model was asked.
-    fn requests(&self) -> String {
+    pub fn requests(&self) -> String {
         std::fs::read_to_string(self.path("requests")).unwrap_or_default()
     }
 }

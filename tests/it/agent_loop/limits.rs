@@ -12,7 +12,7 @@ fn a_run_ends_at_its_steps_with_a_report() {
     let place = Place::new(&script.each_ref().map(String::as_str));
     let run = place.run(&["--goal", "g", "--max-steps", "2"], "");
     let last = run.last();
-    assert_eq!((run.status, &last["outcome"]), (Some(1), &"limit".into()));
+    assert_eq!((run.status, &last["outcome"], &last["limit"]), (Some(1), &"limit".into(), &"steps".into()));
     assert_eq!(last["content"], "stopped: the limit of 2 steps is reached\nI did two of three.");
     let requests = place.requests();
     assert_eq!((requests.len(), &requests[2]["tool_choice"]), (3, &"none".into()));
@@ -80,7 +80,7 @@ fn a_deadline_ends_a_run_that_waits() {
     let place = Place::new(&[r#"{"calls":[{"tool_name":"wait","arguments":{}}]}"#]);
     let run = place.run(&["--goal", "g", "--deadline", "0.5"], "");
     let last = run.last();
-    assert_eq!((run.status, &last["outcome"]), (Some(124), &"limit".into()));
+    assert_eq!((run.status, &last["outcome"], &last["limit"]), (Some(124), &"limit".into(), &"time".into()));
     assert!(last["content"].as_str().unwrap().contains("the limit of 0.5 s"), "{last}");
 }
 

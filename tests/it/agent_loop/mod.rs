@@ -10,7 +10,7 @@ mod person;
 mod resumed;
 mod runs;
 #[cfg(feature = "browser")]
-mod sites;
+pub mod sites;
 mod terminal;
 mod worlds;
 

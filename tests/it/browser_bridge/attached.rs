@@ -12,11 +12,11 @@ const PAGES: &[(&str, &str)] = &[
 ];
 
 /// The person's browser; it ends with the test.
-struct Theirs(Child);
+pub struct Theirs(Child);
 
 impl Theirs {
     /// Starts it with this profile, at this page; done when it can be attached to.
-    fn start(profile: &Path, url: &str) -> Theirs {
+    pub fn start(profile: &Path, url: &str) -> Theirs {
         let _ = std::fs::remove_file(profile.join("DevToolsActivePort"));
         let mut chromium = Command::new("chromium");
         chromium.args(["--remote-debugging-port=0", "--headless", "--disable-gpu", "--no-sandbox", "--no-first-run"]);

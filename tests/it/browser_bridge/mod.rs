@@ -1,7 +1,7 @@
 //! `browser-bridge`: with a program that stands in for a browser (`tests/stand_in/browser.rs`) where a fault is needed that a real one
 //! does not have, and with Chromium.
 
-mod attached;
+pub mod attached;
 mod calls;
 mod documented;
 mod faults;

@@ -1,68 +1,9 @@
-//! The list of acceptance of the original plan, played at a terminal: a page opened by hand, a task, ordinary clicks without questions, a
-//! payment that is rejected and then approved, a login by hand, ten steps with a summary and feedback, and the end. In Chromium; the model
-//! follows a script.
+//! At a terminal, with `agent-chat`.
 
-use super::Place;
-use crate::browser_bridge::serve_with;
+use super::{script, shop};
+use crate::agent_chat::Place;
 use crate::process::{binary, command};
 use rexpect::session::{PtySession, spawn_command};
-
-fn page(title: &str, body: &str) -> Option<String> {
-    let body = format!("<!doctype html><title>{title}</title>{body}");
-    Some(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
-}
-
-/// A shop that wants a login before it takes money.
-fn shop() -> String {
-    let pay = "<form action=/paid><button>Pay now</button></form>";
-    serve_with(move |path| match path {
-        "/" => page("Shop", "<a href=/lamp>Lamp</a><a href=/about>About</a>"),
-        "/lamp" => page("Lamp", "<form action=/basket><button>Add to cart</button></form>"),
-        "/basket?" => page(
-            "Basket",
-            "<p>1 lamp<form action=/checkout><input name=user aria-label=User><button>Log in</button></form>",
-        ),
-        "/checkout?user=ada" => page("Checkout", &format!("<p>1 lamp for ada{pay}")),
-        "/paid?" => page(
-            "Paid",
-            "<button onclick='document.title = `Paid, ${++n} stars`'>Add a star</button><script>let n = 0</script>",
-        ),
-        _ => None,
-    })
-}
-
-/// A turn that acts on an element.
-fn act(element: &str) -> String {
-    format!(
-        r#"{{"text":"I take {element}.","calls":[{{"tool_name":"browser_overlay_act","arguments":{{"index":"@{element}"}}}}]}}"#
-    )
-}
-
-/// A turn with a call of the loop's own.
-fn own(tool: &str, arguments: &str) -> String {
-    format!(r#"{{"calls":[{{"tool_name":"{tool}","arguments":{arguments}}}]}}"#)
-}
-
-fn script() -> Vec<String> {
-    let mut script = vec![
-        own("assistant_plan", r#"{"steps":["Find the lamp","Pay it","Rate the shop"]}"#),
-        act("link Lamp"),
-        act("button Add to cart"),
-        own("assistant_need_user", r#"{"what":"Please log in as ada."}"#),
-        act("button Pay now"),
-        own("assistant_ask", r#"{"question":"You rejected the payment. Shall I pay?"}"#),
-        act("button Pay now"),
-    ];
-    // Ten calls for one message, with the payment.
-    script.extend((0..9).map(|_| act("button Add a star")));
-    script.push(r#"{"text":"I have paid and given 9 stars. Shall I go on?"}"#.to_owned());
-    script.push(act("button Add a star"));
-    script.push(own(
-        "assistant_done",
-        r#"{"reason":"The lamp is paid, and the shop has **10** stars.","evidence":"10 stars"}"#,
-    ));
-    script
-}
 
 struct Seat(PtySession);
 
@@ -82,8 +23,8 @@ impl Seat {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn the_list_of_the_original_plan() {
-    let script = script();
+fn the_list_at_a_terminal() {
+    let script = script(false);
     let place = Place::new(&script.iter().map(String::as_str).collect::<Vec<_>>());
     let url = shop();
     let mut chat = command("agent-chat");
