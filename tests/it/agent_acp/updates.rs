@@ -69,23 +69,30 @@ fn of_what_is_streamed_without_end_only_a_part_is_kept_to_recognise_it() {
 
 #[test]
 fn a_turn_ends_for_the_reason_that_the_agent_gives() {
-    let end = |outcome: &str, content: &str| {
-        let last = json!({"type": "final", "outcome": outcome, "content": content, "usage": {}, "steps": 1, "denied": 0, "exit_status": 0});
+    let end = |outcome: &str, limit: Option<&str>, content: &str| {
+        let last = json!({"type": "final", "outcome": outcome, "limit": limit, "content": content, "usage": {}, "steps": 1, "denied": 0, "exit_status": 0});
         updates(&[RUNNING, &last.to_string(), IDLE])
     };
-    for (outcome, content, stop, said) in [
-        ("done", "Yes.", StopReason::EndTurn, Some("Yes.")),
+    for (outcome, limit, content, stop, said) in [
+        ("done", None, "Yes.", StopReason::EndTurn, Some("Yes.")),
         (
             "limit",
+            Some("steps"),
             "stopped: the limit of 5 steps is reached",
             StopReason::MaxTurnRequests,
             Some("stopped: the limit of 5 steps is reached"),
         ),
-        ("limit", "stopped: 900 tokens\nall of it", StopReason::MaxTokens, Some("stopped: 900 tokens\nall of it")),
-        ("cancelled", "", StopReason::Cancelled, None),
-        ("failed", "no model", StopReason::EndTurn, Some("Failed: no model")),
+        (
+            "limit",
+            Some("tokens"),
+            "stopped: 900 tokens\nall of it",
+            StopReason::MaxTokens,
+            Some("stopped: 900 tokens\nall of it"),
+        ),
+        ("cancelled", None, "", StopReason::Cancelled, None),
+        ("failed", None, "no model", StopReason::EndTurn, Some("Failed: no model")),
     ] {
-        let (updates, stopped) = end(outcome, content);
+        let (updates, stopped) = end(outcome, limit, content);
         assert_eq!(stopped, Some(stop), "{outcome}");
         let chunks = of_kind(&updates, "agent_message_chunk");
         assert_eq!(chunks.first().map(|chunk| chunk["content"]["text"].as_str().unwrap()), said);
