@@ -24,6 +24,7 @@ pub mod output;
 pub mod peer;
 pub mod private;
 pub mod progress;
+pub mod raw_stdin;
 pub mod regular;
 pub mod report;
 pub mod rotation;
@@ -34,7 +35,7 @@ pub mod stage;
 pub mod tail;
 pub mod terminal;
 mod terminal_lock;
-pub mod terminal_mode;
+mod terminal_mode;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -5,6 +5,7 @@ use super::terminal::printable;
 use std::fmt::{self, Display};
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How a command ended; the same numbers in every command.
@@ -76,7 +77,6 @@ impl Display for Failure {
 ///
 /// The first [`Report::SHOWN`] faults are shown, the rest counted, so that a broken gigabyte doesn't print one; and so are notes
 /// about what the input may repeat.
-#[derive(Debug)]
 pub struct Report {
     command: &'static str,
     quiet: bool,
@@ -86,6 +86,16 @@ pub struct Report {
     finished: AtomicBool,
     /// The cursor stands behind a line of [`Report::progress`].
     in_progress: AtomicBool,
+    /// What takes lines in place of stderr.
+    diverted: OnceLock<Divert>,
+}
+
+type Divert = Box<dyn Fn(&str) + Send + Sync>;
+
+impl fmt::Debug for Report {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Report of {}", self.command)
+    }
 }
 
 /// Goes to the beginning of the line, and removes what stands there.
@@ -105,12 +115,19 @@ impl Report {
             failed: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             in_progress: AtomicBool::new(false),
+            diverted: OnceLock::new(),
         }
     }
 
     /// The name of the command.
     pub fn command(&self) -> &'static str {
         self.command
+    }
+
+    /// Has `print` take each line, printable and without a line feed, in place of stderr: a terminal that is drawn on shows them where they fit.
+    pub fn divert(&self, print: impl Fn(&str) + Send + Sync + 'static) {
+        // The first one stays.
+        let _ = self.diverted.set(Box::new(print));
     }
 
     /// Something was refused, lost or failed, and the run goes on: told, and the exit status will tell.
@@ -153,6 +170,9 @@ impl Report {
     pub fn say(&self, message: impl Display) {
         let line = format!("{}: {message}", self.command);
         let line = printable(&line);
+        if let Some(print) = self.diverted.get() {
+            return print(&line);
+        }
         let before = if self.in_progress.swap(false, Ordering::Relaxed) { CLEARED } else { "" };
         let _ = std::io::stderr().write_all(format!("{before}{line}\n").as_bytes());
     }

@@ -164,6 +164,12 @@ pub fn width(of: impl AsFd) -> usize {
     own.filter(|&width| width > 0).or_else(asked).unwrap_or(80)
 }
 
+/// The rows of what may be a terminal; 24 where it does not say.
+pub fn height(of: impl AsFd) -> usize {
+    let own = terminal_size::terminal_size_of(of).map(|(_, height)| usize::from(height.0));
+    own.filter(|&height| height > 0).unwrap_or(24)
+}
+
 /// Holds back signals of the terminal, for this thread and those it starts.
 fn hold(signals: &[Signal]) {
     // It fails only for a wrong `how`, which is nix's.

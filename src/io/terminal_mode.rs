@@ -39,13 +39,6 @@ impl TerminalMode {
         }
     }
 
-    /// Changes our settings. A terminal that refuses has gone.
-    pub(super) fn change(&self, change: impl FnOnce(&mut Termios)) {
-        let mut ours = self.ours.clone();
-        change(&mut ours);
-        let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &ours);
-    }
-
     /// Gives a program that has the terminal for a while the settings that were there before. A terminal that refuses has gone.
     pub(super) fn suspend(&self) {
         let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.before);
@@ -70,25 +63,6 @@ impl Drop for TerminalMode {
     fn drop(&mut self) {
         restore(&self.tty, &self.before);
         self.terminal.restore();
-    }
-}
-
-/// The settings of the terminal that stdin is, for who has a library change them.
-#[derive(Debug)]
-pub struct TerminalState(Termios);
-
-impl TerminalState {
-    /// As they are now.
-    ///
-    /// # Errors
-    /// Where stdin is no terminal.
-    pub fn of_stdin() -> io::Result<TerminalState> {
-        Ok(TerminalState(tcgetattr(io::stdin())?))
-    }
-
-    /// Puts them back. A terminal that refuses has gone.
-    pub fn restore(&self) {
-        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &self.0);
     }
 }
 

@@ -146,8 +146,18 @@ impl Session {
                 Ok(())
             }
             Some("agent_chain_update") => self.take_chain(&fields),
+            // The agent has answered a message without working on it, or has not taken it.
+            Some("error") => {
+                self.unread = 0;
+                Ok(())
+            }
+            Some("assistant_message") if self.state == State::Idle && fields.get("request_id").is_none() => {
+                self.unread = 0;
+                Ok(())
+            }
             Some("final") => {
                 self.unread = 0;
+                self.state = State::Idle;
                 let open = std::mem::take(&mut self.calls);
                 let is_done = fields.text("outcome").as_deref() == Some("done");
                 // A call that was given up may still have a result.

@@ -2,7 +2,7 @@
 
 use super::command::Mode;
 use super::display::Display;
-use super::questions::{Held, ToolQuestion};
+use super::questions::{Answered, Held, ToolQuestion};
 use super::style::Style;
 use super::transcript::Transcript;
 use super::view::{View, call_line, cut};
@@ -30,6 +30,13 @@ pub struct Chat {
     pub gates: Gates,
     /// The call that the person is asked about.
     pub held: Option<Held>,
+    /// Those that the person has answered, until their gates have taken that.
+    pub answered: Vec<Answered>,
+    /// So many questions were shown, and when the last one was.
+    pub question: u64,
+    pub asked_at: Option<Instant>,
+    /// The number of the question that was shown when the line was begun that is carried out.
+    pub typed_for: u64,
     /// What tools ask: the person is asked the first.
     pub asked: VecDeque<ToolQuestion>,
     /// The tools that can be called; none before the agent has listed them.
@@ -42,6 +49,13 @@ pub struct Chat {
     pub turn: Option<(Instant, usize)>,
     /// Until then the agent may list its tools; none where it has, or has not done so in time.
     pub starting_until: Option<Instant>,
+    /// When the agent has closed its stdout or its stdin.
+    pub closed_at: Option<Instant>,
+    /// What is printed last.
+    pub farewell: String,
+    /// When what changes in place was drawn, and whether text was printed since.
+    pub drawn_at: Option<Instant>,
+    pub has_printed: bool,
     /// When the spinner turns.
     pub next_tick: Option<Instant>,
     /// It was asked to stop.
@@ -86,16 +100,22 @@ impl Chat {
         out.add_line(Side::Far, record);
     }
 
+    /// Prints text that ends with a line feed.
+    pub fn print(&mut self, text: &str, out: &mut Out) {
+        self.has_printed = true;
+        self.display.print(text, out);
+    }
+
     /// Prints text that ends with a line feed, and keeps it for `/save`.
     pub fn say(&mut self, text: String, out: &mut Out) {
-        self.display.print(&text, out);
+        self.print(&text, out);
         self.transcript.add(super::style::unstyled(&text));
     }
 
     /// Prints a message of the chat's own.
     pub fn note(&mut self, text: &str, out: &mut Out) {
         let text = self.view.lines(Style::Dim, text);
-        self.display.print(&text, out);
+        self.print(&text, out);
     }
 
     /// Prints why something was not done; without a terminal, on stderr.
@@ -103,7 +123,7 @@ impl Chat {
         match self.display.is_terminal() {
             true => {
                 let text = self.view.lines(Style::Bad, why);
-                self.display.print(&text, out);
+                self.print(&text, out);
             }
             false => self.report.fault(format_args!("stdin:{}", self.line_number), why),
         }
@@ -227,7 +247,7 @@ impl Chat {
             State::Running => self.begin_turn(),
             State::Confirm => {}
             State::Manual => {
-                self.note("do it yourself, then write that it is done", out);
+                self.note("write a message when it is done", out);
                 self.end_turn(out);
             }
             State::Idle | State::Question => self.end_turn(out),
@@ -269,6 +289,10 @@ impl Chat {
         // A call that was given up may have no result.
         self.open.retain(|_, call| call.is_own);
         let is_said = content.trim() == self.said.trim();
+        if !self.asked.is_empty() && self.open.is_empty() {
+            self.asked.clear();
+            self.note("the tool's question is withdrawn", out);
+        }
         match outcome.as_str() {
             "done" if is_said => {}
             "done" => self.say(self.view.text(&content), out),
@@ -279,13 +303,15 @@ impl Chat {
 
     /// Whether the person has to wait for the agent.
     pub fn is_working(&self) -> bool {
-        if let Some(held) = &self.held {
-            return held.is_answered;
-        }
-        if !self.asked.is_empty() {
+        if self.held.is_some() || !self.asked.is_empty() {
             return false;
         }
-        if self.starting_until.is_some() {
+        self.is_busy()
+    }
+
+    /// Whether something is under way, also where the person is asked.
+    pub fn is_busy(&self) -> bool {
+        if self.starting_until.is_some() || !self.answered.is_empty() {
             return true;
         }
         let works = matches!(self.session.state(), State::Running | State::Confirm);
@@ -293,20 +319,24 @@ impl Chat {
     }
 
     /// The lines that change in place: what is being written, the plan, what is done.
-    pub fn live(&self, columns: usize) -> Vec<String> {
+    pub fn live(&self, columns: usize, rows: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.is_working() {
             return lines;
         }
         let columns = columns.saturating_sub(1);
+        // The last row stays free, and one is for what is done.
+        let rows = rows.saturating_sub(2);
         let unstyled = View { styles: super::style::Styles { color: false }, ..self.view };
         let written = unstyled.text(&self.streamed);
-        let newest = written.lines().rev().take(WRITTEN).collect::<Vec<_>>();
-        lines.extend(newest.into_iter().rev().map(|line| cut(line, columns.saturating_sub(1))));
         let plan = self.view.plan(self.session.plan(), columns);
-        if plan.len() <= PLANNED {
-            lines.extend(plan);
-        }
+        let planned = plan.len().min(PLANNED).min(rows);
+        let newest = written.lines().rev().take(WRITTEN.min(rows - planned)).collect::<Vec<_>>();
+        lines.extend(newest.into_iter().rev().map(|line| cut(line, columns.saturating_sub(1))));
+        // Of a long plan, the steps around the one that is under way.
+        let running = self.session.plan().iter().position(|step| step.status == "running").unwrap_or(0);
+        let first = running.saturating_sub(planned / 2).min(plan.len() - planned);
+        lines.extend(plan.into_iter().skip(first).take(planned));
         lines.push(self.view.styles.paint(Style::Dim, &cut(&self.activity(), columns.saturating_sub(1))));
         lines
     }

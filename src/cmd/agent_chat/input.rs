@@ -6,6 +6,7 @@ use super::questions::Said;
 use super::style::Style;
 use super::terminal::{Input, Wanted};
 use super::view::{call_line, cut};
+use crate::cmd::options::TOO_LONG;
 use crate::io::report::{Failure, Status};
 use crate::io::stage::Out;
 use crate::json::Object;
@@ -25,11 +26,19 @@ impl Chat {
     /// The terminal has gone.
     pub fn take_input(&mut self, input: Input, out: &mut Out) -> Result<(), Failure> {
         match input {
-            Input::Line(line) => self.take_line(&line, out),
+            Input::Line { text, question } => {
+                self.typed_for = question;
+                self.take_line(&text, out);
+            }
             Input::Interrupt => self.interrupt(out),
+            Input::End if self.held.is_some() => self.note("a call is held: /yes or /no", out),
             Input::End => out.stop(self.report.finish()),
             Input::Typing => {}
-            Input::Edited(edited) => _ = self.say_about_call(Said::Draft(edited), out),
+            Input::Edited { text, question } => {
+                if !self.say_about_call(Said::Draft(text, question), out) {
+                    self.note("nothing was changed: the question that was edited is withdrawn", out);
+                }
+            }
             Input::Gone(why) => return Err(Failure::new(Status::Fault, why)),
         }
         Ok(())
@@ -37,9 +46,13 @@ impl Chat {
 
     /// Takes a line that was typed.
     pub fn take_line(&mut self, line: &str, out: &mut Out) {
-        if !line.trim().is_empty() {
-            self.transcript.add(format!("{}> {}\n", self.mode.name(), line.trim()));
-        }
+        let kept = match read(line, self.mode) {
+            Typed::Nothing => String::new(),
+            // It may be a secret.
+            Typed::Command(Command::Answer | Command::Edit, _) => format!("{}> (an answer)\n", self.mode.name()),
+            _ => format!("{}> {}\n", self.mode.name(), line.trim()),
+        };
+        self.transcript.add(kept);
         match read(line, self.mode) {
             Typed::Nothing => {}
             Typed::Command(command, rest) => self.carry_out(command, rest, out),
@@ -60,13 +73,24 @@ impl Chat {
         }
     }
 
+    /// Whether a record is one that the agent would read, as far as is known here; says so where it is not.
+    fn fits(&mut self, record: &str, out: &mut Out) -> bool {
+        let fits = record.len() <= self.limits.max_line;
+        if !fits {
+            self.complain(TOO_LONG, out);
+        }
+        fits
+    }
+
     fn send_message(&mut self, text: &str, out: &mut Out) {
         if self.held.is_some() {
             self.note("the held call still waits: /yes, /no or /edit", out);
         }
         let record = Object::default().text("type", "user_message").text("content", text).text("role", "user").end();
-        self.send(&record, out);
-        self.begin_turn();
+        if self.fits(&record, out) {
+            self.send(&record, out);
+            self.begin_turn();
+        }
     }
 
     fn make_call(&mut self, call: &Call, out: &mut Out) {
@@ -79,8 +103,11 @@ impl Chat {
                 .complain(&format!("there is no tool {:?}; {near} (/chat switches to messages)", call.tool), out);
         }
         let call_id = self.next_call_id();
-        self.begin_call(call_id.clone(), call_line(&call.tool, &call.arguments), true);
-        self.send(&call.record(&call_id), out);
+        let record = call.record(&call_id);
+        if self.fits(&record, out) {
+            self.begin_call(call_id, call_line(&call.tool, &call.arguments), true);
+            self.send(&record, out);
+        }
     }
 
     fn carry_out(&mut self, command: Command, rest: &str, out: &mut Out) {
@@ -90,6 +117,8 @@ impl Chat {
             Command::Cmd => self.switch(Mode::Cmd, out),
             Command::Exit if self.mode == Mode::Chat => self.switch(Mode::Cmd, out),
             Command::Exit => out.stop(self.report.finish()),
+            Command::Yes | Command::No | Command::Edit | Command::Always | Command::Show | Command::Answer
+                if !self.is_in_time(out) && (self.held.is_some() || !self.asked.is_empty()) => {}
             Command::Yes => self.answer_call(&line("/yes"), out),
             Command::No if self.held.is_none() && self.decline_tool(out) => {}
             Command::No => self.answer_call(&line("/no"), out),
@@ -97,19 +126,19 @@ impl Chat {
             Command::Always => self.answer_call("/always", out),
             Command::Show => self.answer_call("/show", out),
             Command::Answer => self.answer_tool(rest, out),
-            Command::Stop if self.is_working() || self.held.is_some() => self.stop_turn(out),
+            Command::Stop if self.is_busy() => self.stop_turn(out),
             Command::Stop => self.note("nothing is under way", out),
             Command::Plan if self.session.plan().is_empty() => self.note("there is no plan", out),
             Command::Plan => self.print_plan(out),
             Command::Steps if self.transcript.count == 0 => self.note("no call was made", out),
             Command::Steps => {
                 let calls = self.transcript.calls();
-                self.display.print(&calls, out);
+                self.print(&calls, out);
             }
             Command::Tools => self.list_tools(rest, out),
             Command::Status => {
                 let status = self.view.lines(Style::Plain, &self.status());
-                self.display.print(&status, out);
+                self.print(&status, out);
             }
             Command::Save if rest.is_empty() => self.complain("/save FILE: name a file", out),
             Command::Save => match self.transcript.save(Path::new(rest)) {
@@ -118,7 +147,7 @@ impl Chat {
             },
             Command::Help => {
                 let help = help();
-                self.display.print(&help, out);
+                self.print(&help, out);
             }
         }
     }
@@ -156,24 +185,26 @@ impl Chat {
     fn interrupt(&mut self, out: &mut Out) {
         let now = Instant::now();
         let is_second = self.interrupted.replace(now).is_some_and(|before| before + TWICE > now);
-        let has_something = self.is_working() || self.held.is_some();
-        if self.is_stopping || !has_something && is_second {
+        if is_second || self.is_stopping {
             out.stop(self.report.finish());
-        } else if has_something {
+        } else if self.is_busy() && self.starting_until.is_none() {
             self.stop_turn(out);
         } else {
-            self.note("Ctrl-C once more ends", out);
+            self.note("press Ctrl-C again to end", out);
         }
     }
 
-    /// Has the agent stop, and the person's own calls.
+    /// Has the agent stop, and the person's own calls; where the agent waits for the person, these alone.
     fn stop_turn(&mut self, out: &mut Out) {
-        for record in self.cancellations() {
-            self.send(&record, out);
+        let own = self.cancellations();
+        let is_waiting = matches!(self.session.state(), State::Manual | State::Question) && !self.session.has_unread();
+        self.is_stopping = true;
+        for record in &own {
+            self.send(record, out);
         }
+        while self.decline_tool(out) {}
         // A call that is held is withdrawn by its gate.
-        if self.session.state() != State::Idle || self.session.has_unread() {
-            self.is_stopping = true;
+        if own.is_empty() || !is_waiting {
             self.send(CANCEL, out);
         }
     }
@@ -188,7 +219,7 @@ impl Chat {
             true => self.note("there is no such tool", out),
             false => {
                 let text = self.view.lines(Style::Plain, &text);
-                self.display.print(&text, out);
+                self.print(&text, out);
             }
         }
     }
@@ -216,6 +247,7 @@ impl Chat {
         while !out.stopped() {
             let is_stop = |(_, line): &(u64, String)| line.trim() == "/stop";
             let next = match self.is_working() {
+                true if self.starting_until.is_some() => None,
                 true => self.lines.iter().position(is_stop).and_then(|at| self.lines.remove(at)),
                 false => self.lines.pop_front(),
             };

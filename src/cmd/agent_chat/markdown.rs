@@ -205,7 +205,8 @@ impl Page {
             if part.is_empty() {
                 continue;
             }
-            let part = printable(part).into_owned();
+            // What only joins or colours other characters is left out, where the rest would be shown as `?`.
+            let part = printable(&part.replace(['\u{fe0f}', '\u{200d}'], "")).into_owned();
             match self.words.last_mut().filter(|_| !self.begins_word) {
                 Some(word) => word.push((style, part)),
                 None => self.words.push(vec![(style, part)]),
@@ -217,7 +218,7 @@ impl Page {
     /// Text of a block of code: its lines stay as they are.
     fn code(&mut self, text: &str) {
         for line in text.lines() {
-            let line = self.styles.paint(Style::Code, &printable(line));
+            let line = self.styles.paint(Style::Code, &printable(&line.replace('\t', "    ")));
             self.line(&format!("    {line}"));
         }
     }

@@ -99,6 +99,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         true => {
             let history = folders::data().map(|folder| folder.join(HISTORY));
             let (terminal, inputs) = Terminal::open(history, limits)?;
+            report.divert(terminal.printer());
             (Display::Terminal(Box::new(terminal)), vec![OwnedFd::from(inputs).into()])
         }
         false => (Display::Lines, Vec::new()),
@@ -113,12 +114,20 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         session: Session::default(),
         gates,
         held: None,
+        answered: Vec::new(),
+        question: 0,
+        asked_at: None,
+        typed_for: 0,
         asked: VecDeque::new(),
         tools: None,
         open: BTreeMap::new(),
         own_calls: 0,
         turn: None,
         starting_until: None,
+        closed_at: None,
+        farewell: String::new(),
+        drawn_at: None,
+        has_printed: false,
         next_tick: None,
         is_stopping: false,
         interrupted: None,

@@ -21,17 +21,24 @@ use std::time::{Duration, Instant};
 /// There is one agent, with one session.
 pub const SESSION: usize = 0;
 
-/// For so long after a question has replaced another that the person had not answered, no answer is taken: it may be meant for the other.
+/// For so long after a question was shown, no answer is taken: it was typed before it could be read.
 const READING: Duration = Duration::from_millis(500);
+/// A gate takes an answer within this time, or has not taken it.
+const TAKEN: Duration = Duration::from_secs(5);
+
+const TOO_EARLY: &str = "ignored: this was typed before the question was shown";
 
 /// The call that the person is asked about.
 pub struct Held {
     nonce: String,
     gate: usize,
     dialogue: Dialogue,
-    /// Until the gate has taken the answer, or refused it.
-    pub is_answered: bool,
-    counts_from: Instant,
+}
+
+/// A question that the person has answered, and its gate has not settled.
+pub struct Answered {
+    held: Held,
+    since: Instant,
 }
 
 /// What a tool asks the person.
@@ -48,70 +55,114 @@ pub struct ToolQuestion {
 /// What the person says about the held call, as [`Dialogue`] reads it.
 pub enum Said<'a> {
     Line(&'a str),
-    Draft(Result<String, String>),
+    /// Of the question of this number.
+    Draft(Result<String, String>, u64),
 }
 
 impl Chat {
     /// Something has changed in the queue of the gates' questions.
     pub fn take_change(&mut self, change: Change, out: &mut Out) {
-        let is_shown = |chat: &Chat, nonce: &str| chat.held.as_ref().is_some_and(|held| held.nonce == nonce);
         match change {
-            Change::Asked if self.held.is_none() => self.ask_next(false, out),
-            Change::Settled(nonce, note) if is_shown(self, &nonce) => {
-                let was_answered = self.held.take().is_some_and(|held| held.is_answered);
-                if !was_answered {
+            Change::Asked => self.ask_next(out),
+            Change::Settled(nonce, note) => {
+                self.answered.retain(|answered| answered.held.nonce != nonce);
+                if self.held.take_if(|held| held.nonce == nonce).is_some() {
                     self.note(&note, out);
                 }
-                self.ask_next(!was_answered, out);
+                self.ask_next(out);
             }
-            Change::Refused(nonce, why) if is_shown(self, &nonce) => {
-                let next = self.held.as_mut().map(|held| {
-                    held.is_answered = false;
-                    held.dialogue.refused(&why)
-                });
-                self.go_on(next, out);
+            Change::Refused(nonce, why) => {
+                let Some(at) = self.answered.iter().position(|answered| answered.held.nonce == nonce) else { return };
+                let mut held = self.answered.remove(at).held;
+                if self.held.is_none() {
+                    let next = held.dialogue.refused(&why);
+                    self.held = Some(held);
+                    self.go_on(Some(next), out);
+                }
             }
-            _ => {}
+            Change::SecondQuestion | Change::Rules | Change::Nothing => {}
         }
     }
 
-    /// Shows the first question that is open. `replaces`: another was on the terminal until now, and not answered.
-    fn ask_next(&mut self, replaces: bool, out: &mut Out) {
+    /// Shows the first question that is open and not answered, unless one is shown.
+    fn ask_next(&mut self, out: &mut Out) {
+        if self.held.is_some() {
+            return;
+        }
         let queue = self.gates.queue(SESSION);
-        let Some(pending) = queue.get(0) else { return };
-        let (more, gate, question) = (queue.len() - 1, pending.gate, pending.question.clone());
+        let open = (0..queue.len()).filter_map(|place| queue.get(place));
+        let is_answered = |nonce: &str| self.answered.iter().any(|answered| answered.held.nonce == nonce);
+        let mut open = open.filter(|pending| !is_answered(&pending.question.nonce));
+        let Some(pending) = open.next() else { return };
+        let (more, gate, question) = (open.count(), pending.gate, pending.question.clone());
+        let asker = self.gates.describe(gate);
         let nonce = question.nonce.clone();
         let columns = if self.display.is_terminal() { width(std::io::stdout()) } else { 120 };
         let mut dialogue = Dialogue::new(&COMMANDS, question, self.view.styles.color, columns, self.limits);
         let next = dialogue.begin();
-        let now = Instant::now();
-        let counts_from = if replaces && self.display.is_terminal() { now + READING } else { now };
-        self.held = Some(Held { nonce, gate, dialogue, is_answered: false, counts_from });
-        if more > 0 {
-            self.note(&format!("({more} more calls wait)"), out);
+        self.held = Some(Held { nonce, gate, dialogue });
+        let more = if more > 0 { format!("; calls that wait as well: {more}") } else { String::new() };
+        if self.has_new_plan && self.display.is_terminal() {
+            self.print_plan(out);
         }
+        self.note(&format!("asked by {asker}{more}"), out);
+        self.number_question();
         self.go_on(Some(next), out);
         if self.has_input_ended && self.lines.is_empty() {
             self.reject_unanswered(out);
         }
     }
 
+    /// A question is shown.
+    fn number_question(&mut self) {
+        self.question += 1;
+        self.asked_at = Some(Instant::now());
+        if let Some(terminal) = self.display.terminal() {
+            terminal.ask(self.question);
+        }
+    }
+
+    /// Whether a line of the terminal's was begun after the question was shown, and not too soon for a person who has read it. Says so where it was not.
+    pub fn is_in_time(&mut self, out: &mut Out) -> bool {
+        let is_soon = self.asked_at.is_some_and(|at| at.elapsed() < READING);
+        let is_early = self.display.is_terminal() && (is_soon || self.typed_for != self.question);
+        if is_early && (self.held.is_some() || !self.asked.is_empty()) {
+            self.complain(TOO_EARLY, out);
+        }
+        !is_early
+    }
+
+    /// Gives up waiting for gates that do not take answers.
+    pub fn forget_untaken(&mut self, out: &mut Out) {
+        let before = self.answered.len();
+        self.answered.retain(|answered| answered.since.elapsed() < TAKEN);
+        if self.answered.len() < before {
+            self.note("a gate has not taken the answer", out);
+        }
+    }
+
+    /// When that is next.
+    pub fn untaken_at(&self) -> Option<Instant> {
+        self.answered.iter().map(|answered| answered.since + TAKEN).min()
+    }
+
     /// Nobody can answer any more.
     pub fn reject_unanswered(&mut self, out: &mut Out) {
-        if self.held.as_ref().is_some_and(|held| !held.is_answered) {
+        if self.held.is_some() {
             self.say_about_call(Said::Line("/no nobody is there to answer: the input of agent-chat has ended"), out);
         }
     }
 
     /// Takes what the person says about the held call; false where there is none.
     pub fn say_about_call(&mut self, said: Said<'_>, out: &mut Out) -> bool {
-        let Some(held) = self.held.as_mut().filter(|held| !held.is_answered) else { return false };
+        let Some(held) = &mut self.held else { return false };
         let next = match said {
-            Said::Line(_) if Instant::now() < held.counts_from => {
-                Next::Say("ignored: this question has just replaced another\n".to_owned() + held.dialogue.prompt())
-            }
             Said::Line(line) => held.dialogue.receive(line),
-            Said::Draft(edited) => held.dialogue.take_draft(edited.map(Edited::Text)),
+            Said::Draft(_, question) if question != self.question => {
+                self.note("nothing was changed: the question that was edited is withdrawn", out);
+                return true;
+            }
+            Said::Draft(edited, _) => held.dialogue.take_draft(edited.map(Edited::Text)),
         };
         self.go_on(Some(next), out);
         true
@@ -128,11 +179,15 @@ impl Chat {
             }
             Next::Edit => match &mut self.display {
                 Display::Lines => self.complain("/edit NAME=VALUE sets an argument; an editor needs a terminal", out),
-                Display::Terminal(terminal) => terminal.want(Wanted::Editor(held.dialogue.draft())),
+                Display::Terminal(terminal) => {
+                    terminal.want(Wanted::Editor { text: held.dialogue.draft(), question: self.question });
+                }
             },
             Next::Answer(record) => {
-                held.is_answered = true;
                 self.gates.send(held.gate, record.trim_end(), out);
+                let held = self.held.take().map(|held| Answered { held, since: Instant::now() });
+                self.answered.extend(held);
+                self.ask_next(out);
             }
         }
     }
@@ -170,6 +225,7 @@ impl Chat {
         let Some(asked) = self.asked.front() else { return };
         let shown = self.view.lines(Style::Bold, &asked.text);
         self.say(shown, out);
+        self.number_question();
     }
 
     /// A call has its result: what its tool has asked is open no more.
@@ -227,8 +283,8 @@ fn described(name: &str, property: &Value) -> String {
 /// The answer as a JSON object.
 fn content(answer: &str, properties: &[(String, Value)]) -> Result<String, String> {
     let words = match properties {
-        // One field needs no name.
-        [(name, _)] if !answer.is_empty() && !answer.starts_with(&format!("{name}=")) => {
+        // One field needs no name; what looks like another one is none.
+        [(name, _)] if !answer.is_empty() && !begins_with_name(answer) => {
             vec![format!("{name}={answer}")]
         }
         _ => shlex::split(answer).ok_or("a quotation mark is open")?,
@@ -246,6 +302,12 @@ fn content(answer: &str, properties: &[(String, Value)]) -> Result<String, Strin
         object = object.put_any(name, if is_text { quoted(value) } else { raw(&given, name) });
     }
     Ok(object.end())
+}
+
+/// Whether an answer begins with `NAME=`.
+fn begins_with_name(answer: &str) -> bool {
+    let name = answer.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
 }
 
 /// A field of an object as it is written.

@@ -1,12 +1,16 @@
 //! The stage: the person on the near side, the agent on the far side, and gates as clients.
 
 use super::chat::{Chat, TICK};
+use super::display::Display;
+use super::style::Style;
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Piece, text};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::io::terminal::width;
+use crate::io::terminal::{height, printable, width};
 use crate::record::ListTools;
+use std::io::stdout;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// A gate that holds a call asks here within this time, if it does at all.
@@ -15,8 +19,14 @@ const ASKED_HERE: Duration = Duration::from_secs(2);
 /// An agent that does not list its tools within this time never does.
 const LISTED: Duration = Duration::from_secs(10);
 
-/// So many lines of stdin may wait.
-const WAITING: usize = 64;
+/// So much of stdin may wait, in bytes, until the agent waits for the person.
+const WAITING: usize = 1 << 20;
+
+/// An agent that has closed its stdout ends within this time, or is ended.
+const ENDED: Duration = Duration::from_secs(2);
+
+/// What changes in place is drawn no sooner again.
+const DRAWN: Duration = Duration::from_millis(50);
 
 impl Chat {
     fn take(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
@@ -33,7 +43,7 @@ impl Chat {
             }
             Event::Piece(Side::FarError, Piece::Line(line)) => match self.display.is_terminal() {
                 true => self.note(&text(line.body()), out),
-                false => out.add_line(Side::FarError, &text(line.body())),
+                false => out.add_line(Side::FarError, &printable(&text(line.body()))),
             },
             Event::Piece(Side::Near, Piece::Line(line)) if out.near() == 0 => {
                 self.lines.push_back((line.number(), text(line.body()).into_owned()));
@@ -48,17 +58,26 @@ impl Chat {
                     self.take_input(input, out)?;
                 }
             }
+            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
+                self.closed_at = self.closed_at.or(Some(Instant::now()));
+                out.close_far();
+            }
             Event::Exited(status) => {
-                if !self.is_closing {
-                    self.note(&format!("the agent has ended: {}", describe(status)), out);
-                }
-                out.stop(if status.success() { self.report.finish() } else { Status::Child(exit_code(status)) });
+                self.take_exit(status, out);
             }
             Event::Due => {
-                self.starting_until = self.starting_until.filter(|until| *until > Instant::now());
-                if self.held.is_none() && self.held_elsewhere.is_some_and(|since| since.elapsed() >= ASKED_HERE) {
+                let now = Instant::now();
+                self.starting_until = self.starting_until.filter(|until| *until > now);
+                self.forget_untaken(out);
+                if self.held.is_none() && self.held_elsewhere.is_some_and(|since| since + ASKED_HERE <= now) {
                     self.held_elsewhere = None;
                     self.note("a gate holds a call, and asks somewhere else", out);
+                }
+                if self.closed_at.is_some_and(|at| at + ENDED <= now) {
+                    self.report_unread();
+                    self.farewell =
+                        self.view.lines(Style::Bad, "the agent has closed its stdin or stdout, and does not end");
+                    out.stop(Status::Lost);
                 }
             }
             event => {
@@ -71,37 +90,74 @@ impl Chat {
     }
 }
 
+impl Chat {
+    fn take_exit(&mut self, status: ExitStatus, out: &mut Out) {
+        if !self.is_closing {
+            self.farewell = self.view.lines(Style::Dim, &format!("the agent has ended: {}", describe(status)));
+        }
+        self.report_unread();
+        out.stop(if status.success() { self.report.finish() } else { Status::Child(exit_code(status)) });
+    }
+
+    /// Lines of stdin that wait are not carried out any more.
+    fn report_unread(&mut self) {
+        let unread = std::mem::take(&mut self.lines);
+        for (number, _) in unread.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
+            self.report.fault(format_args!("stdin:{number}"), "not taken: the agent has ended");
+        }
+    }
+
+    /// Draws what changes in place, not more often than a person sees.
+    fn draw(&mut self, out: &Out) {
+        let now = Instant::now();
+        let is_working = self.is_working();
+        if !is_working || self.drawn_at.is_none_or(|at| at + DRAWN <= now) || self.has_printed {
+            let lines = self.live(width(stdout()), height(stdout()));
+            if let Some(terminal) = self.display.terminal() {
+                terminal.show_live(lines);
+            }
+            self.drawn_at = Some(now);
+            self.has_printed = false;
+        }
+        let due = self.next_tick.filter(|tick| *tick > now).unwrap_or(now + TICK);
+        self.next_tick = is_working.then_some(due);
+        if !out.stopped() {
+            self.prompt();
+        }
+    }
+}
+
 impl Stage for Chat {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         self.take(event, out)?;
         self.take_waiting_lines(out);
+        if !self.is_busy() {
+            self.is_stopping = false;
+        }
         if self.display.is_terminal() {
-            let now = Instant::now();
-            let due = self.next_tick.filter(|tick| *tick > now).unwrap_or(now + TICK);
-            self.next_tick = self.is_working().then_some(due);
-            let lines = self.live(width(std::io::stdout()));
-            if let Some(terminal) = self.display.terminal() {
-                terminal.show_live(lines);
-            }
-            if !out.stopped() {
-                self.prompt();
-            }
+            self.draw(out);
         } else {
             out.choose_near(0);
-            out.hold_near(self.lines.len() > WAITING);
+            let waiting: usize = self.lines.iter().map(|(_, line)| line.len() + 1).sum();
+            out.hold_near(waiting > WAITING);
         }
         Ok(())
     }
 
     fn end(&mut self, _out: &Out) {
-        if let Some(terminal) = self.display.terminal() {
-            terminal.close();
+        let farewell = std::mem::take(&mut self.farewell);
+        match &mut self.display {
+            Display::Terminal(terminal) => terminal.close(&farewell),
+            Display::Lines if farewell.is_empty() => {}
+            Display::Lines => self.report.note(farewell.trim_end()),
         }
     }
 
     fn deadline(&self) -> Option<Instant> {
         let turns = self.next_tick;
         let elsewhere = self.held_elsewhere.filter(|_| self.held.is_none()).map(|since| since + ASKED_HERE);
-        turns.into_iter().chain(elsewhere).chain(self.starting_until).min()
+        let closed = self.closed_at.map(|at| at + ENDED);
+        let others = [elsewhere, self.starting_until, self.untaken_at(), closed];
+        turns.into_iter().chain(others.into_iter().flatten()).min()
     }
 }

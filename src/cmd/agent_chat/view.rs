@@ -119,7 +119,8 @@ pub fn cut(text: &str, room: usize) -> String {
     let mut used = 0;
     let mut shown = String::new();
     for character in text.chars() {
-        let character = if character == '\n' { ' ' } else { character };
+        // A tab's columns are not known here.
+        let character = if matches!(character, '\n' | '\t') { ' ' } else { character };
         used += character.width().unwrap_or(0).max(1);
         if used > room {
             shown.push('…');

@@ -14,6 +14,12 @@ impl Seat {
         self.0.flush().unwrap();
     }
 
+    /// Answers a question after reading it.
+    fn answers(&mut self, line: &str) {
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        self.types(line);
+    }
+
     /// What stands on the terminal up to this text, without its colours.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
@@ -45,7 +51,7 @@ fn the_list_at_a_terminal() {
     // Ordinary clicks without questions, up to the login.
     let shown = seat.sees("Please log in as ada.");
     assert!(!shown.contains("may this call pass?") && shown.contains("[>] Find the lamp"), "{shown}");
-    seat.sees("do it yourself, then write that it is done");
+    seat.sees("write a message when it is done");
     seat.sees("chat (answer)> ");
     // By hand, through the same world.
     seat.types("/cmd");
@@ -59,7 +65,7 @@ fn the_list_at_a_terminal() {
     // The person's own calls pass the same gates.
     seat.types("browser_press");
     seat.sees("(approve?)> ");
-    seat.types("/yes");
+    seat.answers("/yes");
     seat.sees("\"title\":\"Checkout\"");
     seat.sees("cmd (answer)> ");
     seat.types("/chat");
@@ -70,13 +76,13 @@ fn the_list_at_a_terminal() {
     assert!(!shown.contains("may this call pass?"), "{shown}");
     let question = seat.sees("chat (approve?)> ");
     assert!(question.contains("button \"Pay now\"") && question.contains("PAY: it may spend money"), "{question}");
-    seat.types("/no not yet");
+    seat.answers("/no not yet");
     seat.sees("You rejected the payment. Shall I pay?");
     seat.sees("chat (answer)> ");
     seat.types("Yes, pay now.");
     seat.sees("may this call pass?");
     seat.sees("chat (approve?)> ");
-    seat.types("/yes");
+    seat.answers("/yes");
     // After ten calls a summary, and an ordinary message goes on.
     seat.sees("I have paid and given 9 stars. Shall I go on?");
     seat.sees("chat (answer)> ");

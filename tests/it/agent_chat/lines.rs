@@ -3,6 +3,8 @@
 use super::{DONE, ECHO, Place};
 use crate::process::{Talk, binary, command, example, pipe};
 use nix::sys::signal::Signal;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 
@@ -83,8 +85,7 @@ fn a_question_and_manual_work_wait_for_a_message() {
     let (stdout, _, status) = of(&pipe(&mut place.chat(&["--chat"], &[]), b"Go.\nred\ndone\n"));
     assert_eq!(status, Some(0), "{stdout}");
     assert!(
-        stdout
-            .contains("Red or blue?\n  - red\n  - blue\nLog in, please.\ndo it yourself, then write that it is done\n"),
+        stdout.contains("Red or blue?\n  - red\n  - blue\nLog in, please.\nwrite a message when it is done\n"),
         "{stdout}"
     );
     assert!(place.requests().contains("The person says: red"));
@@ -171,6 +172,52 @@ fn a_message_is_stopped_by_slash_stop_and_the_end_of_the_agent_is_its_status() {
     let mut chat = command("agent-chat");
     let (_, stderr, status) = of(&pipe(chat.args(["--", "/no/such/agent"]), b""));
     assert!(status == Some(3) && stderr.contains("/no/such/agent"), "{status:?} {stderr}");
+}
+
+#[test]
+fn an_agent_that_says_no_more_is_ended_and_lines_that_it_did_not_take_are_faults() {
+    let mut chat = command("agent-chat");
+    let (_, stderr, status) =
+        of(&pipe(chat.args(["--chat", "--", "sh", "-c", "read -r tools; read -r one; exit 0"]), b"one\ntwo\n"));
+    assert!(status == Some(1) && stderr.contains("stdin:2: not taken: the agent has ended"), "{status:?} {stderr}");
+    let mut chat = command("agent-chat");
+    let (_, stderr, status) = of(&pipe(chat.args(["--", "sh", "-c", "exec >&-; sleep 60"]), b""));
+    assert!(status == Some(4) && stderr.contains("does not end"), "{status:?} {stderr}");
+}
+
+#[test]
+fn a_false_question_that_is_never_settled_hides_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("path");
+    let mut chat = command("agent-chat");
+    let agent = format!("read -r tools; echo \"$PIPEWRIGHT_APPROVALS\" >'{}'; cat >/dev/null", path.display());
+    let mut talk = Talk::start(chat.args(["--chat", "--", "sh", "-c", &agent]));
+    crate::process::eventually("the agent names the socket", || {
+        std::fs::read_to_string(&path).is_ok_and(|text| text.ends_with('\n'))
+    });
+    let socket = std::fs::read_to_string(&path).unwrap();
+    let ask = |tool: &str| {
+        let mut gate = UnixStream::connect(socket.trim_end()).unwrap();
+        let question = format!(
+            r#"{{"type":"status","status":"waiting_human","nonce":"{tool}","tool_name":"{tool}","arguments":{{}},"arguments_sha256":"x"}}"#
+        );
+        writeln!(gate, "{question}").unwrap();
+        gate
+    };
+    let first = ask("scroll");
+    let until = |talk: &mut Talk, text: &str| while !talk.hear().contains(text) {};
+    until(&mut talk, "asked by process");
+    until(&mut talk, "scroll");
+    let second = ask("pay");
+    talk.say("/yes");
+    until(&mut talk, "pay");
+    talk.say("/no");
+    let mut answer = String::new();
+    BufReader::new(second).read_line(&mut answer).unwrap();
+    assert!(answer.contains(r#""nonce":"pay","action":"reject""#), "{answer}");
+    drop(first);
+    talk.close();
+    talk.end();
 }
 
 #[test]

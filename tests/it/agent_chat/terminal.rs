@@ -24,6 +24,12 @@ impl Seat {
         self.person.flush().unwrap();
     }
 
+    /// Answers a question after reading it.
+    fn answers(&mut self, keys: &str) {
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        self.types(keys);
+    }
+
     /// What stands on the terminal up to this text.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
@@ -44,7 +50,7 @@ fn a_person_calls_completes_approves_edits_and_talks() {
     seat.types("ech\tn=5\r");
     seat.sees("may this call pass?");
     seat.sees("(approve?)> ");
-    seat.types("/yes\r");
+    seat.answers("/yes\r");
     seat.sees("{\"n\":5}");
     seat.types("/chat\r");
     seat.sees("chat> ");
@@ -53,12 +59,12 @@ fn a_person_calls_completes_approves_edits_and_talks() {
     seat.sees("thinking");
     seat.sees("[>] Look");
     seat.sees("(approve?)> ");
-    seat.types("/edit\r");
+    seat.answers("/edit\r");
     seat.sees("+ .n: 42");
     seat.types("/yes\r");
     seat.sees("may this call pass?");
     seat.sees("(approve?)> ");
-    seat.types("/no that is enough\r");
+    seat.answers("/no that is enough\r");
     seat.sees("It is \u{1b}[1mdone\u{1b}[0m.");
     seat.sees("chat> ");
     seat.types("/exit\r");
@@ -84,7 +90,7 @@ fn ctrl_c_stops_the_turn_and_a_second_one_ends() {
     // Where nothing is under way, the first one only says so.
     let mut seat = Seat::take(&place, &[]);
     seat.types("\u{3}");
-    seat.sees("Ctrl-C once more ends");
+    seat.sees("press Ctrl-C again to end");
     seat.types("\u{3}");
     seat.person.exp_eof().unwrap();
 }
@@ -113,7 +119,7 @@ fn secrets_and_answers_stay_out_of_the_history_and_several_lines_are_one_message
     seat.types("my password is: password=hunter2secret\r");
     seat.sees("It is ");
     seat.sees("chat> ");
-    seat.types("/answer zip=1234\r");
+    seat.answers("/answer zip=1234\r");
     seat.sees("no tool asks anything");
     seat.sees("chat> ");
     seat.types("\u{1b}[200~first\nsecond\u{1b}[201~");
@@ -193,4 +199,63 @@ fn an_answer_is_shown_while_it_is_written_and_then_once_as_a_whole() {
     assert!(after.contains("\u{1b}[1;36mLamps\u{1b}[0m"), "{after}");
     let rest = person.exp_string("chat> ").unwrap();
     assert!(!rest.contains("It is"), "{rest}");
+}
+
+#[test]
+fn what_was_typed_before_a_question_does_not_answer_it() {
+    let place = Place::new(&[r#"{"sleep_ms":700,"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
+    let mut seat = Seat::take(&place, &["--chat"]);
+    // In one write, and so in the line editor's buffer.
+    seat.types("Go.\r/yes\r");
+    seat.sees("may this call pass?");
+    seat.sees("ignored: this was typed before the question was shown");
+    // Begun while the agent works, and submitted long after the question is shown.
+    seat.answers("/no\r");
+    seat.sees("rejected");
+    let place = Place::new(&[r#"{"sleep_ms":900,"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
+    let mut seat = Seat::take(&place, &["--chat"]);
+    seat.types("Go.\r");
+    seat.sees("thinking");
+    seat.types("/y");
+    seat.sees("chat> /y");
+    seat.sees("may this call pass?");
+    seat.answers("es\r");
+    seat.sees("ignored: this was typed before the question was shown");
+    seat.sees("(approve?)> ");
+    seat.answers("/yes\r");
+    seat.sees("It is ");
+}
+
+#[test]
+fn whole_lines_blanks_and_split_characters_reach_the_agent_while_it_works() {
+    let place = Place::new(&[SLOW, SLOW, SLOW, SLOW, DONE, DONE]);
+    let mut seat = Seat::take(&place, &["--chat"]);
+    seat.types("Go.\r");
+    seat.sees("thinking");
+    seat.types("first line\r");
+    seat.sees("chat> first line");
+    seat.types(" /yes is a word\r");
+    seat.sees("chat>  /yes is a word");
+    // Half of a character, a byte that is none, and a sequence in the same write as text.
+    seat.person.send("caf\u{1b}[A").unwrap();
+    seat.person.flush().unwrap();
+    seat.sees("chat> caf");
+    seat.types("\u{e9}\r");
+    seat.sees("It is ");
+    for said in ["The person says: first line", "The person says: /yes is a word", "The person says: caf\u{e9}"] {
+        assert!(place.requests().contains(said), "{said}: {}", place.requests());
+    }
+}
+
+#[test]
+fn a_call_without_an_answer_does_not_hold_the_person() {
+    let place = Place::new(&[DONE]);
+    let mut seat = Seat::take(&place, &[]);
+    seat.types("wait\r");
+    seat.sees("step 1");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    seat.types("\u{3}");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    seat.types("\u{3}");
+    seat.person.exp_eof().unwrap();
 }

@@ -1,7 +1,9 @@
 //! Completion with Tab: commands, tools, and the names and values of arguments.
 
+use super::begun::Begun;
 use crate::cmd::agent_chat::command::{COMMANDS, Mode};
 use crate::io::lock;
+use crate::io::terminal::is_printable;
 use crate::record::OwnedTool;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::Highlighter;
@@ -20,6 +22,7 @@ pub struct Known {
 
 pub struct Completion {
     pub known: Arc<Mutex<Known>>,
+    pub begun: Arc<Begun>,
     pub files: FilenameCompleter,
 }
 
@@ -29,6 +32,12 @@ impl Highlighter for Completion {}
 
 impl Hinter for Completion {
     type Hint = String;
+
+    /// There are no hints; it is asked for them whenever the line changes.
+    fn hint(&self, line: &str, _at: usize, _context: &Context<'_>) -> Option<String> {
+        self.begun.change(line);
+        None
+    }
 }
 
 impl Completer for Completion {
@@ -60,7 +69,9 @@ fn candidates(line: &str, known: &Known) -> (usize, Vec<String>) {
     } else {
         Vec::new()
     };
-    (start, all.into_iter().filter(|candidate| candidate.starts_with(word)).collect())
+    // They stand on the terminal as they are.
+    let is_word = |candidate: &String| candidate.chars().all(|character| is_printable(character) && character != '\t');
+    (start, all.into_iter().filter(|candidate| candidate.starts_with(word) && is_word(candidate)).collect())
 }
 
 /// The arguments of a tool, `NAME=`; or, behind one, the values that its schema lists.
@@ -100,6 +111,8 @@ mod tests {
         assert_eq!(candidates("browser_act action=cl", &known).1, ["action=click", "action=clear"]);
         assert_eq!(candidates("browser_act new=t", &known).1, ["new=true"]);
         assert_eq!(candidates("/tools browser_o", &known).1, ["browser_open"]);
+        known.tools.push(tool("browser_open\u{1b}[2J"));
+        assert_eq!(candidates("browser_open", &known).1, ["browser_open"], "nothing steers the terminal");
         known.mode = Mode::Chat;
         assert!(candidates("brow", &known).1.is_empty(), "a message is not completed");
     }

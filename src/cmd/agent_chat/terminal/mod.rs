@@ -1,7 +1,9 @@
 //! A person at a terminal: a line that is edited while the agent waits, and what it does, in place, while it works. A thread reads the keys.
 
+mod begun;
 mod completion;
 mod keyboard;
+mod keys;
 mod screen;
 
 pub use completion::Known;
@@ -9,10 +11,12 @@ pub use completion::Known;
 use crate::cmd::agent_chat::command::Mode;
 use crate::io::lines::Limits;
 use crate::io::lock;
+use crate::io::raw_stdin::RawStdin;
 use crate::io::report::{Failure, Status};
-use crate::io::terminal_mode::TerminalState;
+use begun::Begun;
 use completion::Completion;
 use keyboard::{Keyboard, Order};
+use keys::Keys;
 use rustyline::completion::FilenameCompleter;
 use rustyline::history::FileHistory;
 use rustyline::{Config, Editor};
@@ -27,16 +31,16 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
-    /// A line was submitted; it may have line feeds, where it was pasted.
-    Line(String),
+    /// A line was submitted; it may have line feeds, where it was pasted. `question` is the number of the one that was shown when it was begun.
+    Line { text: String, question: u64 },
     /// Ctrl-C.
     Interrupt,
     /// Ctrl-D on an empty line.
     End,
     /// A key was struck while the agent worked: a line is edited now.
     Typing,
-    /// What the editor made of the text.
-    Edited(Result<String, String>),
+    /// What the person's editor made of the text, for the question of this number.
+    Edited { text: Result<String, String>, question: u64 },
     /// The terminal has gone, and why.
     Gone(String),
 }
@@ -48,21 +52,21 @@ pub enum Wanted {
     Line(String),
     /// Keys are watched: Ctrl-C stops the agent, others begin a line, after this prompt.
     Keys(String),
-    /// This text is edited in the person's own editor.
-    Editor(String),
+    /// This text is edited in the person's own editor, for the question of this number.
+    Editor { text: String, question: u64 },
 }
 
 pub struct Terminal {
-    screen: Arc<Mutex<Screen>>,
+    screen: Arc<Screen>,
     known: Arc<Mutex<Known>>,
+    raw: RawStdin,
+    begun: Arc<Begun>,
     orders: Sender<Order>,
     wake: PipeWriter,
     /// What the keyboard does, as far as it has said.
     doing: Option<Wanted>,
     /// How many inputs came from it.
     inputs: u64,
-    before: TerminalState,
-    keyboard: Option<Keyboard>,
 }
 
 impl Terminal {
@@ -74,28 +78,54 @@ impl Terminal {
         let system = |error: io::Error| Failure::new(Status::NotStarted, error);
         let line_editor =
             |error| Failure::new(Status::NotStarted, format_args!("the terminal cannot be used: {error}"));
-        let before = TerminalState::of_stdin().map_err(system)?;
-        let known = Arc::new(Mutex::new(Known { mode: Mode::Cmd, tools: Vec::new() }));
+        let (known, begun) = (Known { mode: Mode::Cmd, tools: Vec::new() }, Arc::new(Begun::default()));
+        let known = Arc::new(Mutex::new(known));
         let config = Config::builder().history_ignore_dups(true).map_err(line_editor)?.auto_add_history(false).build();
         let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(line_editor)?;
-        editor.set_helper(Some(Completion { known: Arc::clone(&known), files: FilenameCompleter::new() }));
-        let screen = Arc::new(Mutex::new(Screen::new(editor.create_external_printer().map_err(line_editor)?)));
-        let ((orders, to_do), (woken, wake), (inputs, input)) =
-            (channel(), io::pipe().map_err(system)?, io::pipe().map_err(system)?);
-        let keyboard = Keyboard::new(editor, history, limits, Arc::clone(&screen), to_do, woken, input);
-        let (doing, keyboard) = (None, Some(keyboard));
-        Ok((Terminal { screen, known, orders, wake, doing, inputs: 0, before, keyboard }, inputs))
+        let (known_there, begun_there) = (Arc::clone(&known), Arc::clone(&begun));
+        let files = FilenameCompleter::new();
+        editor.set_helper(Some(Completion { known: known_there, begun: begun_there, files }));
+        let screen = Screen::start(editor.create_external_printer().map_err(line_editor)?);
+        let (orders, to_do) = channel();
+        let ((woken, wake), (inputs, input)) = (io::pipe().map_err(system)?, io::pipe().map_err(system)?);
+        let raw = RawStdin::begin().map_err(system)?;
+        let keyboard = Keyboard {
+            editor,
+            history,
+            limits,
+            masker: keyboard::masker(),
+            screen: Arc::clone(&screen),
+            raw: raw.clone(),
+            begun: Arc::clone(&begun),
+            orders: to_do,
+            woken,
+            input,
+            keys: Keys::default(),
+            sent: 0,
+        };
+        std::thread::spawn(move || keyboard.run());
+        Ok((Terminal { screen, known, raw, begun, orders, wake, doing: None, inputs: 0 }, inputs))
+    }
+
+    /// What is printed past the stage, line by line.
+    pub fn printer(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let screen = Arc::clone(&self.screen);
+        move |line| screen.print(&format!("{line}\n"))
     }
 
     /// Prints text that stays; it ends with a line feed.
     pub fn print(&mut self, text: &str) {
-        // A terminal that has gone is noticed by the thread that reads it.
-        let _ = lock(&self.screen).print(text);
+        self.screen.print(text);
     }
 
     /// Shows lines that change in place.
     pub fn show_live(&mut self, lines: Vec<String>) {
-        let _ = lock(&self.screen).show_live(lines);
+        self.screen.show_live(lines);
+    }
+
+    /// A question is shown: lines that were begun before it do not answer it.
+    pub fn ask(&mut self, question: u64) {
+        self.begun.ask(question);
     }
 
     /// What is completed from.
@@ -113,12 +143,9 @@ impl Terminal {
 
     /// Has the keyboard do something. A line that is edited stays until it is submitted.
     pub fn want(&mut self, wanted: Wanted) {
-        if matches!(self.doing, Some(Wanted::Line(_) | Wanted::Editor(_))) || self.doing.as_ref() == Some(&wanted) {
+        let is_busy = matches!(self.doing, Some(Wanted::Line(_) | Wanted::Editor { .. }));
+        if is_busy || self.doing.as_ref() == Some(&wanted) {
             return;
-        }
-        // The first order starts the thread: one that was started before the signals were held back would die of them.
-        if let Some(keyboard) = self.keyboard.take() {
-            std::thread::spawn(move || keyboard.run());
         }
         self.doing = Some(wanted.clone());
         // The thread ends where the terminal has gone.
@@ -127,9 +154,9 @@ impl Terminal {
         }
     }
 
-    /// Puts the terminal back as it was: the thread may wait for a key with settings of its own.
-    pub fn close(&mut self) {
-        lock(&self.screen).close();
-        self.before.restore();
+    /// Puts the terminal back as it was, with the last text: the thread may wait for a key with settings of its own.
+    pub fn close(&mut self, last: &str) {
+        self.screen.close(last);
+        self.raw.restore();
     }
 }

@@ -1,0 +1,148 @@
+//! What a terminal sends while no line is edited.
+
+/// A key, or a paste.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Characters that are shown.
+    Text(String),
+    /// What was pasted; it may have line feeds.
+    Paste(String),
+    Enter,
+    /// Ctrl-C.
+    Interrupt,
+    Backspace,
+}
+
+/// Reads keys from bytes as they come: a character, a sequence or a paste may be split.
+#[derive(Debug, Default)]
+pub struct Keys {
+    unread: Vec<u8>,
+}
+
+const ESCAPE: u8 = 0x1b;
+const PASTE: &[u8] = b"\x1b[200~";
+const END_OF_PASTE: &[u8] = b"\x1b[201~";
+/// A paste that is longer is given in parts.
+const LONGEST_PASTE: usize = 4 << 20;
+
+impl Keys {
+    /// Takes bytes, and gives the keys that are whole. Others, such as arrows, are left out.
+    pub fn read(&mut self, bytes: &[u8]) -> Vec<Key> {
+        self.unread.extend_from_slice(bytes);
+        let mut keys = Vec::new();
+        while let Some((length, key)) = self.next() {
+            self.unread.drain(..length);
+            keys.extend(key);
+        }
+        keys
+    }
+
+    /// Whether a part of a key or a paste has come.
+    pub fn is_within(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    /// Gives up the part of a key that has come: an Esc alone, half a character.
+    pub fn forget(&mut self) {
+        self.unread.clear();
+    }
+
+    /// The next key, where it is whole, and its length in bytes.
+    fn next(&self) -> Option<(usize, Option<Key>)> {
+        let first = *self.unread.first()?;
+        match first {
+            ESCAPE => self.next_sequence(),
+            3 => Some((1, Some(Key::Interrupt))),
+            b'\r' | b'\n' => Some((1, Some(Key::Enter))),
+            8 | 0x7f => Some((1, Some(Key::Backspace))),
+            0..0x20 => Some((1, None)),
+            _ => self.next_text(),
+        }
+    }
+
+    fn next_text(&self) -> Option<(usize, Option<Key>)> {
+        let end = self.unread.iter().position(|byte| *byte < 0x20 || *byte == 0x7f).unwrap_or(self.unread.len());
+        let text = &self.unread[..end];
+        let whole = match std::str::from_utf8(text) {
+            Ok(text) => text.len(),
+            // A character that is not whole yet.
+            Err(error) if error.error_len().is_none() && end == self.unread.len() => error.valid_up_to(),
+            Err(error) => error.valid_up_to() + error.error_len().unwrap_or(text.len() - error.valid_up_to()),
+        };
+        let text = String::from_utf8_lossy(&text[..whole]);
+        let shown: String = text.chars().filter(|character| crate::io::terminal::is_printable(*character)).collect();
+        (whole > 0).then(|| (whole, Some(Key::Text(shown)).filter(|_| !text.is_empty())))
+    }
+
+    /// What begins with Esc (ECMA-48): a paste between marks, a control sequence, or a key with Alt.
+    fn next_sequence(&self) -> Option<(usize, Option<Key>)> {
+        if let Some(pasted) = self.unread.strip_prefix(PASTE) {
+            let end = memchr::memmem::find(pasted, END_OF_PASTE);
+            let end = end.or((pasted.len() > LONGEST_PASTE).then_some(pasted.len()))?;
+            let text = String::from_utf8_lossy(&pasted[..end]).replace("\r\n", "\n").replace('\r', "\n");
+            let is_kept = |character: &char| *character == '\n' || crate::io::terminal::is_printable(*character);
+            let length = (PASTE.len() + end + END_OF_PASTE.len()).min(self.unread.len());
+            return Some((length, Some(Key::Paste(text.chars().filter(is_kept).collect()))));
+        }
+        match *self.unread.get(1)? {
+            b'[' => {
+                let end = self.unread[2..].iter().position(|byte| (0x40..0x7f).contains(byte))?;
+                Some((end + 3, None))
+            }
+            b'O' => self.unread.get(2).map(|_| (3, None)),
+            ESCAPE => Some((1, None)),
+            _ => Some((2, None)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(text: &str) -> Key {
+        Key::Text(text.to_owned())
+    }
+
+    #[test]
+    fn keys_pastes_and_sequences_are_told_apart_however_they_are_split() {
+        let bytes = "ä\x1b[A b\r\x1b[200~x\ny\x1b[201~\x7f\x03\x1bOP\x1b[1;5Cc".as_bytes();
+        let expected =
+            [text("ä b"), Key::Enter, Key::Paste("x\ny".to_owned()), Key::Backspace, Key::Interrupt, text("c")];
+        // Texts that follow each other may come in one or in several.
+        let joined = |keys: Vec<Key>| {
+            keys.into_iter().fold(Vec::new(), |mut joined: Vec<Key>, key| {
+                match (joined.last_mut(), key) {
+                    (Some(Key::Text(before)), Key::Text(more)) => before.push_str(&more),
+                    (_, key) => joined.push(key),
+                }
+                joined
+            })
+        };
+        assert_eq!(joined(Keys::default().read(bytes)), expected);
+        let mut keys = Keys::default();
+        assert_eq!(joined(bytes.iter().flat_map(|byte| keys.read(&[*byte])).collect()), expected);
+    }
+
+    #[test]
+    fn a_byte_that_is_no_text_is_left_out_and_hurts_nothing_else() {
+        assert_eq!(
+            Keys::default().read(b"caf\xe9 x\r"),
+            [text("caf?"), text(" x"), Key::Enter].map(|key| match key {
+                Key::Text(text) => Key::Text(text.replace('?', "\u{fffd}")),
+                key => key,
+            })
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_nothing_is_read_for_ever(bytes: Vec<u8>) {
+            let mut keys = Keys::default();
+            keys.read(&bytes);
+            keys.forget();
+            prop_assert_eq!(keys.read(b"x"), [text("x")]);
+        }
+    }
+}
