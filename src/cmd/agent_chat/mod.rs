@@ -75,7 +75,7 @@ Examples:
     printf '/chat\\nPay the open invoice.\\n/yes\\n' | agent-chat -- agent-loop -m gemini/gemini-3-flash -- policy-check -- hitl-gate -- mcp-pipe -- SERVER
 
 Exit status:
-  0 all well; 1 a line of stdin was not taken, or a log could not be written; 2 usage; 3 the agent cannot be started; else that of the agent. See pipewright(7).";
+  0 all well; 1 a line of stdin was not taken, or a log could not be written; 2 usage; 3 the agent cannot be started; 4 it closed its output without ending; else that of the agent. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
