@@ -2,7 +2,7 @@
 
 use super::command::Mode;
 use super::display::Display;
-use super::questions::{Answered, Held, ToolQuestion};
+use super::questions::Asking;
 use super::style::Style;
 use super::transcript::Transcript;
 use super::view::{View, call_line, cut};
@@ -28,17 +28,7 @@ pub struct Chat {
     pub view: View,
     pub session: Session,
     pub gates: Gates,
-    /// The call that the person is asked about.
-    pub held: Option<Held>,
-    /// Those that the person has answered, until their gates have taken that.
-    pub answered: Vec<Answered>,
-    /// So many questions were shown, and when the last one was.
-    pub question: u64,
-    pub asked_at: Option<Instant>,
-    /// The number of the question that was shown when the line was begun that is carried out.
-    pub typed_for: u64,
-    /// What tools ask: the person is asked the first.
-    pub asked: VecDeque<ToolQuestion>,
+    pub asking: Asking,
     /// The tools that can be called; none before the agent has listed them.
     pub tools: Option<Vec<OwnedTool>>,
     /// The calls without a result, by id.
@@ -53,11 +43,7 @@ pub struct Chat {
     pub closed_at: Option<Instant>,
     /// What is printed last.
     pub farewell: String,
-    /// When what changes in place was drawn, and whether text was printed since.
-    pub drawn_at: Option<Instant>,
-    pub has_printed: bool,
-    /// When the spinner turns.
-    pub next_tick: Option<Instant>,
+    pub drawing: Drawing,
     /// It was asked to stop.
     pub is_stopping: bool,
     /// When Ctrl-C was pressed last where there was nothing to stop.
@@ -74,15 +60,32 @@ pub struct Chat {
     pub logs: Logs,
     pub limits: Limits,
     pub report: Arc<Report>,
-    /// Lines of stdin, with their numbers, that wait until the agent waits for the person.
-    pub lines: VecDeque<(u64, String)>,
-    /// The line of stdin that is carried out.
-    pub line_number: u64,
-    pub has_input_ended: bool,
-    /// stdin of the agent is closed: it ends by itself.
-    pub is_closing: bool,
+    pub script: Script,
     /// The agent has said that a gate holds a call, and no gate asks here.
     pub held_elsewhere: Option<Instant>,
+}
+
+/// When what changes in place is drawn.
+#[derive(Default)]
+pub struct Drawing {
+    /// When it was drawn last.
+    pub at: Option<Instant>,
+    /// Text was printed since, which has removed it.
+    pub is_due: bool,
+    /// When the spinner turns.
+    pub next: Option<Instant>,
+}
+
+/// What comes on stdin where that is no terminal.
+#[derive(Default)]
+pub struct Script {
+    /// Lines with their numbers, which wait until the agent waits for the person.
+    pub lines: VecDeque<(u64, String)>,
+    /// The line that is carried out.
+    pub number: u64,
+    pub has_ended: bool,
+    /// stdin of the agent is closed: it ends by itself.
+    pub is_closing: bool,
 }
 
 /// A call that has no result yet.
@@ -102,7 +105,7 @@ impl Chat {
 
     /// Prints text that ends with a line feed.
     pub fn print(&mut self, text: &str, out: &mut Out) {
-        self.has_printed = true;
+        self.drawing.is_due = true;
         self.display.print(text, out);
     }
 
@@ -125,7 +128,7 @@ impl Chat {
                 let text = self.view.lines(Style::Bad, why);
                 self.print(&text, out);
             }
-            false => self.report.fault(format_args!("stdin:{}", self.line_number), why),
+            false => self.report.fault(format_args!("stdin:{}", self.script.number), why),
         }
     }
 
@@ -289,8 +292,8 @@ impl Chat {
         // A call that was given up may have no result.
         self.open.retain(|_, call| call.is_own);
         let is_said = content.trim() == self.said.trim();
-        if !self.asked.is_empty() && self.open.is_empty() {
-            self.asked.clear();
+        if !self.asking.tools.is_empty() && self.open.is_empty() {
+            self.asking.tools.clear();
             self.note("the tool's question is withdrawn", out);
         }
         match outcome.as_str() {
@@ -303,7 +306,7 @@ impl Chat {
 
     /// Whether the person has to wait for the agent.
     pub fn is_working(&self) -> bool {
-        if self.held.is_some() || !self.asked.is_empty() {
+        if self.asking.held.is_some() || !self.asking.tools.is_empty() {
             return false;
         }
         self.is_busy()
@@ -311,7 +314,7 @@ impl Chat {
 
     /// Whether something is under way, also where the person is asked.
     pub fn is_busy(&self) -> bool {
-        if self.starting_until.is_some() || !self.answered.is_empty() {
+        if self.starting_until.is_some() || !self.asking.answered.is_empty() {
             return true;
         }
         let works = matches!(self.session.state(), State::Running | State::Confirm);

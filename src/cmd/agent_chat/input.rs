@@ -27,11 +27,11 @@ impl Chat {
     pub fn take_input(&mut self, input: Input, out: &mut Out) -> Result<(), Failure> {
         match input {
             Input::Line { text, question } => {
-                self.typed_for = question;
+                self.asking.typed_for = question;
                 self.take_line(&text, out);
             }
             Input::Interrupt => self.interrupt(out),
-            Input::End if self.held.is_some() => self.note("a call is held: /yes or /no", out),
+            Input::End if self.asking.held.is_some() => self.note("a call is held: /yes or /no", out),
             Input::End => out.stop(self.report.finish()),
             Input::Typing => {}
             Input::Edited { text, question } => {
@@ -83,7 +83,7 @@ impl Chat {
     }
 
     fn send_message(&mut self, text: &str, out: &mut Out) {
-        if self.held.is_some() {
+        if self.asking.held.is_some() {
             self.note("the held call still waits: /yes, /no or /edit", out);
         }
         let record = Object::default().text("type", "user_message").text("content", text).text("role", "user").end();
@@ -118,9 +118,9 @@ impl Chat {
             Command::Exit if self.mode == Mode::Chat => self.switch(Mode::Cmd, out),
             Command::Exit => out.stop(self.report.finish()),
             Command::Yes | Command::No | Command::Edit | Command::Always | Command::Show | Command::Answer
-                if !self.is_in_time(out) && (self.held.is_some() || !self.asked.is_empty()) => {}
+                if self.refuse_early(out) => {}
             Command::Yes => self.answer_call(&line("/yes"), out),
-            Command::No if self.held.is_none() && self.decline_tool(out) => {}
+            Command::No if self.asking.held.is_none() && self.decline_tool(out) => {}
             Command::No => self.answer_call(&line("/no"), out),
             Command::Edit => self.answer_call(&line("/edit"), out),
             Command::Always => self.answer_call("/always", out),
@@ -226,8 +226,8 @@ impl Chat {
 
     fn status(&self) -> String {
         let pending = match self.session.state() {
-            _ if self.held.is_some() => "confirm",
-            _ if !self.asked.is_empty() => "question",
+            _ if self.asking.held.is_some() => "confirm",
+            _ if !self.asking.tools.is_empty() => "question",
             State::Confirm => "confirm",
             State::Manual => "manual",
             State::Question => "question",
@@ -248,17 +248,18 @@ impl Chat {
             let is_stop = |(_, line): &(u64, String)| line.trim() == "/stop";
             let next = match self.is_working() {
                 true if self.starting_until.is_some() => None,
-                true => self.lines.iter().position(is_stop).and_then(|at| self.lines.remove(at)),
-                false => self.lines.pop_front(),
+                true => self.script.lines.iter().position(is_stop).and_then(|at| self.script.lines.remove(at)),
+                false => self.script.lines.pop_front(),
             };
             let Some((number, line)) = next else { break };
-            self.line_number = number;
+            self.script.number = number;
             self.take_line(&line, out);
         }
-        if self.has_input_ended && self.lines.is_empty() && !out.stopped() {
+        if self.script.has_ended && self.script.lines.is_empty() && !out.stopped() {
             self.reject_unanswered(out);
             while self.decline_tool(out) {}
-            if !self.is_working() && self.held.is_none() && !std::mem::replace(&mut self.is_closing, true) {
+            if !self.is_working() && self.asking.held.is_none() && !std::mem::replace(&mut self.script.is_closing, true)
+            {
                 out.choose_far(0);
                 out.close_far();
             }
@@ -269,8 +270,8 @@ impl Chat {
     pub fn prompt(&mut self) {
         let mode = self.mode.name();
         let prompt = match self.session.state() {
-            _ if self.held.is_some() => format!("{mode} (approve?)> "),
-            _ if !self.asked.is_empty() => format!("{mode} (answer)> "),
+            _ if self.asking.held.is_some() => format!("{mode} (approve?)> "),
+            _ if !self.asking.tools.is_empty() => format!("{mode} (answer)> "),
             State::Question | State::Manual => format!("{mode} (answer)> "),
             _ => format!("{mode}> "),
         };

@@ -23,12 +23,12 @@ use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::session::Session;
-use chat::Chat;
+use chat::{Chat, Drawing, Script};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use command::Mode;
 use display::Display;
-use questions::SESSION;
-use std::collections::{BTreeMap, VecDeque};
+use questions::{Asking, SESSION};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin, stdout};
 use std::os::fd::OwnedFd;
@@ -105,20 +105,14 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         false => (Display::Lines, Vec::new()),
     };
     let styles = Styles { color: is_terminal && arguments.color.wanted() };
-    let view = View { styles, is_rendered: is_terminal };
     let mode = if arguments.chat { Mode::Chat } else { Mode::Cmd };
     let mut chat = Chat {
-        mode: Mode::Cmd,
+        mode,
         display,
-        view,
+        view: View { styles, is_rendered: is_terminal },
         session: Session::default(),
         gates,
-        held: None,
-        answered: Vec::new(),
-        question: 0,
-        asked_at: None,
-        typed_for: 0,
-        asked: VecDeque::new(),
+        asking: Asking::default(),
         tools: None,
         open: BTreeMap::new(),
         own_calls: 0,
@@ -126,9 +120,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         starting_until: None,
         closed_at: None,
         farewell: String::new(),
-        drawn_at: None,
-        has_printed: false,
-        next_tick: None,
+        drawing: Drawing::default(),
         is_stopping: false,
         interrupted: None,
         streamed: String::new(),
@@ -139,10 +131,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         logs,
         limits,
         report: Arc::clone(&report),
-        lines: VecDeque::new(),
-        line_number: 0,
-        has_input_ended: false,
-        is_closing: false,
+        script: Script::default(),
         held_elsewhere: None,
     };
     chat.begin(mode);

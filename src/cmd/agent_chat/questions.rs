@@ -16,6 +16,7 @@ use crate::json::{Object, quoted};
 use crate::record::Fields;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// There is one agent, with one session.
@@ -27,6 +28,22 @@ const READING: Duration = Duration::from_millis(500);
 const TAKEN: Duration = Duration::from_secs(5);
 
 const TOO_EARLY: &str = "ignored: this was typed before the question was shown";
+
+/// What the person is asked.
+#[derive(Default)]
+pub struct Asking {
+    /// The call of a gate.
+    pub held: Option<Held>,
+    /// Those that the person has answered, until their gates have taken that.
+    pub answered: Vec<Answered>,
+    /// What tools ask: the first is shown.
+    pub tools: VecDeque<ToolQuestion>,
+    /// So many questions were shown, and when the last one was.
+    pub number: u64,
+    pub shown_at: Option<Instant>,
+    /// The number of the question that was shown when the line was begun that is carried out.
+    pub typed_for: u64,
+}
 
 /// The call that the person is asked about.
 pub struct Held {
@@ -65,18 +82,20 @@ impl Chat {
         match change {
             Change::Asked => self.ask_next(out),
             Change::Settled(nonce, note) => {
-                self.answered.retain(|answered| answered.held.nonce != nonce);
-                if self.held.take_if(|held| held.nonce == nonce).is_some() {
+                self.asking.answered.retain(|answered| answered.held.nonce != nonce);
+                if self.asking.held.take_if(|held| held.nonce == nonce).is_some() {
                     self.note(&note, out);
                 }
                 self.ask_next(out);
             }
             Change::Refused(nonce, why) => {
-                let Some(at) = self.answered.iter().position(|answered| answered.held.nonce == nonce) else { return };
-                let mut held = self.answered.remove(at).held;
-                if self.held.is_none() {
+                let Some(at) = self.asking.answered.iter().position(|answered| answered.held.nonce == nonce) else {
+                    return;
+                };
+                let mut held = self.asking.answered.remove(at).held;
+                if self.asking.held.is_none() {
                     let next = held.dialogue.refused(&why);
-                    self.held = Some(held);
+                    self.asking.held = Some(held);
                     self.go_on(Some(next), out);
                 }
             }
@@ -86,12 +105,12 @@ impl Chat {
 
     /// Shows the first question that is open and not answered, unless one is shown.
     fn ask_next(&mut self, out: &mut Out) {
-        if self.held.is_some() {
+        if self.asking.held.is_some() {
             return;
         }
         let queue = self.gates.queue(SESSION);
         let open = (0..queue.len()).filter_map(|place| queue.get(place));
-        let is_answered = |nonce: &str| self.answered.iter().any(|answered| answered.held.nonce == nonce);
+        let is_answered = |nonce: &str| self.asking.answered.iter().any(|answered| answered.held.nonce == nonce);
         let mut open = open.filter(|pending| !is_answered(&pending.question.nonce));
         let Some(pending) = open.next() else { return };
         let (more, gate, question) = (open.count(), pending.gate, pending.question.clone());
@@ -100,7 +119,7 @@ impl Chat {
         let columns = if self.display.is_terminal() { width(std::io::stdout()) } else { 120 };
         let mut dialogue = Dialogue::new(&COMMANDS, question, self.view.styles.color, columns, self.limits);
         let next = dialogue.begin();
-        self.held = Some(Held { nonce, gate, dialogue });
+        self.asking.held = Some(Held { nonce, gate, dialogue });
         let more = if more > 0 { format!("; calls that wait as well: {more}") } else { String::new() };
         if self.has_new_plan && self.display.is_terminal() {
             self.print_plan(out);
@@ -108,57 +127,60 @@ impl Chat {
         self.note(&format!("asked by {asker}{more}"), out);
         self.number_question();
         self.go_on(Some(next), out);
-        if self.has_input_ended && self.lines.is_empty() {
+        if self.script.has_ended && self.script.lines.is_empty() {
             self.reject_unanswered(out);
         }
     }
 
     /// A question is shown.
     fn number_question(&mut self) {
-        self.question += 1;
-        self.asked_at = Some(Instant::now());
+        self.asking.number += 1;
+        self.asking.shown_at = Some(Instant::now());
         if let Some(terminal) = self.display.terminal() {
-            terminal.ask(self.question);
+            terminal.ask(self.asking.number);
         }
     }
 
-    /// Whether a line of the terminal's was begun after the question was shown, and not too soon for a person who has read it. Says so where it was not.
-    pub fn is_in_time(&mut self, out: &mut Out) -> bool {
-        let is_soon = self.asked_at.is_some_and(|at| at.elapsed() < READING);
-        let is_early = self.display.is_terminal() && (is_soon || self.typed_for != self.question);
-        if is_early && (self.held.is_some() || !self.asked.is_empty()) {
+    /// Ignores a line of the terminal's that was begun before the question was shown, or too soon for a person who has read it; says so, and gives
+    /// true then.
+    pub fn refuse_early(&mut self, out: &mut Out) -> bool {
+        let is_asked = self.asking.held.is_some() || !self.asking.tools.is_empty();
+        let is_soon = self.asking.shown_at.is_some_and(|at| at.elapsed() < READING);
+        let is_of_another = self.asking.typed_for != self.asking.number;
+        let is_early = is_asked && self.display.is_terminal() && (is_soon || is_of_another);
+        if is_early {
             self.complain(TOO_EARLY, out);
         }
-        !is_early
+        is_early
     }
 
     /// Gives up waiting for gates that do not take answers.
     pub fn forget_untaken(&mut self, out: &mut Out) {
-        let before = self.answered.len();
-        self.answered.retain(|answered| answered.since.elapsed() < TAKEN);
-        if self.answered.len() < before {
+        let before = self.asking.answered.len();
+        self.asking.answered.retain(|answered| answered.since.elapsed() < TAKEN);
+        if self.asking.answered.len() < before {
             self.note("a gate has not taken the answer", out);
         }
     }
 
     /// When that is next.
     pub fn untaken_at(&self) -> Option<Instant> {
-        self.answered.iter().map(|answered| answered.since + TAKEN).min()
+        self.asking.answered.iter().map(|answered| answered.since + TAKEN).min()
     }
 
     /// Nobody can answer any more.
     pub fn reject_unanswered(&mut self, out: &mut Out) {
-        if self.held.is_some() {
+        if self.asking.held.is_some() {
             self.say_about_call(Said::Line("/no nobody is there to answer: the input of agent-chat has ended"), out);
         }
     }
 
     /// Takes what the person says about the held call; false where there is none.
     pub fn say_about_call(&mut self, said: Said<'_>, out: &mut Out) -> bool {
-        let Some(held) = &mut self.held else { return false };
+        let Some(held) = &mut self.asking.held else { return false };
         let next = match said {
             Said::Line(line) => held.dialogue.receive(line),
-            Said::Draft(_, question) if question != self.question => {
+            Said::Draft(_, question) if question != self.asking.number => {
                 self.note("nothing was changed: the question that was edited is withdrawn", out);
                 return true;
             }
@@ -170,7 +192,7 @@ impl Chat {
 
     /// Does what a dialogue wants next.
     fn go_on(&mut self, next: Option<Next>, out: &mut Out) {
-        let (Some(next), Some(held)) = (next, self.held.as_mut()) else { return };
+        let (Some(next), Some(held)) = (next, self.asking.held.as_mut()) else { return };
         match next {
             Next::Say(text) => self.say(text, out),
             Next::AskAnew(text) => {
@@ -180,13 +202,13 @@ impl Chat {
             Next::Edit => match &mut self.display {
                 Display::Lines => self.complain("/edit NAME=VALUE sets an argument; an editor needs a terminal", out),
                 Display::Terminal(terminal) => {
-                    terminal.want(Wanted::Editor { text: held.dialogue.draft(), question: self.question });
+                    terminal.want(Wanted::Editor { text: held.dialogue.draft(), question: self.asking.number });
                 }
             },
             Next::Answer(record) => {
                 self.gates.send(held.gate, record.trim_end(), out);
-                let held = self.held.take().map(|held| Answered { held, since: Instant::now() });
-                self.answered.extend(held);
+                let held = self.asking.held.take().map(|held| Answered { held, since: Instant::now() });
+                self.asking.answered.extend(held);
                 self.ask_next(out);
             }
         }
@@ -215,14 +237,14 @@ impl Chat {
             [..] => "/answer NAME=VALUE ..., or /no\n".to_owned(),
         };
         let call_id = fields.text("call_id");
-        self.asked.push_back(ToolQuestion { request_id, call_id, text: shown + &how, properties });
-        if self.asked.len() == 1 {
+        self.asking.tools.push_back(ToolQuestion { request_id, call_id, text: shown + &how, properties });
+        if self.asking.tools.len() == 1 {
             self.show_tool_question(out);
         }
     }
 
     fn show_tool_question(&mut self, out: &mut Out) {
-        let Some(asked) = self.asked.front() else { return };
+        let Some(asked) = self.asking.tools.front() else { return };
         let shown = self.view.lines(Style::Bold, &asked.text);
         self.say(shown, out);
         self.number_question();
@@ -231,8 +253,8 @@ impl Chat {
     /// A call has its result: what its tool has asked is open no more.
     pub fn withdraw_questions(&mut self, call_id: &str, out: &mut Out) {
         let is_about = |asked: &ToolQuestion| asked.call_id.as_deref() == Some(call_id);
-        let was_shown = self.asked.front().is_some_and(is_about);
-        self.asked.retain(|asked| !is_about(asked));
+        let was_shown = self.asking.tools.front().is_some_and(is_about);
+        self.asking.tools.retain(|asked| !is_about(asked));
         if was_shown {
             self.note("the tool's question is withdrawn", out);
             self.show_tool_question(out);
@@ -241,11 +263,13 @@ impl Chat {
 
     /// Answers what a tool asks.
     pub fn answer_tool(&mut self, answer: &str, out: &mut Out) {
-        let Some(asked) = self.asked.front() else { return self.complain("/answer: no tool asks anything", out) };
+        let Some(asked) = self.asking.tools.front() else {
+            return self.complain("/answer: no tool asks anything", out);
+        };
         match content(answer, &asked.properties) {
             Ok(content) => {
                 let record = response(&asked.request_id, "accept").put("content", content).end();
-                self.asked.pop_front();
+                self.asking.tools.pop_front();
                 self.send(&record, out);
                 self.show_tool_question(out);
             }
@@ -255,7 +279,7 @@ impl Chat {
 
     /// Declines what a tool asks; false where none does.
     pub fn decline_tool(&mut self, out: &mut Out) -> bool {
-        let Some(asked) = self.asked.pop_front() else { return false };
+        let Some(asked) = self.asking.tools.pop_front() else { return false };
         self.send(&response(&asked.request_id, "decline").end(), out);
         self.show_tool_question(out);
         true

@@ -46,12 +46,12 @@ impl Chat {
                 false => out.add_line(Side::FarError, &printable(&text(line.body()))),
             },
             Event::Piece(Side::Near, Piece::Line(line)) if out.near() == 0 => {
-                self.lines.push_back((line.number(), text(line.body()).into_owned()));
+                self.script.lines.push_back((line.number(), text(line.body()).into_owned()));
             }
             Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) if out.near() == 0 => {
                 self.report.fault(format_args!("stdin:{number}"), "longer than --max-line");
             }
-            Event::Closed(Side::Near) if out.near() == 0 => self.has_input_ended = true,
+            Event::Closed(Side::Near) if out.near() == 0 => self.script.has_ended = true,
             Event::Piece(Side::Answers, Piece::Line(line)) => {
                 let input = self.display.terminal().and_then(|terminal| terminal.take(&text(line.body())));
                 if let Some(input) = input {
@@ -69,7 +69,7 @@ impl Chat {
                 let now = Instant::now();
                 self.starting_until = self.starting_until.filter(|until| *until > now);
                 self.forget_untaken(out);
-                if self.held.is_none() && self.held_elsewhere.is_some_and(|since| since + ASKED_HERE <= now) {
+                if self.asking.held.is_none() && self.held_elsewhere.is_some_and(|since| since + ASKED_HERE <= now) {
                     self.held_elsewhere = None;
                     self.note("a gate holds a call, and asks somewhere else", out);
                 }
@@ -92,7 +92,7 @@ impl Chat {
 
 impl Chat {
     fn take_exit(&mut self, status: ExitStatus, out: &mut Out) {
-        if !self.is_closing {
+        if !self.script.is_closing {
             self.farewell = self.view.lines(Style::Dim, &format!("the agent has ended: {}", describe(status)));
         }
         self.report_unread();
@@ -101,7 +101,7 @@ impl Chat {
 
     /// Lines of stdin that wait are not carried out any more.
     fn report_unread(&mut self) {
-        let unread = std::mem::take(&mut self.lines);
+        let unread = std::mem::take(&mut self.script.lines);
         for (number, _) in unread.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
             self.report.fault(format_args!("stdin:{number}"), "not taken: the agent has ended");
         }
@@ -111,16 +111,16 @@ impl Chat {
     fn draw(&mut self, out: &Out) {
         let now = Instant::now();
         let is_working = self.is_working();
-        if !is_working || self.drawn_at.is_none_or(|at| at + DRAWN <= now) || self.has_printed {
+        if !is_working || self.drawing.at.is_none_or(|at| at + DRAWN <= now) || self.drawing.is_due {
             let lines = self.live(width(stdout()), height(stdout()));
             if let Some(terminal) = self.display.terminal() {
                 terminal.show_live(lines);
             }
-            self.drawn_at = Some(now);
-            self.has_printed = false;
+            self.drawing.at = Some(now);
+            self.drawing.is_due = false;
         }
-        let due = self.next_tick.filter(|tick| *tick > now).unwrap_or(now + TICK);
-        self.next_tick = is_working.then_some(due);
+        let due = self.drawing.next.filter(|tick| *tick > now).unwrap_or(now + TICK);
+        self.drawing.next = is_working.then_some(due);
         if !out.stopped() {
             self.prompt();
         }
@@ -138,7 +138,7 @@ impl Stage for Chat {
             self.draw(out);
         } else {
             out.choose_near(0);
-            let waiting: usize = self.lines.iter().map(|(_, line)| line.len() + 1).sum();
+            let waiting: usize = self.script.lines.iter().map(|(_, line)| line.len() + 1).sum();
             out.hold_near(waiting > WAITING);
         }
         Ok(())
@@ -154,8 +154,8 @@ impl Stage for Chat {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let turns = self.next_tick;
-        let elsewhere = self.held_elsewhere.filter(|_| self.held.is_none()).map(|since| since + ASKED_HERE);
+        let turns = self.drawing.next;
+        let elsewhere = self.held_elsewhere.filter(|_| self.asking.held.is_none()).map(|since| since + ASKED_HERE);
         let closed = self.closed_at.map(|at| at + ENDED);
         let others = [elsewhere, self.starting_until, self.untaken_at(), closed];
         turns.into_iter().chain(others.into_iter().flatten()).min()
