@@ -30,7 +30,12 @@ fn is_unseen(character: char) -> bool {
 
 /// A `ContentBlock` of text, JSON text.
 pub(super) fn text_block(text: &str) -> String {
-    Object::default().text("type", "text").text("text", text).end()
+    Object::default().text("type", "text").text("text", &visible(text)).end()
+}
+
+/// A text of which some editors print each character on a terminal: control characters but for line feeds and tabs become `?`.
+pub(super) fn visible(text: &str) -> String {
+    text.replace(|character: char| character.is_control() && !matches!(character, '\n' | '\t'), "?")
 }
 
 /// A `ToolCallContent` with a `ContentBlock`, JSON text.

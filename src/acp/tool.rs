@@ -82,7 +82,8 @@ impl Shown {
         let is_about_files = FILE_WORDS.iter().any(is_named);
         let keys = FILES.iter().chain(is_about_files.then_some(&PATHS).into_iter().flatten());
         let paths: Vec<String> = keys.filter_map(|key| absolute(&fields.text(key)?, folder)).collect();
-        let line = fields.count("line");
+        // ACP's lines have 32 bits.
+        let line = fields.count("line").filter(|line| u32::try_from(*line).is_ok());
         let location = |path: &String| Object::default().text("path", path).put_some("line", line).end();
         let locations = list(&paths.iter().map(location).collect::<Vec<_>>());
         let diffs = if is_about_files { paths.first() } else { None };

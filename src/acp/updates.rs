@@ -1,6 +1,6 @@
 //! The records of a session as updates, and when a prompt is answered.
 
-use super::markdown::{content, fenced, id_text, list, plain, text_block};
+use super::markdown::{content, fenced, id_text, list, plain, text_block, visible};
 use super::permission::call_id;
 use super::result::put_result;
 use super::tool::Shown;
@@ -69,6 +69,8 @@ impl Streamed {
 /// The turn of a prompt.
 #[derive(Debug, Default)]
 struct Turn {
+    /// The agent still works on the turn before, whose end is not that of this one.
+    follows_another: bool,
     has_run: bool,
     stop: Option<StopReason>,
 }
@@ -85,13 +87,19 @@ pub struct Updates {
     streamed: [Option<Streamed>; 2],
     /// The text of the message that was shown last.
     said: String,
-    /// The diffs of each call without a result, by JSON text of its id as ACP has it.
-    calls: BTreeMap<String, Vec<String>>,
+    /// The tool and the diffs of each call without a result, by JSON text of its id as ACP has it.
+    calls: BTreeMap<String, (String, Vec<String>)>,
     /// Calls of the last turn that ended without a result: one may still come.
     given_up: Vec<String>,
     /// The call that a gate holds.
     held: Option<String>,
     turn: Option<Turn>,
+    /// The last turn was answered without the agent.
+    is_abandoned: bool,
+    /// The chunks of the last message: the next message of the kind begins a paragraph of its own, because editors join them.
+    last_chunk: &'static str,
+    /// Nothing else was shown since then.
+    is_joined: bool,
 }
 
 /// Of what is being written, so much is kept to recognise the whole message that follows.
@@ -113,13 +121,17 @@ impl Updates {
             given_up: Vec::new(),
             held: None,
             turn: None,
+            is_abandoned: false,
+            last_chunk: "",
+            is_joined: false,
         }
     }
 
     /// A message of our own to the person, as an update.
     pub fn say(&mut self, text: &str) -> String {
         self.messages += 1;
-        chunk_of("agent_message_chunk", self.messages, text)
+        let text = self.paragraph("agent_message_chunk", text);
+        chunk_of("agent_message_chunk", self.messages, &text)
     }
 
     /// What the agent does.
@@ -135,12 +147,16 @@ impl Updates {
     /// A prompt is sent to the agent as this `user_message`: its turn begins.
     pub fn prompt(&mut self, record: &str) {
         self.session.sent(record);
-        self.turn = Some(Turn::default());
+        self.said.clear();
+        // The end of a turn that was answered without the agent is yet to come.
+        let is_late = self.is_abandoned && matches!(self.state(), State::Running | State::Confirm);
+        self.is_abandoned = false;
+        self.turn = Some(Turn { follows_another: is_late, ..Turn::default() });
     }
 
     /// The prompt was answered without the agent.
     pub fn end_turn(&mut self) {
-        self.turn = None;
+        self.is_abandoned |= self.turn.take().is_some();
     }
 
     /// The agent has ended: calls without a result have failed, and the next process of the session begins anew. A turn whose goal has
@@ -148,6 +164,7 @@ impl Updates {
     pub fn ended(&mut self) -> Taken {
         self.session = Session::default();
         self.streamed = [None, None];
+        self.is_abandoned = false;
         let stop = self.turn.take().and_then(|turn| turn.stop);
         Taken { updates: self.close_calls("the agent has ended"), stop, disorder: None }
     }
@@ -156,6 +173,13 @@ impl Updates {
     /// editor shows.
     pub fn is_held(&self, question: &Question) -> bool {
         self.held.is_some() && self.held.as_deref() == Some(&*call_id(question))
+    }
+
+    /// The history of a session that is shown again has ended: its calls without a result get none any more.
+    pub fn end_history(&mut self) -> Vec<String> {
+        self.session = Session::default();
+        self.said.clear();
+        self.close_calls("the run was interrupted: the call may have been carried out, or not")
     }
 
     /// A line that the agent has sent; `user_message` records are those of a session that is shown again.
@@ -171,7 +195,10 @@ impl Updates {
             }
             Some("assistant_message") => updates.extend(self.message(&fields)),
             Some("plan_update" | "plan_progress") => updates.push(self.plan(line)),
-            Some("tool_call") => updates.extend(self.call(&fields)),
+            Some("tool_call") => {
+                self.is_joined = false;
+                updates.extend(self.call(&fields));
+            }
             Some("tool_result") => updates.push(self.result(&fields).unwrap_or_else(|| in_meta(line))),
             Some("status") => {
                 updates.extend(self.status(&fields));
@@ -200,6 +227,10 @@ impl Updates {
     fn stop(&mut self) -> Option<StopReason> {
         let state = self.state();
         let turn = self.turn.as_mut()?;
+        if turn.follows_another {
+            turn.follows_another = matches!(state, State::Running | State::Confirm);
+            return None;
+        }
         turn.has_run |= state == State::Running;
         let is_at_rest = turn.has_run && !matches!(state, State::Running | State::Confirm);
         if is_at_rest { self.turn.take().map(|turn| turn.stop.unwrap_or(StopReason::EndTurn)) } else { None }
@@ -219,26 +250,38 @@ impl Updates {
                 *slot = Some(Streamed { request, message: self.messages, text: String::new() });
             }
             let streamed = slot.as_mut().filter(|_| !text.is_empty())?;
+            let is_first = streamed.text.is_empty();
             if streamed.text.len() < KEPT {
                 streamed.text.push_str(&text);
             }
-            return Some(chunk_of(chunk, streamed.message, &text));
+            let message = streamed.message;
+            let text = if is_first { self.paragraph(chunk, &text) } else { text };
+            return Some(chunk_of(chunk, message, &text));
         }
         let streamed = slot.take();
-        if streamed.is_some_and(|streamed| streamed.is_of(&text)) {
+        let options = options(fields);
+        if let Some(streamed) = streamed.filter(|streamed| streamed.is_of(&text)) {
             self.said = text;
-            return None;
+            return (!options.is_empty()).then(|| chunk_of(chunk, streamed.message, &options));
         }
-        let text = text + &options(fields);
+        let text = text + &options;
         (!text.trim().is_empty()).then(|| self.whole_message(chunk, &text))
     }
 
-    fn whole_message(&mut self, chunk: &str, text: &str) -> String {
+    fn whole_message(&mut self, chunk: &'static str, text: &str) -> String {
         self.messages += 1;
         if chunk == "agent_message_chunk" {
             text.clone_into(&mut self.said);
         }
-        chunk_of(chunk, self.messages, text)
+        let text = self.paragraph(chunk, text);
+        chunk_of(chunk, self.messages, &text)
+    }
+
+    /// The beginning of a message.
+    fn paragraph(&mut self, chunk: &'static str, text: &str) -> String {
+        let follows_its_like = mem::replace(&mut self.last_chunk, chunk) == chunk && self.is_joined;
+        self.is_joined = true;
+        if follows_its_like { format!("\n\n{text}") } else { text.to_owned() }
     }
 
     fn plan(&self, line: &str) -> String {
@@ -248,7 +291,10 @@ impl Updates {
                 "done" => "completed",
                 _ => "pending",
             };
-            let entry = Object::default().text("content", &step.desc).text("priority", "medium").text("status", status);
+            let entry = Object::default()
+                .text("content", &visible(&step.desc))
+                .text("priority", "medium")
+                .text("status", status);
             let is_told = ["running", "done", "pending"].contains(&&*step.status);
             let meta = (!is_told).then(|| Object::default().text("pipewright/status", &step.status).end());
             entry.put_some("_meta", meta).end()
@@ -264,7 +310,7 @@ impl Updates {
             fields.present("arguments").or(fields.present("args")).map_or("{}", |arguments| arguments.get());
         let shown = Shown::of(&tool, arguments, fields.get("target").map(|target| target.get()), &self.folder);
         let diffs = list(&shown.diffs);
-        self.calls.insert(id.clone(), shown.diffs);
+        self.calls.insert(id.clone(), (tool.clone(), shown.diffs));
         let call = update("tool_call").put("toolCallId", id).text("title", &shown.title).text("name", &tool);
         let call = call.text("kind", shown.kind).text("status", "in_progress").put("content", diffs);
         Some(call.put("locations", shown.locations).put("rawInput", one_line(arguments)).end())
@@ -274,7 +320,7 @@ impl Updates {
         let id = id_text(fields.get("call_id")?.get());
         let given_up = self.given_up.iter().position(|other| *other == id);
         let diffs = match self.calls.remove(&id) {
-            Some(diffs) => diffs,
+            Some((_, diffs)) => diffs,
             None => given_up.map(|place| self.given_up.swap_remove(place)).map(|_| Vec::new())?,
         };
         self.held = self.held.take().filter(|held| *held != id);
@@ -285,8 +331,12 @@ impl Updates {
     fn status(&mut self, fields: &Fields<'_>) -> Option<String> {
         if let Some(id) = fields.get("call_id") {
             let id = Some(id_text(id.get())).filter(|id| self.calls.contains_key(id))?;
-            let edited = fields.get("edited_arguments")?;
-            return Some(call_update(&id).put("rawInput", one_line(edited.get())).end());
+            let edited = fields.get("edited_arguments")?.get();
+            let (tool, diffs) = self.calls.get_mut(&id)?;
+            let shown = Shown::of(tool, edited, None, &self.folder);
+            let update = call_update(&id).text("title", &shown.title).put("content", list(&shown.diffs));
+            diffs.clone_from(&shown.diffs);
+            return Some(update.put("locations", shown.locations).put("rawInput", one_line(edited)).end());
         }
         match self.state() {
             State::Confirm => {
@@ -312,8 +362,8 @@ impl Updates {
             "cancelled" => StopReason::Cancelled,
             _ => StopReason::EndTurn,
         };
-        if let Some(turn) = &mut self.turn {
-            *turn = Turn { has_run: true, stop: Some(stop) };
+        if let Some(turn) = self.turn.as_mut().filter(|turn| !turn.follows_another) {
+            *turn = Turn { has_run: true, stop: Some(stop), ..Turn::default() };
         }
         let mut updates = self.close_calls(&format!("{outcome}: it has no result"));
         let said = match outcome.as_str() {

@@ -47,20 +47,19 @@ impl Family {
     }
 
     /// Checks that the process that listens at the other end is one of this user, and descends neither from this process nor from its
-    /// caller. Where `started_us` counts, an ancestor of this process passes, too: it has started this command, with its options and
-    /// its environment, and could as well have started none.
+    /// caller. Of a place that was named to this process, it has to be an ancestor: that has started this command, with its options
+    /// and its environment, and could as well have started none. Nobody else comes by such a place rightly: what a world has left behind,
+    /// and descends from nobody any more, can listen there, too.
     ///
     /// # Errors
     /// `PermissionDenied` where it is not so, or cannot be known.
-    pub fn check(&self, stream: &UnixStream, started_us: bool) -> io::Result<()> {
+    pub fn check(&self, stream: &UnixStream, is_named: bool) -> io::Result<()> {
         let refused = |why: String| io::Error::new(io::ErrorKind::PermissionDenied, why);
         peer::check_user(stream)?;
         let Some(pid) = peer::process(stream)? else { return Ok(()) };
-        if started_us && ancestors(self.own).iter().any(|ancestor| ancestor.pid == pid) && peer::is_running(stream)? {
-            return Ok(());
-        }
+        let is_ancestor = is_named && ancestors(self.own).iter().any(|ancestor| ancestor.pid == pid);
         let line = [pid].into_iter().chain(ancestors(pid).into_iter().map(|ancestor| ancestor.pid));
-        for ancestor in line {
+        for ancestor in line.filter(|_| !is_ancestor) {
             if ancestor == self.own {
                 return Err(refused(format!("process {pid} descends from this command")));
             }
@@ -69,10 +68,13 @@ impl Family {
             }
         }
         // Its number may have been given to another process since.
-        if peer::is_running(stream)? {
-            return Ok(());
+        if !peer::is_running(stream)? {
+            return Err(refused(format!("process {pid}, which listened there, has ended")));
         }
-        Err(refused(format!("process {pid}, which listened there, has ended")))
+        if is_named && !is_ancestor {
+            return Err(refused(format!("process {pid} has not started this command")));
+        }
+        Ok(())
     }
 }
 

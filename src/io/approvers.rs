@@ -166,7 +166,7 @@ impl Shared {
     }
 
     /// Connects, unless that is done already, or would have to wait: that is tried again at the next look. At a path that was named
-    /// to this process, the one that has started it may listen.
+    /// to this process, only one that has started it may listen.
     fn connect(self: &Arc<Shared>, path: &Path, is_named: bool) -> io::Result<()> {
         if lock(&self.state).connected.contains_key(path) {
             return Ok(());

@@ -141,7 +141,9 @@ impl Session {
                 let id = fields.text("step_id").unwrap_or_default();
                 let status = fields.text("status").unwrap_or_default();
                 self.check_step(&fields)?;
-                let steps = self.plans.back_mut().into_iter().flat_map(|(_, steps)| steps);
+                let plan_id = fields.text("plan_id").unwrap_or_default();
+                let plans = self.plans.iter_mut().filter(|(own, _)| *own == plan_id);
+                let steps = plans.flat_map(|(_, steps)| steps);
                 steps.filter(|step| step.id == id).for_each(|step| step.status.clone_from(&status));
                 Ok(())
             }

@@ -1,4 +1,5 @@
 //! An approver without a person, for the tests of `hitl-gate`: `approver SOCKET` listens there and approves whatever it is asked about.
+//! `approver SOCKET [--after FILE] -- CMD ARGS` starts a command that it approves for, and listens once FILE is there.
 //! `approver SOCKET --hand-over` has a process listen that ends at once. It is what an attacker would run. It lets go of its streams, and ends by itself, whatever has become of those who have started it.
 
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
@@ -25,8 +26,20 @@ fn main() -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         pipewright::io::private::folder().recursive(true).create(folder)?;
     }
+    let arguments: Vec<String> = std::env::args().skip(2).collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--") {
+        let after = (arguments[0] == "--after").then(|| PathBuf::from(&arguments[1]));
+        thread::spawn(move || {
+            while after.as_ref().is_some_and(|after| !after.exists()) {
+                thread::sleep(Duration::from_millis(10));
+            }
+            UnixListener::bind(&path).map(|listener| approve(&listener))
+        });
+        let status = Command::new(&arguments[at + 1]).args(&arguments[at + 2..]).status()?;
+        std::process::exit(status.code().unwrap_or(1));
+    }
     let listener = UnixListener::bind(&path)?;
-    if std::env::args().any(|argument| argument == "--hand-over") {
+    if arguments.iter().any(|argument| argument == "--hand-over") {
         let stdin = OwnedFd::from(listener.try_clone()?);
         Command::new(std::env::current_exe()?).arg("--listen").stdin(stdin).status()?;
         File::create("ready")?;
@@ -39,9 +52,15 @@ fn main() -> anyhow::Result<()> {
         thread::sleep(LIFE);
         std::process::exit(0);
     });
-    for gate in listener.incoming() {
-        let mut to = gate?;
-        let from = BufReader::new(to.try_clone()?);
+    approve(&listener);
+    Ok(())
+}
+
+/// Approves whatever a gate asks.
+fn approve(listener: &UnixListener) {
+    for gate in listener.incoming().map_while(Result::ok) {
+        let Ok(from) = gate.try_clone() else { continue };
+        let (mut to, from) = (gate, BufReader::new(from));
         thread::spawn(move || {
             for line in from.lines().map_while(Result::ok) {
                 let Ok(question) = serde_json::from_str::<Value>(&line) else { continue };
@@ -54,5 +73,4 @@ fn main() -> anyhow::Result<()> {
             }
         });
     }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! What the editor asks.
 
+use super::permissions::Asked;
 use super::session::{CANCEL, EditorSession, LOAD, Mode, Process, Prompt};
 use super::stage::{Editor, MUCH};
 use crate::acp::{Client, SessionRequest, StopReason, Updates, parameters, prompt_text};
@@ -41,6 +42,10 @@ impl Editor {
         let message = match Message::read(text) {
             Ok(message) => message,
             Err(why) => {
+                if let Some(asked) = self.meant_answer(text) {
+                    self.take_answer(asked, Err(RpcError::new(INVALID_REQUEST, why)), out);
+                    return Ok(());
+                }
                 let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
                 let why =
                     if text.trim_start().starts_with('[') { "batches are not part of ACP".to_owned() } else { why };
@@ -84,6 +89,13 @@ impl Editor {
             }
         }
         Ok(())
+    }
+
+    /// What an answer that cannot be read is most likely about.
+    fn meant_answer(&mut self, text: &str) -> Option<Asked> {
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
+        let id = object.get("id").filter(|_| !object.contains_key("method"))?.as_u64()?;
+        self.asked.remove(&id)
     }
 
     fn take_request(&mut self, id: &str, method: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
@@ -139,8 +151,12 @@ impl Editor {
         let id = params.text("sessionId").filter(|id| is_session_id(id));
         let id =
             id.ok_or_else(|| invalid("sessionId is none of this agent's: letters, digits, - and _, at most 64"))?;
-        if self.sessions.values().any(|session| session.id == id) {
-            return Err(invalid(format!("the session {id:?} is open already")));
+        let open = self.sessions.iter().find(|(_, session)| session.id == id);
+        match open.map(|(&number, session)| (number, matches!(session.process, Process::Ended(_)))) {
+            // Its agent has ended: it is begun anew.
+            Some((number, true)) => self.forget(number, out),
+            Some((_, false)) => return Err(invalid(format!("the session {id:?} is open already"))),
+            None => {}
         }
         if !self.agents.has_session(&id, &folder) {
             return Err(RpcError::new(NOT_FOUND, format!("there is no session {id:?}")));
@@ -155,7 +171,8 @@ impl Editor {
         if !folder.is_dir() {
             return Err(invalid(format!("cwd is no folder: {}", folder.display())));
         }
-        if self.sessions.len() >= MOST_SESSIONS {
+        let running = self.sessions.values().filter(|session| !matches!(session.process, Process::Ended(_)));
+        if running.count() >= MOST_SESSIONS {
             return Err(refused(format!("{MOST_SESSIONS} sessions are open: close one first")));
         }
         if let Some(unused) = unused.filter(|_| !std::mem::replace(&mut self.has_said_unused, true)) {
@@ -171,7 +188,14 @@ impl Editor {
         let program = program.map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))?;
         // Far sides are numbered in the order in which they are added, from 0, and so are sessions.
         self.next_session = out.add_far(program) + 1;
-        let session = EditorSession { id, mode: Mode::Ask, process, prompt: None, updates: Updates::new(folder) };
+        let session = EditorSession {
+            id,
+            mode: Mode::Ask,
+            process,
+            prompt: None,
+            updates: Updates::new(folder),
+            is_silent: false,
+        };
         self.sessions.insert(number, session);
         Ok(None)
     }
@@ -188,7 +212,8 @@ impl Editor {
         }
         // The editor itself is never held: a cancel has to be read.
         out.choose_far(number);
-        if out.sent(Side::Far).saturating_sub(out.written(Side::Far)) > MUCH {
+        let unread = out.sent(Side::Far).saturating_sub(out.written(Side::Far));
+        if session.is_running() && unread > MUCH {
             return Err(refused("the agent has not read the last prompt yet"));
         }
         let mut prompt = Prompt { request: request.to_owned(), cancelled: None, unsent: None };
@@ -232,7 +257,7 @@ impl Editor {
     fn close(&mut self, params: &Fields<'_>, out: &mut Out) -> Answer {
         let number = self.session(params)?;
         self.end_prompt(number, StopReason::Cancelled, out);
-        self.forget(number, out);
+        self.refuse_start(number, out);
         Ok(Some("{}".to_owned()))
     }
 
@@ -265,15 +290,18 @@ impl Editor {
         if let Some(number) = self.sessions.iter().find(|(_, session)| prompted(session)).map(|(&number, _)| number) {
             return self.cancel(number, out);
         }
-        let begun = self.sessions.iter().find_map(|(&number, session)| match &session.process {
-            Process::Starting { request: Some(request), .. } | Process::Loading { request, .. } => {
-                is_meant(request).then(|| (number, request.clone()))
-            }
-            _ => None,
-        });
-        if let Some((number, request)) = begun {
-            self.answer(&request, Err(&RpcError::new(REQUEST_CANCELLED, "cancelled")), out);
-            self.forget(number, out);
+        let begun = self.sessions.iter().find(|(_, session)| session.process.request().is_some_and(is_meant));
+        if let Some(number) = begun.map(|(&number, _)| number) {
+            self.refuse_start(number, out);
         }
+    }
+
+    /// A session is no more; the request that begins or loads it is cancelled, where it is not answered.
+    fn refuse_start(&mut self, number: usize, out: &mut Out) {
+        let request = self.sessions.get(&number).and_then(|session| session.process.request()).map(str::to_owned);
+        if let Some(request) = request {
+            self.answer(&request, Err(&RpcError::new(REQUEST_CANCELLED, "cancelled")), out);
+        }
+        self.forget(number, out);
     }
 }

@@ -61,6 +61,17 @@ pub enum Process {
     Ended(String),
 }
 
+impl Process {
+    /// The request that begins or loads the session, JSON text of its id, until it is answered.
+    pub fn request(&self) -> Option<&str> {
+        match self {
+            Process::Starting { request, .. } => request.as_deref(),
+            Process::Loading { request, .. } => Some(request),
+            Process::Running | Process::Ending { .. } | Process::Ended(_) => None,
+        }
+    }
+}
+
 /// A prompt that is not answered.
 #[derive(Debug)]
 pub struct Prompt {
@@ -80,6 +91,8 @@ pub struct EditorSession {
     pub process: Process,
     pub prompt: Option<Prompt>,
     pub updates: Updates,
+    /// Its process has closed its stdout.
+    pub is_silent: bool,
 }
 
 impl EditorSession {

@@ -144,6 +144,8 @@ impl Editor {
             let result = Object::default().put("modes", session.mode.state()).end();
             let request = request.clone();
             session.process = Process::Running;
+            let shown = Taken { updates: session.updates.end_history(), ..Taken::default() };
+            self.show(number, &shown, out);
             return self.answer(&request, Ok(&result), out);
         }
         self.has_started(number, out);
@@ -211,6 +213,7 @@ impl Editor {
     /// The agent has been started (again): what waited for that is sent.
     fn take_start(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
+        session.is_silent = false;
         match &mut session.process {
             Process::Starting { by, .. } => *by = Some(Instant::now() + START),
             Process::Loading { .. } => return self.send_agent(number, r#"{"type":"history"}"#, out),
@@ -233,6 +236,9 @@ impl Editor {
             }
             let Some(session) = self.sessions.get(&number) else { continue };
             match &session.process {
+                Process::Starting { by: Some(by), .. } if *by <= now && session.is_silent => {
+                    self.take_end(number, "the agent has closed its stdout", out);
+                }
                 Process::Starting { by: Some(by), .. } if *by <= now => self.has_started(number, out),
                 Process::Loading { by, .. } if *by <= now => {
                     self.take_end(number, "the agent has not shown the session's history in time", out);
@@ -256,9 +262,14 @@ impl Editor {
                 self.skip(number, *line, &format!("longer than {} MiB", super::LONGEST_RECORD >> 20));
             }
             Event::Closed(Side::Far) => {
-                let session = self.sessions.get_mut(&number).filter(|session| session.process == Process::Running);
-                if let Some(session) = session {
-                    session.process = Process::Ending { by: Instant::now() + super::session::END };
+                let Some(session) = self.sessions.get_mut(&number) else { return };
+                session.is_silent = true;
+                let by = Instant::now() + super::session::END;
+                match &mut session.process {
+                    process @ Process::Running => *process = Process::Ending { by },
+                    Process::Starting { by: until, .. } => *until = Some(by),
+                    Process::Loading { by: until, .. } => *until = by,
+                    Process::Ending { .. } | Process::Ended(_) => {}
                 }
             }
             Event::Exited(status) => {

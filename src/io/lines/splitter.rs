@@ -117,6 +117,8 @@ impl Splitter {
         match memchr(b'\n', &self.buffer[self.scanned..self.end]) {
             Some(at) => {
                 let line_feed = self.scanned + at;
+                // It is found again at once, where the line is given in parts.
+                self.scanned = line_feed;
                 Some(self.give(line_feed + 1, true))
             }
             None => {
@@ -145,7 +147,7 @@ impl Splitter {
         }
         let bytes = &self.buffer[self.start..to];
         self.start = to;
-        self.scanned = to;
+        self.scanned = self.scanned.max(to);
         self.in_parts = !last;
         self.number += u64::from(last);
         if part { Piece::Part { bytes, number, last } } else { Piece::Line(Line::new(bytes, number)) }
@@ -200,6 +202,25 @@ mod tests {
     fn over_long_lines_come_in_parts_and_the_rest_is_whole() {
         let lines = split(b"abc\nabcdef\nx", &[2, 3], 3);
         assert_eq!(lines, [(1, b"abc\n".to_vec(), false), (2, b"abcdef\n".to_vec(), true), (3, b"x".to_vec(), false)]);
+    }
+
+    #[test]
+    fn a_line_of_many_parts_is_whole_and_looked_through_once() {
+        let mut input = vec![b'x'; 40 * PART + 7];
+        input.extend_from_slice(b"\nnext\n");
+        for reads in [&[][..], &[usize::MAX; 400][..]] {
+            let lines = split(&input, reads, 16 * PART);
+            assert_eq!(lines.len(), 2);
+            assert!(lines[0].1 == input[..=40 * PART + 7] && lines[0].2 && lines[1].1 == b"next\n");
+        }
+        let mut splitter = Splitter::new(Limits { max_line: 64 * PART, max_depth: 8 });
+        let mut from: &[u8] = &input;
+        while splitter.fill(&mut from).unwrap() > 0 && splitter.end - splitter.start < 30 * PART {
+            assert!(splitter.next().is_none());
+        }
+        splitter.release();
+        assert!(splitter.next().is_some());
+        assert_eq!(splitter.scanned, splitter.end, "what was looked through is not looked through again");
     }
 
     #[test]

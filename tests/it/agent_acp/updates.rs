@@ -45,7 +45,7 @@ fn what_was_streamed_is_not_said_again() {
         .collect();
     let ids: Vec<&str> = said.iter().map(|(_, id)| id.as_str().unwrap()).collect();
     let texts: Vec<&str> = said.iter().map(|(text, _)| text.as_str().unwrap()).collect();
-    assert_eq!(texts, ["I ", "echo.", "I echo.", "I", "Done."]);
+    assert_eq!(texts, ["I ", "echo.", "\n\nI echo.", "\n\nI", "\n\nDone."]);
     assert!(ids[0] == ids[1] && ids[1] != ids[2] && ids[3] != ids[4], "{ids:?}");
     assert_eq!(of_kind(&updates, "agent_thought_chunk").len(), 1);
 }

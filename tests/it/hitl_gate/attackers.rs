@@ -52,10 +52,16 @@ impl Field {
     /// A gate before a shell script, which plays the world and is attacking; timeout(1), which has started the shell that starts the
     /// gate, is its caller.
     fn gate(&self, before: &str, options: &str, world: &str) -> Talk {
+        self.gate_below(&["setsid"], before, options, world)
+    }
+
+    /// The same, started by these words.
+    fn gate_below(&self, starter: &[&str], before: &str, options: &str, world: &str) -> Talk {
         let world = format!("{world}\ncat\n");
         std::fs::write(self.path("world"), world).unwrap();
         let script = format!("{before} ./hitl-gate --timeout 3 {options} -- sh ./world; exit $?");
-        let mut caller = self.command("setsid");
+        let mut caller = self.command(starter[0]);
+        caller.args(&starter[1..]);
         Talk::start(
             caller.args(["timeout", "600", "sh", "-c", &script]).env("PIPEWRIGHT_APPROVALS", self.path("approvals")),
         )
@@ -102,13 +108,18 @@ fn is_rejected(mut gate: Talk, why: &str) {
 }
 
 #[test]
-fn who_does_not_descend_from_gate_or_caller_may_approve() {
+fn who_has_started_the_gate_may_approve_and_nobody_else() {
     let field = Field::new();
-    let _approver = field.approver("approvals");
-    let mut gate = field.gate("", "", "true");
+    let starter = ["setsid", "./approver", "approvals", "--"];
+    let mut gate = field.gate_below(&starter, "", "", "true");
+    field.wait_for("approvals");
     gate.say(MARKED);
     assert_eq!(json(&answer_of(&mut gate))["status"], "approved");
     assert_eq!(gate.hear(), SETTLED);
+    // Not even one that descends from neither the gate nor its caller: what an earlier world has left behind does not, either.
+    let field = Field::new();
+    let _approver = field.approver("approvals");
+    is_rejected(field.gate("", "", "true"), "has not started this command");
 }
 
 #[test]
@@ -128,13 +139,15 @@ fn the_world_cannot_approve_in_the_clients_place() {
 #[test]
 fn who_listens_where_one_was_refused_may_approve() {
     let field = Field::new();
-    let mut gate = field.gate("", "", "./approver approvals &");
+    let starter = ["setsid", "./approver", "approvals", "--after", "late", "--"];
+    let mut gate = field.gate_below(&starter, "", "", "./approver approvals &");
     field.wait_for("approvals");
     std::thread::sleep(std::time::Duration::from_millis(200));
     gate.say(MARKED);
     assert_eq!(json(&answer_of(&mut gate))["kind"], "rejected");
     std::fs::remove_file(field.path("approvals")).unwrap();
-    let _approver = field.approver("approvals");
+    std::fs::write(field.path("late"), "").unwrap();
+    field.wait_for("approvals");
     std::thread::sleep(std::time::Duration::from_millis(200));
     gate.say(&MARKED.replacen('1', "2", 1));
     let passed = SETTLED.replacen('1', "2", 1);
