@@ -182,3 +182,32 @@ fn lines_of_an_agent_that_are_no_records_are_skipped() {
     assert_eq!(ended.stderr.lines().count(), 4, "{}", ended.stderr);
     assert!(ended.stderr.contains("which is no call that waits for one"), "{}", ended.stderr);
 }
+
+#[test]
+fn an_agent_that_closes_its_stdout_at_the_start_is_no_session() {
+    let mut editor = Editor::greet(shell("exec >&-; sleep 60"), no_capabilities());
+    let answer = editor.ask("session/new", json!({"cwd": "/", "mcpServers": []}));
+    assert!(answer["error"]["message"].as_str().unwrap().contains("closed its stdout"), "{answer}");
+    editor.end(0);
+}
+
+#[test]
+fn a_session_that_is_closed_while_it_is_loaded_has_an_answer() {
+    let place = Place::new();
+    std::fs::write(place.path().join("s-1"), "").unwrap();
+    let mut agent = shell("cat >/dev/null");
+    agent.arg(place.path().join("s-{session}"));
+    let mut editor = Editor::greet(agent, no_capabilities());
+    let load = editor.request("session/load", json!({"sessionId": "1", "cwd": place.path(), "mcpServers": []}));
+    let close = editor.request("session/close", json!({"sessionId": "1"}));
+    assert_eq!(editor.answer_to(load)["error"]["code"], -32800);
+    assert!(editor.answer_to(close)["result"].is_object());
+    editor.end(0);
+}
+
+/// An agent that is a line of shell.
+fn shell(script: &str) -> Command {
+    let mut agent = Command::new("sh");
+    agent.args(["-c", script]);
+    agent
+}

@@ -117,6 +117,9 @@ fn what_is_no_choice_rejects() {
         r#""result":{"outcome":{"outcome":"cancelled"}}"#,
         r#""result":{}"#,
         r#""error":{"code":-32601,"message":"no such method"}"#,
+        // What is no answer at all.
+        r#""result":{},"error":{"code":1,"message":"both"}"#,
+        r#""error":null"#,
     ] {
         let place = Place::new();
         let mut editor = Editor::greet(place.agent(&[ECHO, DONE], &[]), no_capabilities());

@@ -254,3 +254,63 @@ fn what_acp_has_nothing_for_is_in_meta_whole() {
     assert_eq!(records[2], serde_json::from_str::<Value>(chain).unwrap());
     editor.end(0);
 }
+
+/// The texts of chunks that a line gives.
+fn said(session: &mut Updates, line: &str) -> (Vec<String>, Option<StopReason>) {
+    let taken = session.take(line);
+    let updates: Vec<Value> = taken.updates.iter().map(|update| serde_json::from_str(update).unwrap()).collect();
+    let texts = of_kind(&updates, "agent_message_chunk");
+    (texts.iter().map(|chunk| chunk["content"]["text"].as_str().unwrap().to_owned()).collect(), taken.stop)
+}
+
+const DONE: &str =
+    r#"{"type":"final","outcome":"done","content":"Done.","usage":{},"steps":1,"denied":0,"exit_status":0}"#;
+
+#[test]
+fn the_same_end_is_shown_in_each_turn_and_the_end_of_an_earlier_turn_ends_no_later_one() {
+    let mut session = Updates::new(PathBuf::from("/home/me"));
+    let message = r#"{"type":"user_message","content":"x"}"#;
+    for _ in 0..2 {
+        session.prompt(message);
+        assert!(said(&mut session, RUNNING).1.is_none());
+        let (texts, stop) = said(&mut session, DONE);
+        assert_eq!((texts.len(), stop), (1, Some(StopReason::EndTurn)));
+        assert_eq!(said(&mut session, IDLE).1, None);
+    }
+    // The editor gave a turn up, and the agent still works on it.
+    session.prompt(message);
+    said(&mut session, RUNNING);
+    session.end_turn();
+    session.prompt(message);
+    let cancelled = DONE.replace("done", "cancelled");
+    assert_eq!((said(&mut session, &cancelled).1, said(&mut session, IDLE).1), (None, None));
+    said(&mut session, RUNNING);
+    assert_eq!(said(&mut session, DONE).1, Some(StopReason::EndTurn));
+}
+
+#[test]
+fn an_edited_call_is_shown_as_it_was_made() {
+    let (updates, _) = updates(&[
+        RUNNING,
+        r#"{"type":"tool_call","call_id":"a1","tool_name":"write_file","arguments":{"path":"a.txt","content":"old"}}"#,
+        r#"{"type":"status","status":"edited_by_human","call_id":"a1","edited_arguments":{"path":"b.txt","content":"new"}}"#,
+        r#"{"type":"tool_result","call_id":"a1","status":"ok","result":"written"}"#,
+    ]);
+    let changes = of_kind(&updates, "tool_call_update");
+    assert_eq!(changes[0]["title"], "write_file: b.txt");
+    for change in &changes {
+        assert!(!change.to_string().contains("a.txt") && change["content"].to_string().contains("b.txt"), "{change}");
+    }
+}
+
+#[test]
+fn a_question_that_was_streamed_has_its_options_and_nothing_steers_a_terminal() {
+    let (updates, _) = updates(&[
+        RUNNING,
+        r#"{"type":"assistant_message","request_id":"m1","token":"Which\u001b[2J?","is_final":false,"kind":"question"}"#,
+        r#"{"type":"assistant_message","token":"Which\u001b[2J?","is_final":true,"kind":"question","question":{"question":"Which?","options":["red"]}}"#,
+    ]);
+    let texts: Vec<&Value> =
+        of_kind(&updates, "agent_message_chunk").iter().map(|chunk| &chunk["content"]["text"]).collect();
+    assert_eq!(texts, ["Which?[2J?", "\n- red"]);
+}
