@@ -245,7 +245,9 @@ impl Chat {
     /// The agent has said what it does.
     fn take_state(&mut self, out: &mut Out) {
         let state = self.session.state();
-        self.held_elsewhere = (state == State::Confirm).then(|| self.held_elsewhere.unwrap_or_else(Instant::now));
+        let is_asked_here = self.asking.held.is_some() || !self.asking.answered.is_empty();
+        let is_elsewhere = state == State::Confirm && !is_asked_here;
+        self.held_elsewhere = is_elsewhere.then(|| self.held_elsewhere.unwrap_or_else(Instant::now));
         match state {
             State::Running => self.begin_turn(),
             State::Confirm => {}

@@ -30,7 +30,9 @@ impl Chat {
                 self.asking.typed_for = question;
                 self.take_line(&text, out);
             }
-            Input::Interrupt => self.interrupt(out),
+            // The line is gone, and nothing else.
+            Input::Interrupt { is_clearing: true } => {}
+            Input::Interrupt { is_clearing: false } => self.interrupt(out),
             Input::End if self.asking.held.is_some() => self.note("a call is held: /yes or /no", out),
             Input::End => out.stop(self.report.finish()),
             Input::Typing => {}

@@ -2,7 +2,7 @@
 
 use super::chat::Chat;
 use super::display::Display;
-use super::style::Style;
+use super::style::{Style, unstyled};
 use super::terminal::Wanted;
 use super::view::cut;
 use crate::approvals::Change;
@@ -22,8 +22,6 @@ use std::time::{Duration, Instant};
 /// There is one agent, with one session.
 pub const SESSION: usize = 0;
 
-/// For so long after a question was shown, no answer is taken: it was typed before it could be read.
-const READING: Duration = Duration::from_millis(500);
 /// A gate takes an answer within this time, or has not taken it.
 const TAKEN: Duration = Duration::from_secs(5);
 
@@ -38,9 +36,8 @@ pub struct Asking {
     pub answered: Vec<Answered>,
     /// What tools ask: the first is shown.
     pub tools: VecDeque<ToolQuestion>,
-    /// So many questions were shown, and when the last one was.
+    /// So many questions were shown.
     pub number: u64,
-    pub shown_at: Option<Instant>,
     /// The number of the question that was shown when the line was begun that is carried out.
     pub typed_for: u64,
 }
@@ -83,10 +80,14 @@ impl Chat {
             Change::Asked => self.ask_next(out),
             Change::Settled(nonce, note) => {
                 self.asking.answered.retain(|answered| answered.held.nonce != nonce);
-                if self.asking.held.take_if(|held| held.nonce == nonce).is_some() {
+                let was_shown = self.asking.held.take_if(|held| held.nonce == nonce).is_some();
+                if was_shown {
                     self.note(&note, out);
                 }
                 self.ask_next(out);
+                if was_shown && self.asking.held.is_none() {
+                    self.show_tool_question(out);
+                }
             }
             Change::Refused(nonce, why) => {
                 let Some(at) = self.asking.answered.iter().position(|answered| answered.held.nonce == nonce) else {
@@ -125,17 +126,27 @@ impl Chat {
             self.print_plan(out);
         }
         self.note(&format!("asked by {asker}{more}"), out);
-        self.number_question();
         self.go_on(Some(next), out);
         if self.script.has_ended && self.script.lines.is_empty() {
             self.reject_unanswered(out);
         }
     }
 
-    /// A question is shown.
+    /// Shows what is to be answered: what was typed before does not answer it.
+    fn say_question(&mut self, text: String, out: &mut Out) {
+        self.transcript.add(unstyled(&text));
+        match &mut self.display {
+            Display::Terminal(terminal) => {
+                self.drawing.is_due = true;
+                terminal.print_question(&text);
+            }
+            Display::Lines => self.print(&text, out),
+        }
+        self.number_question();
+    }
+
     fn number_question(&mut self) {
         self.asking.number += 1;
-        self.asking.shown_at = Some(Instant::now());
         if let Some(terminal) = self.display.terminal() {
             terminal.ask(self.asking.number);
         }
@@ -145,9 +156,8 @@ impl Chat {
     /// true then.
     pub fn refuse_early(&mut self, out: &mut Out) -> bool {
         let is_asked = self.asking.held.is_some() || !self.asking.tools.is_empty();
-        let is_soon = self.asking.shown_at.is_some_and(|at| at.elapsed() < READING);
         let is_of_another = self.asking.typed_for != self.asking.number;
-        let is_early = is_asked && self.display.is_terminal() && (is_soon || is_of_another);
+        let is_early = is_asked && self.display.is_terminal() && is_of_another;
         if is_early {
             self.complain(TOO_EARLY, out);
         }
@@ -197,7 +207,7 @@ impl Chat {
             Next::Say(text) => self.say(text, out),
             Next::AskAnew(text) => {
                 let text = text + held.dialogue.prompt();
-                self.say(text, out);
+                self.say_question(text, out);
             }
             Next::Edit => match &mut self.display {
                 Display::Lines => self.complain("/edit NAME=VALUE sets an argument; an editor needs a terminal", out),
@@ -246,8 +256,7 @@ impl Chat {
     fn show_tool_question(&mut self, out: &mut Out) {
         let Some(asked) = self.asking.tools.front() else { return };
         let shown = self.view.lines(Style::Bold, &asked.text);
-        self.say(shown, out);
-        self.number_question();
+        self.say_question(shown, out);
     }
 
     /// A call has its result: what its tool has asked is open no more.

@@ -69,7 +69,8 @@ impl Chat {
                 let now = Instant::now();
                 self.starting_until = self.starting_until.filter(|until| *until > now);
                 self.forget_untaken(out);
-                if self.asking.held.is_none() && self.held_elsewhere.is_some_and(|since| since + ASKED_HERE <= now) {
+                let is_asked_here = self.asking.held.is_some() || !self.asking.answered.is_empty();
+                if !is_asked_here && self.held_elsewhere.is_some_and(|since| since + ASKED_HERE <= now) {
                     self.held_elsewhere = None;
                     self.note("a gate holds a call, and asks somewhere else", out);
                 }

@@ -61,7 +61,7 @@ fn a_person_calls_completes_approves_edits_and_talks() {
     seat.sees("(approve?)> ");
     seat.answers("/edit\r");
     seat.sees("+ .n: 42");
-    seat.types("/yes\r");
+    seat.answers("/yes\r");
     seat.sees("may this call pass?");
     seat.sees("(approve?)> ");
     seat.answers("/no that is enough\r");
@@ -205,9 +205,11 @@ fn an_answer_is_shown_while_it_is_written_and_then_once_as_a_whole() {
 fn what_was_typed_before_a_question_does_not_answer_it() {
     let place = Place::new(&[r#"{"sleep_ms":700,"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
-    // In one write, and so in the line editor's buffer.
-    seat.types("Go.\r/yes\r");
+    // In one write: it is taken in its turn, before the question; and so is the beginning of a line.
+    seat.types("Go.\r/yes\r/yes");
+    seat.sees("no call is held");
     seat.sees("may this call pass?");
+    seat.answers("\r");
     seat.sees("ignored: this was typed before the question was shown");
     // Begun while the agent works, and submitted long after the question is shown.
     seat.answers("/no\r");
@@ -257,5 +259,32 @@ fn a_call_without_an_answer_does_not_hold_the_person() {
     seat.types("\u{3}");
     std::thread::sleep(std::time::Duration::from_millis(300));
     seat.types("\u{3}");
+    seat.person.exp_eof().unwrap();
+}
+
+#[test]
+fn what_is_typed_ahead_is_taken_in_its_order() {
+    let place = Place::new(&[SLOW, DONE, SLOW, DONE, SLOW, DONE, SLOW, DONE, DONE, DONE]);
+    let mut seat = Seat::take(&place, &["--chat"]);
+    seat.types("one\rtwo\rthr");
+    seat.sees("chat> thr");
+    seat.types("ee\r");
+    seat.sees("It is ");
+    let requests = place.requests();
+    let at = |text: &str| requests.find(text).unwrap_or_else(|| panic!("{text}: {requests}"));
+    assert!(at("one") < at("The person says: two"), "{requests}");
+    assert!(at("The person says: two") < at("The person says: three"), "{requests}");
+    // Ctrl-C behind a line, and behind an Esc.
+    seat.sees("chat> ");
+    seat.types("four\r\u{1b}\u{3}");
+    seat.sees("cancelled: ");
+    seat.sees("chat> ");
+    // Ctrl-C clears a line that was begun, and stops nothing.
+    seat.types("abc");
+    seat.sees("abc");
+    seat.types("\u{3}");
+    seat.types("/status\r");
+    seat.sees("mode: chat");
+    seat.types("\u{4}");
     seat.person.exp_eof().unwrap();
 }

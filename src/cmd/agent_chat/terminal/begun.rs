@@ -1,53 +1,68 @@
 //! Which question was on the terminal when a line was begun: a line that was begun before a question was shown does not answer it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::io::lock;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-/// No character of the line is there yet.
-const EMPTY: u64 = u64::MAX;
+/// For so long after a question was shown, what is typed is not about it: it was begun before the person could have read it.
+const READING: Duration = Duration::from_millis(500);
 
-/// The number of the question, for the stage that asks, and for the line that is edited.
 #[derive(Debug, Default)]
-pub struct Begun {
-    current: AtomicU64,
-    /// When the line was begun.
-    at_first: AtomicU64,
-    /// When its editing was.
-    at_start: AtomicU64,
+struct State {
+    /// The number of the question that was shown last, and when.
+    question: u64,
+    shown_at: Option<Instant>,
+    /// When the key was struck that the line editor was given last: the number of the question then.
+    newest: u64,
+    /// The same of the first character of the line; none while it is empty.
+    first: Option<u64>,
 }
+
+/// For the stage that asks, the thread that reads keys, and the line editor.
+#[derive(Debug, Default)]
+pub struct Begun(Mutex<State>);
 
 impl Begun {
     /// A question is shown.
     pub fn ask(&self, question: u64) {
-        self.current.store(question, Ordering::Relaxed);
+        let mut state = lock(&self.0);
+        (state.question, state.shown_at) = (question, Some(Instant::now()));
     }
 
-    /// The question that was shown last.
-    pub fn current(&self) -> u64 {
-        self.current.load(Ordering::Relaxed)
+    /// The number of the question that a key is about that is struck now.
+    pub fn now(&self) -> u64 {
+        let state = lock(&self.0);
+        let is_soon = state.shown_at.is_some_and(|at| at.elapsed() < READING);
+        state.question - u64::from(is_soon && state.question > 0)
     }
 
-    /// A line is edited from now on, which begins with this.
-    pub fn begin(&self, line: &str) {
-        self.at_start.store(self.current(), Ordering::Relaxed);
-        self.at_first.store(EMPTY, Ordering::Relaxed);
-        self.change(line);
+    /// A line is edited from now on, which begins with something that was typed at this question, or is empty.
+    pub fn begin(&self, first: Option<u64>) {
+        let mut state = lock(&self.0);
+        state.first = first;
+        state.newest = first.unwrap_or(state.newest);
+    }
+
+    /// The line editor is given a key that was struck at this question.
+    pub fn give(&self, question: u64) {
+        lock(&self.0).newest = question;
     }
 
     /// The line has become this.
     pub fn change(&self, line: &str) {
-        if line.is_empty() {
-            self.at_first.store(EMPTY, Ordering::Relaxed);
-        } else if self.at_first.load(Ordering::Relaxed) == EMPTY {
-            self.at_first.store(self.current(), Ordering::Relaxed);
-        }
+        let mut state = lock(&self.0);
+        state.first = if line.is_empty() { None } else { state.first.or(Some(state.newest)) };
     }
 
-    /// The question that was shown when the line was begun.
+    /// Whether the line has a character.
+    pub fn has_text(&self) -> bool {
+        lock(&self.0).first.is_some()
+    }
+
+    /// The question at which the line was begun.
     pub fn question(&self) -> u64 {
-        match self.at_first.load(Ordering::Relaxed) {
-            EMPTY => self.at_start.load(Ordering::Relaxed),
-            question => question,
-        }
+        let state = lock(&self.0);
+        state.first.unwrap_or(state.newest)
     }
 }
 
@@ -58,17 +73,18 @@ mod tests {
     #[test]
     fn a_line_belongs_to_the_question_at_its_first_character() {
         let begun = Begun::default();
-        begun.begin("");
         begun.ask(1);
+        assert_eq!(begun.now(), 0, "nobody has read it yet");
+        begun.begin(None);
+        begun.give(1);
         begun.change("/");
-        begun.ask(2);
+        begun.give(2);
         begun.change("/yes");
         assert_eq!(begun.question(), 1);
         begun.change("");
+        assert!(!begun.has_text());
+        begun.give(2);
         begun.change("/yes");
-        assert_eq!(begun.question(), 2);
-        begun.begin("/y");
-        begun.ask(3);
         assert_eq!(begun.question(), 2);
     }
 }

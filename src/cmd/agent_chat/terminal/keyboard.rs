@@ -1,26 +1,22 @@
-//! The thread that reads the keys: it has a line edited, or watches for keys while the agent works, as it is ordered.
+//! The thread that reads the keys. While the agent works it reads them itself; while a line is edited it gives them to the line editor, up to the
+//! end of that line and no further. So all that is typed is taken in its order, and what was typed before a question is known as such.
 
-use super::completion::Completion;
+use super::begun::Begun;
 use super::keys::{Key, Keys};
+use super::line_editor::{Edited, LineEditor};
 use super::screen::{Holder, Screen};
-use super::{Begun, Input, Wanted};
-use crate::cmd::agent_chat::command::{Command, Mode, Typed as Read, read};
-use crate::cmd::approver::editor::{self, Edited};
+use super::{Input, Wanted};
+use crate::cmd::approver::editor;
 use crate::io::asking::Asking;
-use crate::io::descriptor::wait_readable;
 use crate::io::lines::Limits;
-use crate::io::raw_stdin::{RawStdin, Typed, typed};
+use crate::io::raw_stdin::{RawStdin, Typed};
 use crate::io::terminal::Terminal;
-use crate::mask::{Masker, Rules};
-use rustyline::Editor;
-use rustyline::error::ReadlineError;
-use rustyline::history::FileHistory;
-use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Write, stdin};
-use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::collections::VecDeque;
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the thread is to do from now on.
 pub struct Order {
@@ -30,57 +26,108 @@ pub struct Order {
 }
 
 pub struct Keyboard {
-    pub editor: Editor<Completion, FileHistory>,
-    pub history: Option<PathBuf>,
+    pub line_editor: LineEditor,
     pub limits: Limits,
-    pub masker: Masker,
     pub screen: Arc<Screen>,
     pub raw: RawStdin,
     pub begun: Arc<Begun>,
     pub orders: Receiver<Order>,
+    /// A byte for each order, and for each line that was edited.
     pub woken: PipeReader,
     pub input: PipeWriter,
     pub keys: Keys,
+    pub unread: VecDeque<Struck>,
+    pub doing: Doing,
     pub sent: u64,
 }
 
-/// JSON in a line nests no deeper.
-const DEPTH: usize = 512;
+/// A byte, and the number of the question at which it was typed.
+pub struct Struck {
+    byte: u8,
+    question: u64,
+}
+
+/// What the thread does.
+pub enum Doing {
+    /// It waits for an order.
+    Nothing,
+    /// Keys are read here; a line begins after this prompt, with what has come of it.
+    Keys { prompt: String, line: String, question: u64 },
+    /// The line editor has a line. After a key that may have ended it, it gets no more until then.
+    Line { until: Option<Instant> },
+}
 
 /// The rest of a key that has begun comes within this time.
 const REST: Duration = Duration::from_millis(100);
+/// A line editor whose line has not ended after so long goes on with it.
+const ENDED: Duration = Duration::from_millis(50);
+/// So many bytes are read ahead.
+const AHEAD: usize = 4 << 20;
 
-/// Finds secrets in lines.
-pub fn masker() -> Masker {
-    Masker::new(Rules::default(), DEPTH)
-}
+/// Keys that may end a line: Ctrl-C, Ctrl-D, line feed, Enter.
+const ENDS: [u8; 4] = [3, 4, b'\n', b'\r'];
+/// Keys that the line editor does not get: it prints nothing while it searches (Ctrl-R, Ctrl-S) or waits for a key to take literally (Ctrl-V, Ctrl-Q),
+/// and it would stop the process with another terminal's settings (Ctrl-Z).
+const KEPT: [u8; 5] = [0x11, 0x12, 0x13, 0x16, 0x1a];
 
 impl Keyboard {
     pub fn run(mut self) {
-        if let Some(path) = &self.history {
-            // The first session has none.
-            let _ = self.editor.load_history(path);
-        }
-        while let Some(order) = self.next() {
-            let goes_on = match order.wanted {
-                _ if order.after != self.sent => true,
-                Wanted::Line(prompt) => self.edit_line(&prompt, ""),
-                Wanted::Keys(prompt) => self.watch_keys(&prompt),
-                Wanted::Editor { text, question } => {
-                    let text = self.edit_in_program(&text);
-                    self.send(&Input::Edited { text, question })
-                }
-            };
-            if !goes_on {
-                return;
+        while self.act() && self.wait() {}
+    }
+
+    /// Waits for keys, an order, or the end of a line; false where the run ends.
+    fn wait(&mut self) -> bool {
+        let time = match &self.doing {
+            Doing::Line { until: Some(until) } => Some(until.saturating_duration_since(Instant::now())),
+            Doing::Keys { .. } if self.keys.is_cut() => Some(REST),
+            _ => None,
+        };
+        match self.raw.typed(self.unread.len() < AHEAD, &self.woken, time) {
+            Typed::Bytes(bytes) => {
+                let question = self.begun.now();
+                self.unread.extend(bytes.into_iter().map(|byte| Struck { byte, question }));
+                true
             }
+            Typed::Late => {
+                if matches!(self.doing, Doing::Keys { .. }) {
+                    self.keys.forget();
+                }
+                true
+            }
+            Typed::Gone => self.gone("the terminal has gone"),
+            Typed::Woken => self.wake(),
         }
     }
 
-    /// The next order; none where there are no more.
-    fn next(&self) -> Option<Order> {
-        (&self.woken).read_exact(&mut [0]).ok()?;
-        self.orders.recv().ok()
+    /// Takes an order, or the end of a line.
+    fn wake(&mut self) -> bool {
+        if (&self.woken).read_exact(&mut [0]).is_err() {
+            return false;
+        }
+        if let Some(edited) = self.line_editor.edited() {
+            self.screen.give_to(Holder::Us);
+            self.doing = Doing::Nothing;
+            let input = match edited {
+                Edited::Line(text) => Input::Line { text, question: self.begun.question() },
+                Edited::Interrupt => Input::Interrupt { is_clearing: self.begun.has_text() },
+                Edited::End => Input::End,
+                Edited::Failed(why) => return self.gone(&why),
+            };
+            return self.send(&input);
+        }
+        let Ok(order) = self.orders.try_recv() else { return true };
+        match order.wanted {
+            _ if order.after != self.sent => true,
+            Wanted::Line(prompt) => self.edit_line(prompt, String::new(), None),
+            Wanted::Keys(prompt) => {
+                self.doing = Doing::Keys { prompt, line: String::new(), question: 0 };
+                true
+            }
+            Wanted::Editor { text, question } => {
+                let text = self.edit_in_program(&text);
+                self.send(&Input::Edited { text, question })
+            }
+        }
     }
 
     /// False where nobody reads it any more.
@@ -91,96 +138,88 @@ impl Keyboard {
         self.input.write_all(line.as_bytes()).is_ok()
     }
 
-    /// Has a line edited that begins with `typed`; false where the run ends.
-    fn edit_line(&mut self, prompt: &str, typed: &str) -> bool {
-        self.begun.begin(typed);
-        self.screen.give_to(Holder::LineEditor);
-        let line = self.editor.readline_with_initial(prompt, (typed, ""));
-        self.screen.give_to(Holder::Us);
-        let input = match line {
-            Ok(line) => {
-                self.remember(&line);
-                Input::Line { text: line, question: self.begun.question() }
-            }
-            Err(ReadlineError::Interrupted) => Input::Interrupt,
-            Err(ReadlineError::Eof) => Input::End,
-            // A byte that is no UTF-8: the line is lost, and nothing else.
-            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
-                self.screen.print("what was typed is not UTF-8\n");
-                Input::Line { text: String::new(), question: 0 }
-            }
-            Err(error) => return self.gone(&error.to_string()),
-        };
-        self.send(&input)
-    }
-
-    /// Keeps a line in the history; not the answer to a tool, nor what may hold a secret.
-    fn remember(&mut self, line: &str) {
-        let may_be_secret = match read(line, Mode::Chat) {
-            Read::Command(command, _) => matches!(command, Command::Answer | Command::Edit),
-            Read::Unknown(_) | Read::Nothing => true,
-            Read::Message(_) | Read::Call(_) => false,
-        };
-        if may_be_secret || self.masker.text(line) != line {
-            return;
-        }
-        // Without a file, or where it cannot be written, the history ends with the session.
-        if self.editor.add_history_entry(line).unwrap_or(false)
-            && let Some(path) = &self.history
-        {
-            let _ = path.parent().map(|folder| crate::io::private::folder().recursive(true).create(folder));
-            let _ = self.editor.append_history(path);
-        }
-    }
-
-    /// Waits for keys, until there is another order; false where the run ends. A line that comes whole is submitted; the beginning of one is
-    /// edited.
-    fn watch_keys(&mut self, prompt: &str) -> bool {
-        loop {
-            if self.keys.is_within() && !wait_readable(&stdin().as_fd(), REST) {
-                self.keys.forget();
-            }
-            let bytes = match typed(&self.woken) {
-                Typed::Woken => return true,
-                Typed::Gone => return self.gone("the terminal has gone"),
-                Typed::Bytes(bytes) => bytes,
-            };
-            let sent = self.sent;
-            let mut line = String::new();
-            for key in self.keys.read(&bytes) {
-                match key {
-                    Key::Text(text) | Key::Paste(text) => line.push_str(&text),
-                    Key::Backspace => _ = line.pop(),
-                    Key::Enter if line.is_empty() => {}
-                    Key::Enter => {
-                        self.screen.print(&format!("{prompt}{line}\n"));
-                        self.remember(&line);
-                        let question = self.begun.current();
-                        if !self.send(&Input::Line { text: std::mem::take(&mut line), question }) {
-                            return false;
-                        }
-                    }
-                    Key::Interrupt => {
-                        line.clear();
-                        if !self.send(&Input::Interrupt) {
-                            return false;
-                        }
-                    }
-                }
-            }
-            if !line.is_empty() {
-                return self.send(&Input::Typing) && self.edit_line(prompt, &line);
-            }
-            if self.sent != sent {
-                return true;
-            }
-        }
-    }
-
     /// The run ends.
     fn gone(&mut self, why: &str) -> bool {
         self.send(&Input::Gone(why.to_owned()));
         false
+    }
+
+    /// Has a line edited.
+    fn edit_line(&mut self, prompt: String, typed: String, question: Option<u64>) -> bool {
+        self.begun.begin(question);
+        self.screen.give_to(Holder::LineEditor);
+        self.doing = Doing::Line { until: None };
+        self.line_editor.begin(prompt, typed)
+    }
+
+    /// Acts on what was typed; false where the run ends.
+    fn act(&mut self) -> bool {
+        match &mut self.doing {
+            Doing::Nothing => true,
+            Doing::Line { until } => {
+                if until.is_some_and(|until| Instant::now() < until) {
+                    return true;
+                }
+                *until = None;
+                self.feed()
+            }
+            Doing::Keys { .. } => self.read_keys(),
+        }
+    }
+
+    /// Gives the line editor keys, up to one that may end the line.
+    fn feed(&mut self) -> bool {
+        while let Some(Struck { byte, question }) = self.unread.pop_front() {
+            let is_pasted = self.line_editor.is_in_paste();
+            if KEPT.contains(&byte) && !is_pasted {
+                continue;
+            }
+            self.begun.give(question);
+            if let Err(error) = self.line_editor.feed(byte) {
+                return self.gone(&error.to_string());
+            }
+            if ENDS.contains(&byte) && !is_pasted {
+                self.doing = Doing::Line { until: Some(Instant::now() + ENDED) };
+                break;
+            }
+        }
+        true
+    }
+
+    /// Reads keys up to one that the stage has to act on. A line that comes whole is submitted; the beginning of one is edited.
+    fn read_keys(&mut self) -> bool {
+        while let Some(Struck { byte, question: struck }) = self.unread.pop_front() {
+            for key in self.keys.read(&[byte]) {
+                let Doing::Keys { prompt, line, question } = &mut self.doing else { return true };
+                match key {
+                    Key::Text(text) | Key::Paste(text) => {
+                        if line.is_empty() {
+                            *question = struck;
+                        }
+                        line.push_str(&text);
+                    }
+                    Key::Backspace => _ = line.pop(),
+                    Key::Enter if line.is_empty() => {}
+                    Key::Enter => {
+                        self.screen.print(&format!("{prompt}{line}\n"));
+                        self.line_editor.remember(line);
+                        let input = Input::Line { text: std::mem::take(line), question: *question };
+                        self.doing = Doing::Nothing;
+                        return self.send(&input);
+                    }
+                    Key::Interrupt => {
+                        self.doing = Doing::Nothing;
+                        return self.send(&Input::Interrupt { is_clearing: false });
+                    }
+                }
+            }
+        }
+        let Doing::Keys { prompt, line, question } = &mut self.doing else { return true };
+        if line.is_empty() || self.keys.is_within() {
+            return true;
+        }
+        let (prompt, line, question) = (std::mem::take(prompt), std::mem::take(line), *question);
+        self.send(&Input::Typing) && self.edit_line(prompt, line, Some(question))
     }
 
     fn edit_in_program(&mut self, text: &str) -> Result<String, String> {
@@ -199,8 +238,8 @@ impl Keyboard {
         };
         // There is no other order before this one has its input.
         match editor::edit(text, self.limits.max_line, &mut terminal, || false)? {
-            Edited::Text(text) => Ok(text),
-            Edited::Stopped => Err("nothing was changed".to_owned()),
+            editor::Edited::Text(text) => Ok(text),
+            editor::Edited::Stopped => Err("nothing was changed".to_owned()),
         }
     }
 }

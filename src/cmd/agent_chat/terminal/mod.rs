@@ -4,6 +4,7 @@ mod begun;
 mod completion;
 mod keyboard;
 mod keys;
+mod line_editor;
 mod screen;
 
 pub use completion::Known;
@@ -15,13 +16,15 @@ use crate::io::raw_stdin::RawStdin;
 use crate::io::report::{Failure, Status};
 use begun::Begun;
 use completion::Completion;
-use keyboard::{Keyboard, Order};
+use keyboard::{Doing, Keyboard, Order};
 use keys::Keys;
+use line_editor::LineEditor;
 use rustyline::completion::FilenameCompleter;
 use rustyline::history::FileHistory;
 use rustyline::{Config, Editor};
 use screen::Screen;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
@@ -33,8 +36,8 @@ use std::sync::{Arc, Mutex};
 pub enum Input {
     /// A line was submitted; it may have line feeds, where it was pasted. `question` is the number of the one that was shown when it was begun.
     Line { text: String, question: u64 },
-    /// Ctrl-C.
-    Interrupt,
+    /// Ctrl-C; it may have cleared a line that was begun.
+    Interrupt { is_clearing: bool },
     /// Ctrl-D on an empty line.
     End,
     /// A key was struck while the agent worked: a line is edited now.
@@ -88,19 +91,20 @@ impl Terminal {
         let screen = Screen::start(editor.create_external_printer().map_err(line_editor)?);
         let (orders, to_do) = channel();
         let ((woken, wake), (inputs, input)) = (io::pipe().map_err(system)?, io::pipe().map_err(system)?);
-        let raw = RawStdin::begin().map_err(system)?;
+        let (raw, keys) = RawStdin::begin().map_err(system)?;
+        let line_editor = LineEditor::start(editor, history, keys, wake.try_clone().map_err(system)?);
         let keyboard = Keyboard {
-            editor,
-            history,
+            line_editor,
             limits,
-            masker: keyboard::masker(),
             screen: Arc::clone(&screen),
-            raw: raw.clone(),
+            raw: raw.try_clone().map_err(system)?,
             begun: Arc::clone(&begun),
             orders: to_do,
             woken,
             input,
             keys: Keys::default(),
+            unread: VecDeque::new(),
+            doing: Doing::Nothing,
             sent: 0,
         };
         std::thread::spawn(move || keyboard.run());
@@ -116,6 +120,11 @@ impl Terminal {
     /// Prints text that stays; it ends with a line feed.
     pub fn print(&mut self, text: &str) {
         self.screen.print(text);
+    }
+
+    /// Prints text that is never left out.
+    pub fn print_question(&mut self, text: &str) {
+        self.screen.print_whole(text);
     }
 
     /// Shows lines that change in place.
@@ -156,7 +165,8 @@ impl Terminal {
 
     /// Puts the terminal back as it was, with the last text: the thread may wait for a key with settings of its own.
     pub fn close(&mut self, last: &str) {
-        self.screen.close(last);
+        // First, because a terminal that is held takes no text.
         self.raw.restore();
+        self.screen.close(last);
     }
 }

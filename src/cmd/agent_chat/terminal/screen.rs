@@ -76,12 +76,21 @@ impl Screen {
 
     /// Prints text that stays; it ends with a line feed. The lines that change in place are gone until they are shown again.
     pub fn print(&self, text: &str) {
+        self.print_up_to(text, WAITING);
+    }
+
+    /// The same with text that is not left out, however much waits.
+    pub fn print_whole(&self, text: &str) {
+        self.print_up_to(text, usize::MAX);
+    }
+
+    fn print_up_to(&self, text: &str, most: usize) {
         let mut state = lock(&self.state);
         if state.holder == Holder::Us {
             let shown = format!("{}{text}", state.erase());
             return write(&shown);
         }
-        if state.waiting.len() < WAITING {
+        if state.waiting.len() < most {
             state.waiting.push_str(text);
         } else if !state.waiting.ends_with(LEFT_OUT) {
             state.waiting.push_str(LEFT_OUT);

@@ -1,0 +1,153 @@
+//! rustyline, on a thread of its own: its terminal is one of ours, through which it is given keys.
+
+use super::completion::Completion;
+use crate::cmd::agent_chat::command::{Command, Mode, Typed, read};
+use crate::io::descriptor::Descriptor;
+use crate::io::raw_stdin::feed;
+use crate::mask::{Masker, Rules};
+use rustyline::Editor;
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use std::io::{self, ErrorKind, PipeWriter, Write};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What came of a line.
+#[derive(Debug)]
+pub enum Edited {
+    Line(String),
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D on an empty line.
+    End,
+    Failed(String),
+}
+
+enum Order {
+    /// Edits a line after a prompt, which begins with this.
+    Edit { prompt: String, typed: String },
+    /// A line was submitted without it.
+    Remember(String),
+}
+
+pub struct LineEditor {
+    orders: Sender<Order>,
+    edited: Receiver<Edited>,
+    keys: Descriptor,
+    /// The newest bytes, and whether they are in a paste.
+    newest: Vec<u8>,
+    is_in_paste: bool,
+}
+
+/// JSON in a line nests no deeper.
+const DEPTH: usize = 512;
+
+impl LineEditor {
+    /// Starts it. `wake` gets a byte for each line that was edited.
+    pub fn start(
+        editor: Editor<Completion, FileHistory>,
+        history: Option<PathBuf>,
+        keys: Descriptor,
+        wake: PipeWriter,
+    ) -> LineEditor {
+        let ((orders, to_do), (done, edited)) = (channel(), channel());
+        let masker = Masker::new(Rules::default(), DEPTH);
+        std::thread::spawn(move || Thread { editor, history, masker }.run(&to_do, &done, wake));
+        LineEditor { orders, edited, keys, newest: Vec::new(), is_in_paste: false }
+    }
+
+    /// Edits a line; false where it has ended.
+    pub fn begin(&mut self, prompt: String, typed: String) -> bool {
+        self.orders.send(Order::Edit { prompt, typed }).is_ok()
+    }
+
+    /// Keeps a line in the history that was submitted without it.
+    pub fn remember(&self, line: &str) {
+        // Where it has ended, the run does.
+        let _ = self.orders.send(Order::Remember(line.to_owned()));
+    }
+
+    /// What came of the line, where it has ended.
+    pub fn edited(&self) -> Option<Edited> {
+        self.edited.try_recv().ok()
+    }
+
+    /// Gives it a byte.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn feed(&mut self, byte: u8) -> io::Result<()> {
+        self.newest.push(byte);
+        if self.newest.ends_with(b"\x1b[200~") {
+            self.is_in_paste = true;
+        } else if self.newest.ends_with(b"\x1b[201~") {
+            self.is_in_paste = false;
+        }
+        if self.newest.len() > 64 {
+            self.newest.drain(..58);
+        }
+        feed(&mut self.keys, &[byte])
+    }
+
+    /// Whether what it was given last is part of a paste.
+    pub fn is_in_paste(&self) -> bool {
+        self.is_in_paste
+    }
+}
+
+struct Thread {
+    editor: Editor<Completion, FileHistory>,
+    history: Option<PathBuf>,
+    masker: Masker,
+}
+
+impl Thread {
+    fn run(mut self, orders: &Receiver<Order>, done: &Sender<Edited>, mut wake: PipeWriter) {
+        if let Some(path) = &self.history {
+            // The first session has none.
+            let _ = self.editor.load_history(path);
+        }
+        while let Ok(order) = orders.recv() {
+            let (prompt, typed) = match order {
+                Order::Edit { prompt, typed } => (prompt, typed),
+                Order::Remember(line) => {
+                    self.remember(&line);
+                    continue;
+                }
+            };
+            let edited = match self.editor.readline_with_initial(&prompt, (&typed, "")) {
+                Ok(line) => {
+                    self.remember(&line);
+                    Edited::Line(line)
+                }
+                Err(ReadlineError::Interrupted) => Edited::Interrupt,
+                Err(ReadlineError::Eof) => Edited::End,
+                // A byte that is no UTF-8: the line is lost, and nothing else.
+                Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => Edited::Line(String::new()),
+                Err(error) => Edited::Failed(error.to_string()),
+            };
+            if done.send(edited).is_err() || wake.write_all(b"!").is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Keeps a line in the history; not the answer to a tool, nor what may hold a secret.
+    fn remember(&mut self, line: &str) {
+        let may_be_secret = match read(line, Mode::Chat) {
+            Typed::Command(command, _) => matches!(command, Command::Answer | Command::Edit),
+            Typed::Unknown(_) | Typed::Nothing => true,
+            Typed::Message(_) | Typed::Call(_) => false,
+        };
+        if may_be_secret || self.masker.text(line) != line {
+            return;
+        }
+        // Without a file, or where it cannot be written, the history ends with the session.
+        if self.editor.add_history_entry(line).unwrap_or(false)
+            && let Some(path) = &self.history
+        {
+            let _ = path.parent().map(|folder| crate::io::private::folder().recursive(true).create(folder));
+            let _ = self.editor.append_history(path);
+        }
+    }
+}
