@@ -16,6 +16,7 @@ mod prompt;
 #[cfg(feature = "gates")]
 mod request;
 mod result;
+mod stop_reason;
 mod tool;
 mod updates;
 
@@ -25,4 +26,5 @@ pub use permission::{Choice, chosen, permission_request};
 pub use prompt::prompt_text;
 #[cfg(feature = "gates")]
 pub(crate) use request::{Client, SessionRequest, parameters};
-pub use updates::{StopReason, Taken, Updates};
+pub use stop_reason::StopReason;
+pub use updates::{Taken, Updates};

@@ -3,6 +3,7 @@
 use super::markdown::{content, fenced, id_text, list, plain, text_block, visible};
 use super::permission::call_id;
 use super::result::put_result;
+use super::stop_reason::StopReason;
 use super::tool::Shown;
 use crate::approvals::Question;
 use crate::json::{Object, one_line};
@@ -11,32 +12,6 @@ use crate::session::{Disorder, Session, State};
 use std::collections::BTreeMap;
 use std::mem;
 use std::path::{Path, PathBuf};
-
-/// Why a prompt's turn has ended, as ACP has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopReason {
-    /// The agent is idle, or waits for the person.
-    EndTurn,
-    /// A limit of tokens.
-    MaxTokens,
-    /// Another limit of the agent's.
-    MaxTurnRequests,
-    /// The person has cancelled it.
-    Cancelled,
-}
-
-impl StopReason {
-    /// The result of `session/prompt`, JSON text.
-    pub fn result(self) -> String {
-        let name = match self {
-            StopReason::EndTurn => "end_turn",
-            StopReason::MaxTokens => "max_tokens",
-            StopReason::MaxTurnRequests => "max_turn_requests",
-            StopReason::Cancelled => "cancelled",
-        };
-        Object::default().text("stopReason", name).end()
-    }
-}
 
 /// What follows from a record.
 #[derive(Debug, Default)]
@@ -169,8 +144,7 @@ impl Updates {
         Taken { updates: self.close_calls("the agent has ended"), stop, disorder: None }
     }
 
-    /// Whether the agent has reported the call of a question, and that a gate holds it: what is asked about it next is asked about what the
-    /// editor shows.
+    /// Whether the editor shows the call of a question, and that a gate holds it.
     pub fn is_held(&self, question: &Question) -> bool {
         self.held.is_some() && self.held.as_deref() == Some(&*call_id(question))
     }

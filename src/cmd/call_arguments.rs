@@ -23,16 +23,17 @@ pub fn object(text: &str) -> Result<String, Failure> {
     arguments::read(text, MAX_DEPTH).map_err(|why| usage(format_args!("--json: {why}")))
 }
 
-/// Reads `KEY=VALUE` words: gives the text of a JSON object, with its fields in their order.
+/// Reads `KEY=VALUE` words: gives the text of a JSON object, with its fields in their order. `hint` is what to do about a word
+/// that is none, and begins with a mark.
 ///
 /// # Errors
 /// A word without a key, a key that is there twice, or a file that can't be read.
-pub fn pairs(words: &[String]) -> Result<String, Failure> {
+pub fn pairs(words: &[String], hint: &str) -> Result<String, Failure> {
     let mut object = Object::default();
     let (mut keys, mut has_read_stdin) = (HashSet::new(), false);
     for word in words {
         let Some((key, value)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(usage(format_args!("'{word}' is not KEY=VALUE; before a world to start, put '--'")));
+            return Err(usage(format_args!("'{word}' is not KEY=VALUE{hint}")));
         };
         if !keys.insert(key) {
             return Err(usage(format_args!("the argument '{key}' is given twice")));
@@ -66,7 +67,7 @@ mod tests {
 
     fn read(words: &[&str]) -> Result<String, String> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        pairs(&words).map_err(|failure| failure.to_string())
+        pairs(&words, "").map_err(|failure| failure.to_string())
     }
 
     #[test]

@@ -6,7 +6,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::openpty;
 use nix::sys::termios::{InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
 use nix::unistd::dup2_stdin;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -101,12 +101,4 @@ fn set_raw(settings: &mut Termios) {
     settings.input_flags.remove(InputFlags::IXON | InputFlags::ICRNL);
     settings.control_chars[SpecialCharacterIndices::VMIN as usize] = 1;
     settings.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
-}
-
-/// Gives bytes to the line editor.
-///
-/// # Errors
-/// What write(2) says.
-pub fn feed(to: &mut Descriptor, bytes: &[u8]) -> io::Result<()> {
-    to.write_all(bytes)
 }

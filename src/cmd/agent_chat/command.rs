@@ -130,7 +130,7 @@ impl Call {
         }
         let words = shlex::split(line).ok_or("a quotation mark is open")?;
         let (tool, words) = words.split_first().ok_or("there is no tool")?;
-        let arguments = pairs(words)
+        let arguments = pairs(words, "")
             .map_err(|failure| format!("{failure}. A call is TOOL NAME=VALUE ...; /chat switches to messages"))?;
         Ok(Call { tool: tool.clone(), arguments })
     }

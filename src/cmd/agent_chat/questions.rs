@@ -322,7 +322,7 @@ fn content(answer: &str, properties: &[(String, Value)]) -> Result<String, Strin
         }
         _ => shlex::split(answer).ok_or("a quotation mark is open")?,
     };
-    let given = pairs(&words).map_err(|failure| failure.to_string())?;
+    let given = pairs(&words, "").map_err(|failure| failure.to_string())?;
     let mut object = Object::default();
     for word in &words {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));

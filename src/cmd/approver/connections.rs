@@ -110,7 +110,6 @@ impl Connections {
         lock(&self.state).open.get(&gate).map(|source| source.session)
     }
 
-    #[allow(dead_code)] // until its first client of several sessions
     /// The open connections to a session's socket.
     pub fn gates(&self, session: usize) -> Vec<usize> {
         let state = lock(&self.state);

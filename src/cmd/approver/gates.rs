@@ -38,7 +38,6 @@ impl Gates {
         self.connections.describe(gate)
     }
 
-    #[allow(dead_code)] // until its first client of several sessions
     /// Forgets a session: its gates are disconnected, and its questions are open no more.
     pub fn close(&mut self, session: usize, out: &mut Out) {
         for gate in self.connections.gates(session) {

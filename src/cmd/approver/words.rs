@@ -31,7 +31,7 @@ pub static LETTERS: Words = Words {
     edited_prompt: "approve this [y], edit again [e], reject [n], everything [v], help [?]\n> ",
     help: "\
   y, yes, /yes [TEXT]   let it pass; TEXT goes into the record
-  n, no, /no [TEXT]     reject it; TEXT is told to whoever made the call
+  n, no, /no [TEXT]     reject it; TEXT goes to the side that made the call
   e                     edit the arguments in your editor ($VISUAL, $EDITOR)
   e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else a text
   a                     let it pass, and every call of this tool until the end of the run

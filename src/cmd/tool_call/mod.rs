@@ -178,7 +178,12 @@ fn ask(
         None => Request::Tools,
         Some(tool) => {
             let json = arguments.json.as_deref().map(call_arguments::object);
-            Request::Call { tool, arguments: json.unwrap_or_else(|| call_arguments::pairs(&arguments.pairs))? }
+            Request::Call {
+                tool,
+                arguments: json.unwrap_or_else(|| {
+                    call_arguments::pairs(&arguments.pairs, "; before a world to start, put '--'")
+                })?,
+            }
         }
     };
     match &arguments.session {

@@ -28,7 +28,7 @@ fn what_is_no_request_is_refused_and_the_run_goes_on() {
         (r#"{"jsonrpc":"2.0","id":8,"method":"initialize","params":[1]}"#, json!(8), -32602),
     ] {
         editor.talk.say(line);
-        let answer = editor.hear();
+        let answer = editor.next_message();
         assert_eq!(
             (&answer["id"], &answer["error"]["code"]),
             (&id, &json!(code)),
@@ -50,7 +50,7 @@ fn what_is_no_request_is_refused_and_the_run_goes_on() {
         ("session/close", json!({"sessionId": "../x"}), -32602),
     ] {
         editor.talk.say(&json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params}).to_string());
-        let answer = editor.hear();
+        let answer = editor.next_message();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(method), &json!(code)), "{params} {answer}");
     }
     for ignored in ["session/cancel", "$/cancel_request", "_mine", "$/else"] {

@@ -55,7 +55,7 @@ impl Editor {
 
     /// The next message.
     #[track_caller]
-    fn hear(&mut self) -> Value {
+    fn next_message(&mut self) -> Value {
         let message: Value = serde_json::from_str(&self.talk.hear()).unwrap();
         self.traffic.hold(Sender::Agent, &message);
         message
@@ -65,7 +65,7 @@ impl Editor {
     #[track_caller]
     fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let message = self.hear();
+            let message = self.next_message();
             if is_it(&message) {
                 return message;
             }

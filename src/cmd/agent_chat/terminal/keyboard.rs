@@ -130,7 +130,7 @@ impl Keyboard {
         }
     }
 
-    /// False where nobody reads it any more.
+    /// Sends the stage an input; false where the run has ended.
     fn send(&mut self, input: &Input) -> bool {
         self.sent += 1;
         let mut line = serde_json::to_string(input).unwrap_or_default();

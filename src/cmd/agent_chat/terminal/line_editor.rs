@@ -3,7 +3,6 @@
 use super::completion::Completion;
 use crate::cmd::agent_chat::command::{Command, Mode, Typed, read};
 use crate::io::descriptor::Descriptor;
-use crate::io::raw_stdin::feed;
 use crate::mask::{Masker, Rules};
 use rustyline::Editor;
 use rustyline::error::ReadlineError;
@@ -86,7 +85,7 @@ impl LineEditor {
         if self.newest.len() > 64 {
             self.newest.drain(..58);
         }
-        feed(&mut self.keys, &[byte])
+        self.keys.write_all(&[byte])
     }
 
     /// Whether what it was given last is part of a paste.
