@@ -16,5 +16,5 @@ mod queue;
 mod rules;
 
 pub use question::{Answer, Question, refused, settled};
-pub use queue::{Change, Pending, Queue};
+pub use queue::{Change, Pending, Queue, Settlement};
 pub use rules::{RuleInForce, revocation, revoked_rule, session_rules};

@@ -32,9 +32,18 @@ pub struct Question {
 impl Question {
     /// The record, JSON text without a line feed.
     pub fn record(&self) -> String {
+        let record = Object::default().text("type", "status").text("status", "waiting_human");
+        self.put_fields(record).text_some("rules_file", self.rules_file.as_deref()).end()
+    }
+
+    /// The call as a `tool_call` with `"requires_approval":true`, for clients of a session; JSON text without a line feed.
+    pub fn held_call(&self) -> String {
+        self.put_fields(Object::default().text("type", "tool_call")).put("requires_approval", "true").end()
+    }
+
+    fn put_fields(&self, record: Object) -> Object {
         let time = |time: Option<Timestamp>| time.map(|time| format!("{time:.6}"));
         let call = self.call.call();
-        let record = Object::default().text("type", "status").text("status", "waiting_human");
         call.identify(record)
             .text("nonce", &self.nonce)
             .text("tool_name", &call.tool)
@@ -47,8 +56,6 @@ impl Question {
             .text_some("asked_at", time(self.asked_at).as_deref())
             .text_some("expires_at", time(self.expires_at).as_deref())
             .put_some("rule_offers", (!self.rule_offers.is_empty()).then(|| list(&self.rule_offers)))
-            .text_some("rules_file", self.rules_file.as_deref())
-            .end()
     }
 
     /// Reads a record; `None` is another one.

@@ -23,14 +23,27 @@ pub enum Change {
     Asked,
     /// The gate asks a second question while its first is open, which gates do not: it is not taken.
     SecondQuestion,
-    /// The question with this nonce is open no more; how it was settled, for people.
-    Settled(String, String),
+    /// The question with this nonce is open no more.
+    Settled(String, Settlement),
     /// The answer to the question with this nonce was not taken; why.
     Refused(String, String),
     /// The rules in force of this gate.
     Rules,
     /// Nothing.
     Nothing,
+}
+
+/// How a question was settled.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// As a `policy_result` says it: `approved`, `edited` or `rejected`.
+    pub verdict: String,
+    /// By whom, in the same way.
+    pub by: String,
+    /// Of the arguments that the call passes with, or would have passed with; `None` where the gate did not say.
+    pub sha256: Option<String>,
+    /// The same for people.
+    pub note: String,
 }
 
 /// Open questions, one of each gate.
@@ -63,7 +76,9 @@ impl Queue {
             Some("policy_result") => {
                 let (nonce, verdict, by) = (field("nonce"), field("verdict"), field("by"));
                 let settled = self.remove(|pending| pending.gate == gate && pending.question.nonce == nonce);
-                Ok(settled.map_or(Change::Nothing, |_| Change::Settled(nonce, note(&verdict, &by))))
+                let (note, sha256) = (note(&verdict, &by), fields.text("arguments_sha256"));
+                let settlement = Settlement { verdict, by, sha256, note };
+                Ok(settled.map_or(Change::Nothing, |_| Change::Settled(nonce, settlement)))
             }
             Some("error") => {
                 let context = fields.get("context").map(|context| Fields::read(context.get())).transpose()?;

@@ -26,6 +26,7 @@ pub mod filter;
 pub mod godot_bridge;
 #[cfg(feature = "gates")]
 pub mod hitl_gate;
+mod http_token;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
 pub mod jsonl_mask;
@@ -51,6 +52,7 @@ mod rules_file;
 mod silence;
 pub mod sts_proxy;
 pub mod tool_call;
+mod unwritten;
 pub mod valid_actions;
 mod world;
 

@@ -40,7 +40,7 @@ fn a_question_is_open_until_its_own_gate_settles_it_or_goes() {
     assert_eq!(queue.take(2, &refused(&call, "n", "no")).unwrap(), Change::Nothing);
     assert_eq!(queue.take(1, &refused(&call, "n", "no")).unwrap(), Change::Refused("n".into(), "no".into()));
     assert_eq!((queue.position("m"), queue.len()), (Some(1), 2));
-    let Change::Settled(nonce, note) = queue.take(1, &settled).unwrap() else { unreachable!() };
+    let Change::Settled(nonce, Settlement { note, .. }) = queue.take(1, &settled).unwrap() else { unreachable!() };
     assert_eq!((nonce.as_str(), note.contains("nobody answered in time")), ("n", true));
     assert_eq!(queue.take(2, &question("more", CALL).record()).unwrap(), Change::SecondQuestion);
     assert_eq!(queue.leave(2).as_deref(), Some("m"));

@@ -78,11 +78,11 @@ impl Chat {
     pub fn take_change(&mut self, change: Change, out: &mut Out) {
         match change {
             Change::Asked => self.ask_next(out),
-            Change::Settled(nonce, note) => {
+            Change::Settled(nonce, settlement) => {
                 self.asking.answered.retain(|answered| answered.held.nonce != nonce);
                 let was_shown = self.asking.held.take_if(|held| held.nonce == nonce).is_some();
                 if was_shown {
-                    self.note(&note, out);
+                    self.note(&settlement.note, out);
                 }
                 self.ask_next(out);
                 if was_shown && self.asking.held.is_none() {

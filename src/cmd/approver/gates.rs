@@ -1,7 +1,7 @@
 //! The gates that are connected, each to the socket of a session, and what they ask.
 
 use super::connections::Connections;
-use crate::approvals::{Change, Queue};
+use crate::approvals::{Change, Queue, Settlement};
 use crate::cmd::options::TOO_LONG;
 use crate::io::lines::{Piece, text};
 use crate::io::report::Report;
@@ -100,7 +100,8 @@ impl Gates {
         let session = self.connections.session(gate)?;
         self.connections.leave(gate);
         let nonce = self.queues.get_mut(&session)?.leave(gate)?;
-        Some((session, Change::Settled(nonce, note.to_owned())))
+        let (verdict, by) = ("rejected".to_owned(), "end".to_owned());
+        Some((session, Change::Settled(nonce, Settlement { verdict, by, sha256: None, note: note.to_owned() })))
     }
 
     /// Sends an answer, or a [revocation](crate::approvals::revocation), to a gate.

@@ -83,7 +83,7 @@ impl Attach {
     fn take(&mut self, change: Change) {
         match change {
             Change::Asked if self.shown.is_none() => self.show(0),
-            Change::Settled(nonce, note) => self.withdraw(&nonce, &note),
+            Change::Settled(nonce, settlement) => self.withdraw(&nonce, &settlement.note),
             Change::Refused(nonce, why) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
             Change::Asked | Change::Refused(..) | Change::Rules | Change::SecondQuestion | Change::Nothing => {}
         }

@@ -1,33 +1,17 @@
 //! `--http`: the threads that serve clients over HTTP, behind a link to the stage.
 
+use crate::cmd::http_token::read_or_make;
+use crate::cmd::unwritten::Unwritten;
 use crate::io::between::{Dial, Way};
 use crate::io::report::{Failure, Report, Status};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::sync::mpsc::Sender;
 
 /// The variable that holds the token.
 pub const TOKEN: &str = "MCP_SERVE_TOKEN";
-/// A shorter one could be guessed.
-const SHORTEST_TOKEN: usize = 16;
-
-/// How long the end of the run waits for clients to take what was sent to them.
-const LAST_WRITES: Duration = Duration::from_millis(500);
-
-/// Closed when the threads have written all that clients get.
-pub struct Unwritten(Receiver<Infallible>);
-
-impl Unwritten {
-    /// Waits until clients have got all that the stage sent them, for a moment at most; the link has been closed.
-    pub fn wait(self) {
-        // Nothing is ever sent: it is closed, or the time is over.
-        let _ = self.0.recv_timeout(LAST_WRITES);
-    }
-}
-
 /// Listens at `address`, and gives the link that the stage serves clients over, and what is to be waited for after the run.
 /// `longest` is the longest message in bytes.
 ///
@@ -45,39 +29,14 @@ pub fn listen(
         let why = format!("--http: {address} is not the address of a machine: give the one that clients connect to");
         return Err(Failure::new(Status::Usage, why));
     }
-    let (token, is_new) = token(token_file)?;
-    let (writing, unwritten) = channel();
+    let (token, is_new) = read_or_make(token_file, TOKEN)?;
+    let (writing, unwritten) = Unwritten::new();
     let dial = dial(address, token.clone(), longest, writing, report)?;
     if is_new {
         // The only place where it can be read.
         report.say(format_args!("token: {token} (clients send 'Authorization: Bearer TOKEN')"));
     }
-    Ok((Way::Dial(dial), Unwritten(unwritten)))
-}
-
-/// The token, and whether it was made now.
-fn token(file: Option<&Path>) -> Result<(String, bool), Failure> {
-    let (token, place) = match (file, std::env::var_os(TOKEN)) {
-        (Some(path), _) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                Failure::new(Status::Usage, format_args!("--token-file: {}: {error}", path.display()))
-            })?;
-            (text, "--token-file")
-        }
-        (None, Some(token)) => (token.to_string_lossy().into_owned(), TOKEN),
-        (None, None) => {
-            let token = crate::io::session::token();
-            let token =
-                token.map_err(|error| Failure::new(Status::NotStarted, format_args!("/dev/urandom: {error}")))?;
-            return Ok((token, true));
-        }
-    };
-    let token = token.trim();
-    if token.len() < SHORTEST_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let why = format!("{place}: a token is {SHORTEST_TOKEN} or more visible ASCII characters");
-        return Err(Failure::new(Status::Usage, why));
-    }
-    Ok((token.to_owned(), false))
+    Ok((Way::Dial(dial), unwritten))
 }
 
 #[cfg(feature = "serve")]

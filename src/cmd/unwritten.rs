@@ -1,0 +1,25 @@
+//! The end of a run waits a moment for the threads that serve HTTP.
+
+use std::convert::Infallible;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// How long the end of the run waits for clients to take what was sent to them.
+const LAST_WRITES: Duration = Duration::from_millis(500);
+
+/// Closed when the threads have written all that clients get.
+pub struct Unwritten(Receiver<Infallible>);
+
+impl Unwritten {
+    /// The threads drop the sender when they have written everything.
+    pub fn new() -> (Sender<Infallible>, Unwritten) {
+        let (writing, unwritten) = channel();
+        (writing, Unwritten(unwritten))
+    }
+
+    /// Waits until clients have got all that the stage sent them, for a moment at most; the link has been closed.
+    pub fn wait(self) {
+        // Nothing is ever sent: it is closed, or the time is over.
+        let _ = self.0.recv_timeout(LAST_WRITES);
+    }
+}
