@@ -38,7 +38,7 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'W
 errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l trust-hints -d 'Believe the wrapped server: don\'t ask about a tool that it annotates with "readOnlyHint": true, unless the tool\'s name says that it deletes, sends, pays or the like'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l trust-hints -d 'Believe the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool\'s name says that it deletes, sends, pays or the like; nor about one without annotations whose name has no verb'
 complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'Tell each verdict, and why, on stderr'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'

@@ -20,6 +20,8 @@ pub enum Hint {
     None,
     /// It only reads: `readOnlyHint` of a server that is trusted.
     ReadOnly,
+    /// Nothing, by a server that is trusted and that lists the tool.
+    Unsaid,
     /// It is destructive: `destructiveHint`.
     Destructive,
     /// The same, of a server that says so of every tool that does not only read: Playwright's does, of clicking, typing and opening a
@@ -75,7 +77,10 @@ fn unless_false<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::E
 }
 
 fn only_true<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
-    Ok(Some(Value::deserialize(from)? == Value::Bool(true)))
+    Ok(match Value::deserialize(from)? {
+        Value::Null => None,
+        value => Some(value == Value::Bool(true)),
+    })
 }
 
 impl Hints {
@@ -84,6 +89,7 @@ impl Hints {
             (Some(true), _) if tells_apart => Hint::Destructive,
             (Some(true), _) => Hint::DestructiveAsAll,
             (_, Some(true)) if is_trusted => Hint::ReadOnly,
+            (_, None) if is_trusted => Hint::Unsaid,
             _ => Hint::None,
         }
     }
@@ -159,7 +165,7 @@ impl Annotations {
 
     /// The list has changed: until it is read again, no tool is believed to read only.
     pub fn distrust(&mut self) {
-        self.hints.values_mut().for_each(|hints| hints.read_only_hint = None);
+        self.hints.values_mut().for_each(|hints| hints.read_only_hint = Some(false));
     }
 
     /// Whether a list came since this was last asked.
@@ -240,7 +246,7 @@ mod tests {
     fn a_hint_of_another_type_adds_a_question_and_takes_none_away() {
         let list = r#"{"tools":[{"name":"a","annotations":{"destructiveHint":1}},{"name":"b","annotations":{"destructiveHint":true,"readOnlyHint":"x"}},{"name":"c","annotations":{"readOnlyHint":1}},{"name":"d","annotations":{"destructiveHint":null}}]}"#;
         let hints: Vec<Hint> = listed(list, true).unwrap().into_iter().map(|(_, hint)| hint).collect();
-        assert_eq!(hints, [Hint::Destructive, Hint::Destructive, Hint::None, Hint::None]);
+        assert_eq!(hints, [Hint::Destructive, Hint::Destructive, Hint::None, Hint::Unsaid]);
     }
 
     #[test]

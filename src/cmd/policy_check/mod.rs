@@ -55,8 +55,8 @@ pub struct Arguments {
     /// `observe` judges, lets everything pass, and ends with a summary of each tool's calls and verdicts on stderr
     #[arg(long, value_enum, default_value_t = Mode::Enforce)]
     mode: Mode,
-    /// Believe the wrapped server: don't ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name says that
-    /// it deletes, sends, pays or the like
+    /// Believe the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name says that
+    /// it deletes, sends, pays or the like; nor about one without annotations whose name has no verb
     #[arg(long)]
     trust_hints: bool,
     /// Tell each verdict, and why, on stderr

@@ -198,19 +198,21 @@ const EFFECTS: &[(Option<ActionKind>, Noun, &str)] = &[
 const OTHERS: &[(Sense, &str)] = &[
     (
         Sense::Read,
-        "aggregate analyse analyze ask blame browse calculate cat classify compare compute dbsize decode describe \
-         detect determine diagnose dig discover display divide echo emulate encode enumerate estimate examine exists explain \
-         explore extract fetch find forecast gather geocode get getall glob grep has head hello hexists hget hgetall hkeys \
-         hlen hmget hover hstrlen hvals identify infer inspect introspect is lint llen locate lookup lrange ls \
-         measure mget multiply nslookup observe parse peek ping poll predict pwd rank read recall recommend research \
-         retrieve scard scrape scroll seek show sismember sleep smembers stat strlen subtract suggest sum summarise \
-         summarize tail think tokenise tokenize traceroute translate ttl unwatch validate verify visualise visualize \
-         wait watch weigh whoami whois xlen xrange xrevrange zcard zoom zrange zrank zscore",
+        "aggregate analyse analyze appraise approximate are ask assess autocomplete blame browse calculate can cat classify \
+         compare compute correlate critique dbsize decode derive describe detect determine diagnose dig discover display \
+         distinguish divide does echo emulate encode enumerate estimate examine exists explain explore extract fetch find \
+         forecast gather gauge geocode get getall glob grep guess has head hello hexists hget hgetall hkeys hlen hmget hover \
+         hstrlen hvals identify infer inquire inspect interpolate introspect investigate is lint llen locate lookup lrange ls \
+         measure mget multiply nslookup observe paginate parse peek ping poll predict proofread pwd quantify rank read reason \
+         recall recap recognise recognize recommend research retrieve scard scrape scroll seek show simulate sismember skim \
+         sleep smembers spellcheck stat strlen subtract suggest sum summarise summarize tail tally think tokenise tokenize \
+         traceroute transcribe translate ttl unwatch validate verify visualise visualize wait watch weigh when which who whoami \
+         whois xlen xrange xrevrange zcard zoom zrange zrank zscore",
     ),
     (
         Sense::ReadOrNoun,
-        "audit check count diff focus highlight list look match monitor preview probe profile sample scan search trace \
-         view",
+        "audit average check count diff focus highlight list look match monitor outline preview probe profile sample scan \
+         search survey trace view",
     ),
     (
         Sense::Shown,
@@ -239,7 +241,7 @@ const OTHERS: &[(Sense, &str)] = &[
         Sense::Thing,
         "access account action activity address advanced agent ai airline airport airtable alarm all android \
          anthropic apache apartment api app application approval article artifact arxiv asana asset atlassian \
-         attachment aws azure bank batch billing binance bitbucket bitcoin blender board bot branch browserbase \
+         attachment aws azure backlog bank batch billing binance bitbucket bitcoin blender board bot branch browserbase \
          bucket budget cache calendar campaign card cart certificate channel chart chat checklist chroma class client \
          cloud cloudflare cloudwatch cluster coinbase collection column company complex component config \
          configuration confluence connection console container content conversation cost coupon course cron crypto \
@@ -251,13 +253,13 @@ const OTHERS: &[(Sense, &str)] = &[
          holiday home host hotel house hubspot huggingface iam image inbox incident instance integration inventory \
          invoice ios ip item jenkins jira job kafka kernel key knowledge kubectl kubernetes lambda langfuse language \
          latest law lead legal lesson library lighthouse line linear linkedin listing loan local location loki lyrics \
-         machine mailbox maps market meal media meeting member memory menu metric microsoft milestone milvus model \
+         machine mailbox maps market meal media meeting member memory menu mergerequest mergerequests metric microsoft milestone milvus model \
          module mongo mongodb movie music my mysql namespace neo4j neon netlify network new next node notification notion \
          npm nuget nutrition object obsidian okta old onedrive openai opensearch option organisation organization os \
          outbox outlook package pagerduty pandas paper parameter part patent path patient payment performance \
          permission perplexity person pet phone photo pinecone pipeline place player plugin pod podcast policy pollen \
          port portfolio postgres postgresql postman prefix prev pricing printer private problem product project prometheus \
-         property provider public pypi qdrant quick rabbitmq recent recipe reddit redis region registry related \
+         property provider public pullrequest pullrequests pypi qdrant quick rabbitmq recent recipe reddit redis region registry related \
          reminder repo repository resource response restaurant result role room rule s3 salary salesforce school \
          season secret section security semantic sensor sentry sequential server service session setting settings sharepoint \
          shop shopify similar simple site skill slack snippet solana source space spec sport sports spotify sprint \

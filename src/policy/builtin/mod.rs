@@ -33,6 +33,7 @@ use names::Class;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use typing::{judge_action, judge_entering, judge_submit, submits};
 
 /// Where the keyboard's focus is, as far as the calls tell.
@@ -51,6 +52,8 @@ enum Focus {
 pub struct Builtin {
     /// What the names of most of the server's tools begin with, where its list was read; else empty.
     shared_prefix: String,
+    /// The tools whose names others have with a verb behind them.
+    changed_by_others: HashSet<String>,
     /// What the world has shown. Empty where only calls are seen; then the caller's own word of what it acts on counts.
     pub snapshot: Snapshot,
     /// Whether the world's answers are seen.
@@ -88,6 +91,8 @@ struct JudgedCall<'a> {
 
 const ALLOW: &str = "builtin.allow";
 const READ_ONLY: &str = "its server, which is trusted, says that it only reads";
+const NOUNS: &str =
+    "its name says what it shows, and its server, which is trusted, does not say that it changes anything";
 
 fn allow(reason: &'static str) -> Decision {
     Decision::new(Verdict::Allow, ALLOW, reason)
@@ -110,7 +115,9 @@ impl Builtin {
 
     /// The names of the server's tools are known: a prefix that most of them share says nothing of what one does.
     pub fn learn_tools<'a>(&mut self, tools: impl Iterator<Item = &'a str>) {
-        self.shared_prefix = names::shared_prefix(tools);
+        let tools: HashSet<&str> = tools.collect();
+        self.shared_prefix = names::shared_prefix(tools.iter().copied());
+        self.changed_by_others = names::changed_by_others(&tools).into_iter().map(str::to_owned).collect();
     }
 
     /// Judges a call. What the server says of the tool may add a question, and takes one away only where the name says nothing in
@@ -208,7 +215,11 @@ impl Builtin {
             Class::Enter => judge_entering(call),
             Class::Press => judge_key(call, &self.focus),
             Class::Dialog => judge_dialog(call),
-            Class::Change(_) if hint == Hint::ReadOnly && !names::is_grave(call.tool, class) => allow(READ_ONLY),
+            Class::Change(_) | Class::Destroy(ActionKind::Overwrite | ActionKind::Run, _)
+                if hint == Hint::ReadOnly && !names::is_grave(call.tool, class) =>
+            {
+                allow(READ_ONLY)
+            }
             Class::Run => run::judge_run(call),
             Class::Refs => judge_refs(call),
             Class::Own => allow("what it notes or starts is judged call by call"),
@@ -221,6 +232,11 @@ impl Builtin {
                 Named::Element(target) => allow(READ_ONLY).or_stricter(judge_target(target)),
                 _ => allow(READ_ONLY),
             },
+            // Servers of this kind name what changes something with a verb, and what shows something by it alone.
+            Class::Unknown if hint == Hint::Unsaid && self.names_what_it_shows(call.tool) => match &call.named {
+                Named::Element(target) => allow(NOUNS).or_stricter(judge_target(target)),
+                _ => allow(NOUNS),
+            },
             Class::Unknown => {
                 let why = format!("what {} does isn't known", call.tool);
                 let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);
@@ -230,6 +246,10 @@ impl Builtin {
                 }
             }
         }
+    }
+
+    fn names_what_it_shows(&self, tool: &str) -> bool {
+        names::has_only_nouns(tool) || self.changed_by_others.contains(tool)
     }
 
     /// What is dragged is dropped somewhere.

@@ -5,7 +5,7 @@ use super::lexicon::{Sense, is_about_access, is_about_payment, look_up};
 use super::phrase::{self, certain_effect, class_of, is_one_noun};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What calling a tool is, as far as its name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,8 @@ pub fn class(tool: &str) -> Class {
 /// one that is known.
 pub fn class_of_server(tool: &str, prefix: &str) -> Class {
     let class_with = class(tool);
-    let Some(own) = tool.strip_prefix(prefix).filter(|own| !prefix.is_empty() && !own.is_empty()) else {
+    let Some(own) = without_server(tool).strip_prefix(prefix).filter(|own| !prefix.is_empty() && !own.is_empty())
+    else {
         return class_with;
     };
     match (class_with, class(own)) {
@@ -72,6 +73,12 @@ pub fn is_grave(tool: &str, class: &Class) -> bool {
     pays(tool, class) || own_parts(tool).flat_map(words).any(|word| is_about_access(&word))
 }
 
+/// Whether a name has no verb: `repo_branch`.
+pub fn has_only_nouns(tool: &str) -> bool {
+    let (words, mut joined) = (own_parts(tool).flat_map(words).collect::<Vec<_>>(), Vec::new());
+    phrase::are_nouns(&phrase::words(&words, &mut joined))
+}
+
 /// Whether a name says that it asks in a language of queries: `run_query`, `query_sql`, but not `run_code_query`.
 pub fn queries(tool: &str) -> bool {
     let words: Vec<String> = own_parts(tool).flat_map(words).collect();
@@ -87,11 +94,21 @@ pub fn shared_prefix<'a>(tools: impl Iterator<Item = &'a str>) -> String {
     let (mut all, mut counts) = (0, HashMap::new());
     for tool in tools {
         all += 1;
+        let tool = without_server(tool);
         let prefix = tool.find(['_', '-', '.', '/', ':']).map_or("", |mark| &tool[..=mark]);
         *counts.entry(prefix).or_insert(0) += 1;
     }
     let is_shared = |(_, count): &(&str, usize)| all >= FEWEST_TOOLS && count * 5 >= all * 4;
     counts.into_iter().find(is_shared).map_or(String::new(), |(prefix, _)| prefix.to_owned())
+}
+
+/// What these tools change, as others of them are called: `work_item` beside `work_item_write`.
+pub fn changed_by_others<'a>(tools: &HashSet<&'a str>) -> HashSet<&'a str> {
+    let changed = tools.iter().filter_map(|tool| {
+        let (changed, verb) = tool.rsplit_once(['_', '-', '.', '/'])?;
+        matches!(look_up(verb), Some((_, Sense::Effect(..)))).then_some(changed)
+    });
+    changed.filter(|changed| tools.contains(changed)).collect()
 }
 
 /// A prefix of fewer tools may be shared by accident.
@@ -145,10 +162,15 @@ pub fn is_of_client(tool: &str) -> bool {
         })
 }
 
-/// The parts of a tool's name, its own last, without the server's name that MCP clients put before it.
-fn own_parts(tool: &str) -> impl Iterator<Item = &str> {
+/// A tool's name without the server's name that MCP clients put before it.
+fn without_server(tool: &str) -> &str {
     let of_server = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
-    of_server.map_or(tool, |(_, own)| own).split(['.', '/', ':']).flat_map(|part| part.split("__"))
+    of_server.map_or(tool, |(_, own)| own)
+}
+
+/// The parts of a tool's name, its own last, without the server's name.
+fn own_parts(tool: &str) -> impl Iterator<Item = &str> {
+    without_server(tool).split(['.', '/', ':']).flat_map(|part| part.split("__"))
 }
 
 #[cfg(test)]

@@ -90,13 +90,15 @@ fn looks_like_noun(word: &str) -> bool {
         && (is_plural || !has_vowel || ends_with(&ENDS) || word.contains(|sign: char| sign.is_ascii_digit()))
 }
 
-/// The words of `texts`, the two of a verb as one. `joined` keeps these.
+/// The words of `texts`, the two of a verb or a noun as one. `joined` keeps these.
 pub(super) fn words<'a>(texts: &'a [String], joined: &'a mut Vec<String>) -> Vec<Word<'a>> {
-    let is_verb_of_two =
-        |at: usize| PARTICLES.contains(&texts[at].as_str()) && look_up(&texts[at - 1..=at].concat()).is_some();
+    let is_one = |first: &str, second: &str| {
+        let is_second = PARTICLES.contains(&second) || ["request", "requests"].contains(&second);
+        is_second && look_up(&[first, second].concat()).is_some()
+    };
     let mut at = 0;
     while at < texts.len() {
-        let count = if at + 1 < texts.len() && is_verb_of_two(at + 1) { 2 } else { 1 };
+        let count = if at + 1 < texts.len() && is_one(&texts[at], &texts[at + 1]) { 2 } else { 1 };
         joined.push(texts[at..at + count].concat());
         at += count;
     }
@@ -118,6 +120,13 @@ pub(super) fn certain_effect(words: &[Word<'_>]) -> Option<Class> {
 fn effect(verb: &Word<'_>, words: &[Word<'_>]) -> Class {
     let of_kind = |word: &Word<'_>| Some(Class::Destroy(word.effect()?.0?, word.listed));
     of_kind(verb).or_else(|| words.iter().find_map(of_kind)).unwrap_or(Class::Change(verb.listed))
+}
+
+/// Whether all of the words are nouns.
+pub(super) fn are_nouns(words: &[Word<'_>]) -> bool {
+    !words.is_empty()
+        && words.iter().all(Word::is_thing)
+        && !words.iter().any(|word| word.has(&[Sense::Code, Sense::Enter]))
 }
 
 /// What the words say. [`Class::Unknown`] where no verb is known.
@@ -296,7 +305,7 @@ fn is_noun(noun: Noun, kind: Option<ActionKind>, after: &[Word<'_>]) -> bool {
 
 /// Whether the object of a verb makes it one that reads.
 fn reads_object(verb: &Word<'_>, after: &[Word<'_>]) -> bool {
-    let end = after.iter().position(|word| word.is(PREPOSITIONS));
+    let end = after.iter().position(|word| word.is(PREPOSITIONS) && !word.is(&["as"]));
     let object = after[..end.unwrap_or(after.len())].last();
     let of_verb = READING_OF.iter().find(|(listed, _)| verb.is(&[listed]));
     matches!((object, of_verb), (Some(object), Some((_, objects))) if objects.split_whitespace().any(|word| object.is(&[word])))

@@ -133,9 +133,32 @@ fn what_a_server_says_of_its_tool_adds_a_question_and_takes_only_vague_ones_away
         (r#"{"tool":"rotate_api_keys"}"#, [Confirm, Confirm, Confirm]),
         (r#"{"tool":"add_userRole"}"#, [Confirm, Confirm, Confirm]),
         (r#"{"tool":"get_password"}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"restart_view"}"#, [Confirm, Allow, Confirm]),
         (r#"{"tool":"delete_all"}"#, [Confirm, Confirm, Confirm]),
     ] {
         assert_eq!([Hint::None, Hint::ReadOnly, Hint::Destructive].map(|hint| ask(line, hint)), verdicts, "{line}");
+    }
+}
+
+#[test]
+fn a_name_without_a_verb_reads_where_a_trusted_server_does_not_say_otherwise() {
+    let mut builtin = Builtin::default();
+    builtin.learn_tools(["wit_item", "wit_item_write", "wit_other", "x_backup"].into_iter());
+    let ask = |line: &str, hint| builtin.judge(&recognise(line).unwrap().unwrap(), hint).0.verdict;
+    for (line, if_unsaid) in [
+        (r#"{"tool":"repo_branch"}"#, Verdict::Allow),
+        (r#"{"tool":"repo_pull_request"}"#, Verdict::Allow),
+        (r#"{"tool":"mcp__azure__repo_branch"}"#, Verdict::Allow),
+        (r#"{"tool":"repo_branch","args":{"action":"delete"}}"#, Verdict::Confirm),
+        (r#"{"tool":"repo_branch","args":{"element":"Delete account"}}"#, Verdict::Confirm),
+        // Another tool says that it is a noun.
+        (r#"{"tool":"wit_item"}"#, Verdict::Allow),
+        (r#"{"tool":"wit_other"}"#, Verdict::Confirm),
+        (r#"{"tool":"frobnicate"}"#, Verdict::Confirm),
+        (r#"{"tool":"pull_request_merge"}"#, Verdict::Confirm),
+        (r#"{"tool":"python_script"}"#, Verdict::Confirm),
+    ] {
+        assert_eq!([ask(line, Hint::None), ask(line, Hint::Unsaid)], [Verdict::Confirm, if_unsaid], "{line}");
     }
 }
 
