@@ -22,6 +22,7 @@
 
 pub mod acp;
 pub mod agent;
+pub mod agui;
 pub mod approvals;
 pub mod cmd;
 pub mod glob;

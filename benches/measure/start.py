@@ -23,6 +23,7 @@ def start_up(bench):
         "agent-acp, empty input": ["--", "true"],
         "agent-chat --version": ["--version"],
         "agent-loop profile mcp": ["profile", "mcp"],
+        "agent-serve --version": ["--version"],
         "browser-bridge --version": ["--version"],
         "godot-bridge --version": ["--version"],
         "hitl-gate, empty input": [],

@@ -23,6 +23,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+/// The longest line of an agent's: results of tools hold pictures.
+pub const LONGEST_RECORD: usize = 128 << 20;
+
 /// In the arguments of an agent, the id of its session.
 const PLACEHOLDER: &[u8] = b"{session}";
 

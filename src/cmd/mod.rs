@@ -6,6 +6,8 @@ pub mod agent_acp;
 pub mod agent_chat;
 mod agent_logs;
 pub mod agent_loop;
+#[cfg(all(feature = "gates", feature = "serve"))]
+pub mod agent_serve;
 #[cfg(feature = "gates")]
 mod agents;
 #[cfg(feature = "gates")]
@@ -82,6 +84,8 @@ pub const ALL: &[Command] = &[
     #[cfg(feature = "chat")]
     agent_chat::COMMAND,
     agent_loop::COMMAND,
+    #[cfg(all(feature = "gates", feature = "serve"))]
+    agent_serve::COMMAND,
     #[cfg(feature = "browser")]
     browser_bridge::COMMAND,
     godot_bridge::COMMAND,

@@ -21,6 +21,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("session", &["record"]),
     ("approvals", &["record", "io"]),
     ("acp", &["session", "approvals", "rpc", "identifier"]),
+    ("agui", &["session", "approvals"]),
     ("mcp", &["rpc", "glob"]),
     ("mask", &["identifier", "toml_error", "io"]),
     ("policy", &["record", "glob", "identifier", "toml_error", "io"]),
@@ -40,6 +41,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "mask",
             "session",
             "acp",
+            "agui",
             "toml_error",
         ],
     ),
@@ -49,8 +51,21 @@ const FLOORS: &[(&str, &[&str])] = &[
 /// Of `io`, what the rooms of knowledge may use: it touches no stream.
 const PURE_IO: [&str; 2] = ["lines", "tail"];
 
-const ROOMS: [&str; 12] =
-    ["spire", "godot", "journal", "mcp", "policy", "approvals", "replay", "llm", "agent", "mask", "session", "acp"];
+const ROOMS: [&str; 13] = [
+    "agui",
+    "spire",
+    "godot",
+    "journal",
+    "mcp",
+    "policy",
+    "approvals",
+    "replay",
+    "llm",
+    "agent",
+    "mask",
+    "session",
+    "acp",
+];
 
 /// Files of Rust below a folder.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {

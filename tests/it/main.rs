@@ -8,6 +8,7 @@ mod agent_acp;
 #[cfg(feature = "chat")]
 mod agent_chat;
 mod agent_loop;
+mod agent_serve;
 mod between;
 #[cfg(feature = "browser")]
 mod browser_bridge;

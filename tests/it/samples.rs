@@ -19,9 +19,9 @@ pub struct Sample {
 const OBSERVATION: &str = r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#;
 pub const SPIRE: &str = r#"{"available_commands":["choose","state"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"REST","screen_state":{"rest_options":["rest"]},"choice_list":["rest"]}}"#;
 
-/// The commands that read records from stdin. A call of `tool-call` is its arguments, and `agent-chat` reads what a person types.
+/// The commands that read records from stdin. A call of `tool-call` is its arguments, `agent-chat` reads what a person types, and `agent-serve` reads HTTP requests.
 pub fn line_commands() -> impl Iterator<Item = &'static Command> {
-    ALL.iter().filter(|of| !["agent-chat", "tool-call"].contains(&of.name))
+    ALL.iter().filter(|of| !["agent-chat", "agent-serve", "tool-call"].contains(&of.name))
 }
 
 /// Of one of [`line_commands`].

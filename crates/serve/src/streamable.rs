@@ -2,6 +2,7 @@
 //! What a message means, and whether it is answered, is decided behind [`Inbound`].
 
 use crate::access::Access;
+use crate::connections;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
@@ -26,6 +27,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// So many requests and streams are open at once.
 const MOST_OPEN: usize = 256;
+/// So many connections are; one may wait for its next request.
+const MOST_CONNECTIONS: u32 = 1024;
 /// So many notifications wait for a client that reads slowly; more are dropped.
 const MOST_WAITING: usize = 1024;
 /// So many sessions are remembered; the one that began first is forgotten for a new one.
@@ -119,14 +122,9 @@ impl Endpoint {
     pub fn serve(self, listener: TcpListener) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            let mut is_over = self.0.is_over.subscribe();
+            let is_over = self.0.is_over.subscribe();
             let router = Router::new().fallback(answer).with_state(self);
-            let over = async move {
-                // Without a sender there is nobody to serve for either.
-                let _ = is_over.wait_for(|is_over| *is_over).await;
-            };
-            axum::serve(listener, router).with_graceful_shutdown(over).await
+            connections::serve(listener, router, MOST_CONNECTIONS, is_over).await
         })
     }
 

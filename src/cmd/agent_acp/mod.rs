@@ -5,7 +5,7 @@ mod requests;
 mod session;
 mod stage;
 
-use super::agents::Agents;
+use super::agents::{Agents, LONGEST_RECORD};
 use super::options::LimitOptions;
 use super::{Command, needs_input};
 use crate::io::between::{Ends, Manner, between};
@@ -51,9 +51,6 @@ Exit status:
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
-
-/// The longest line of an agent's: results of tools hold pictures.
-const LONGEST_RECORD: usize = 128 << 20;
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;

@@ -3,7 +3,7 @@
 use super::permissions::{Asked, Held};
 use super::session::{EditorSession, Process, START};
 use crate::acp::{Client, StopReason, Taken};
-use crate::cmd::agents::Agents;
+use crate::cmd::agents::{Agents, LONGEST_RECORD};
 use crate::cmd::approver::gates::Gates;
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::describe;
@@ -259,7 +259,7 @@ impl Editor {
             Event::Started => self.take_start(number, out),
             Event::Piece(Side::Far, Piece::Line(line)) => self.take_agent_line(number, line, out),
             Event::Piece(Side::Far, Piece::Part { number: line, last: true, .. }) => {
-                self.skip(number, *line, &format!("longer than {} MiB", super::LONGEST_RECORD >> 20));
+                self.skip(number, *line, &format!("longer than {} MiB", LONGEST_RECORD >> 20));
             }
             Event::Closed(Side::Far) => {
                 let Some(session) = self.sessions.get_mut(&number) else { return };

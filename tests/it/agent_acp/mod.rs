@@ -140,27 +140,27 @@ impl Editor {
 }
 
 /// A folder with what an agent needs.
-struct Place {
+pub struct Place {
     folder: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Place {
+    pub fn new() -> Place {
         Place { folder: tempfile::tempdir().unwrap() }
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn file(&self, name: &str, content: &str) -> PathBuf {
+    pub fn file(&self, name: &str, content: &str) -> PathBuf {
         let path = self.path().join(name);
         std::fs::write(&path, content).unwrap();
         path
     }
 
     /// `agent-loop` with a model that follows a script, over a world whose every call a gate holds; `more` are further arguments of its own.
-    fn agent(&self, script: &[&str], more: &[&str]) -> Command {
+    pub fn agent(&self, script: &[&str], more: &[&str]) -> Command {
         let script = self.file("script", &script.join("\n"));
         let rules = self.file("rules.toml", "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"*\"\n");
         let mut agent = Command::new(binary("agent-loop"));
@@ -171,7 +171,7 @@ impl Place {
     }
 
     /// An agent that says these records for each message, and answers a cancel as agents do.
-    fn scripted(&self, records: &[&str]) -> Command {
+    pub fn scripted(&self, records: &[&str]) -> Command {
         let records = self.file("records", &(records.join("\n") + "\n"));
         let mut agent = Command::new("sh");
         let cancelled =
@@ -184,10 +184,10 @@ impl Place {
     }
 }
 
-const IDLE: &str = r#"{"type":"status","status":"idle","pending_kind":"none"}"#;
-const RUNNING: &str = r#"{"type":"status","status":"running","pending_kind":"none"}"#;
-const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"It is done."}}]}"#;
-const ECHO: &str = r#"{"text":"I echo.","calls":[{"tool_name":"echo","arguments":{"message":"hi","n":1}}]}"#;
+pub const IDLE: &str = r#"{"type":"status","status":"idle","pending_kind":"none"}"#;
+pub const RUNNING: &str = r#"{"type":"status","status":"running","pending_kind":"none"}"#;
+pub const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"It is done."}}]}"#;
+pub const ECHO: &str = r#"{"text":"I echo.","calls":[{"tool_name":"echo","arguments":{"message":"hi","n":1}}]}"#;
 
 fn no_capabilities() -> Value {
     json!({})

@@ -86,6 +86,15 @@ fn an_agent_in_shell_answers_an_editor() {
 }
 
 #[test]
+fn an_agent_in_shell_answers_in_a_web_page() {
+    if !has_jq() {
+        return;
+    }
+    let ran = run("agent-in-a-web-page.sh", &[]);
+    assert_eq!((ran.status, &*ran.stdout), (Some(0), "5 words\n"), "{}", ran.stderr);
+}
+
+#[test]
 fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
     if !has_jq() {
         return;

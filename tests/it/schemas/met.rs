@@ -68,6 +68,8 @@ fn each_has_its_record_in_a_real_run() {
     decided(&mut met);
     modelled(&mut met);
     planned(&mut met);
+    #[cfg(all(feature = "gates", feature = "serve"))]
+    met.says(&crate::agent_serve::missed());
     let all: BTreeSet<String> = super::sound::of_records().map(|(file, _)| file).collect();
     assert_eq!(met.files, all);
 }

@@ -1,0 +1,107 @@
+//! Server-sent events: a session's records, or the events of a run.
+
+use super::backlog::{Backlog, State};
+use super::{Client, Inbound, KEEP_ALIVE, Own, Server, Slow, gap};
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// Nginx would hold events back.
+const UNBUFFERED: (&str, &str) = ("x-accel-buffering", "no");
+const COMMENT: Bytes = Bytes::from_static(b":\n\n");
+
+fn respond(events: impl stream::Stream<Item = Bytes> + Send + 'static) -> Response {
+    let body = Body::from_stream(events.map(Ok::<Bytes, Infallible>));
+    ([(header::CONTENT_TYPE, "text/event-stream")], [UNBUFFERED], body).into_response()
+}
+
+/// A carriage return would end a line of the event; between the tokens of JSON a space does as well.
+fn data(text: &str) -> String {
+    text.replace(['\r', '\n'], " ")
+}
+
+/// A client that reads a session.
+struct Reader {
+    client: Client,
+    session: String,
+    backlog: Arc<Backlog>,
+    changes: watch::Receiver<u64>,
+    after: Option<u64>,
+    is_begun: bool,
+    is_over: bool,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.client.server.release(&self.session, Arc::clone(&self.backlog));
+    }
+}
+
+/// The records of a session after the one with this number; each event has the number of its record as `id`.
+pub(super) async fn of_session(server: &Server, session: &str, backlog: Arc<Backlog>, after: Option<u64>) -> Response {
+    let client = server.join();
+    server.tell(Inbound::Joined { client: client.number, session: session.to_owned() }).await;
+    let (changes, session) = (backlog.changes(), session.to_owned());
+    let reader = Reader { client, session, backlog, changes, after, is_begun: false, is_over: false };
+    respond(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+}
+
+impl Reader {
+    /// What is sent next; `None` ends the stream.
+    async fn next(&mut self) -> Option<Bytes> {
+        while !self.is_over {
+            self.changes.mark_unchanged();
+            let state = self.backlog.state();
+            let next = self.backlog.after(self.after);
+            let mut events = String::new();
+            if let Some((first, last)) = next.missed {
+                let _ = write!(events, "id: {last}\ndata: {}\n\n", gap(first, last));
+                self.after = Some(last);
+                self.is_over = self.is_begun && self.client.server.0.settings.slow == Slow::Disconnect;
+            }
+            for (number, record) in next.records.iter().filter(|_| !self.is_over) {
+                let _ = write!(events, "id: {number}\ndata: {}\n\n", data(record));
+                self.after = Some(*number);
+            }
+            if !events.is_empty() {
+                self.is_begun = true;
+                return Some(events.into());
+            }
+            if state == State::Over || self.changes.has_changed().is_err() {
+                return None;
+            }
+            // A client gets the head of the answer at once, and knows that it is connected.
+            if !std::mem::replace(&mut self.is_begun, true) {
+                return Some(COMMENT);
+            }
+            tokio::select! {
+                changed = self.changes.changed() => changed.ok()?,
+                () = tokio::time::sleep(KEEP_ALIVE) => return Some(COMMENT),
+            }
+        }
+        None
+    }
+}
+
+/// The events of a run; they end with the client's lines.
+pub(super) fn of_run(client: Client) -> Response {
+    respond(stream::unfold((client, VecDeque::new()), |(mut client, mut waiting)| async move {
+        if let Some(event) = waiting.pop_front() {
+            return Some((event, (client, waiting)));
+        }
+        let line = timeout(KEEP_ALIVE, client.own.recv()).await;
+        let event = match line {
+            Ok(Some(Own::Line(line))) => format!("data: {}\n\n", data(&line)).into(),
+            Ok(_) => return None,
+            Err(_) => COMMENT,
+        };
+        Some((event, (client, waiting)))
+    }))
+}

@@ -1,0 +1,139 @@
+//! WebSocket: a session's records to the client, its messages from it.
+
+use super::backlog::{Backlog, State};
+use super::{Client, Inbound, KEEP_ALIVE, Own, Server, Slow, gap};
+use crate::connections::Place;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, interval_at, timeout};
+
+/// A client that takes nothing for so long has gone.
+const WRITE_TIME: Duration = Duration::from_secs(30);
+/// One from which nothing came for so long, not even the answer to a ping, has gone, too.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// The connection is open while this runs.
+pub(super) async fn converse(
+    server: Server,
+    socket: WebSocket,
+    session: String,
+    after: Option<u64>,
+    place: Option<Place>,
+) {
+    let client = server.join();
+    let backlog = server.backlog(&session);
+    server.tell(Inbound::Joined { client: client.number, session: session.clone() }).await;
+    let seen = AtomicU64::new(0);
+    let (to, from) = socket.split();
+    let (number, own_server) = (client.number, server.clone());
+    tokio::select! {
+        () = send(client, to, &backlog, after, &seen) => {}
+        () = receive(&own_server, number, from, &seen) => {}
+    }
+    server.release(&session, backlog);
+    drop(place);
+}
+
+async fn receive(server: &Server, client: u64, mut from: SplitStream<WebSocket>, seen: &AtomicU64) {
+    while let Ok(Some(Ok(message))) = timeout(SILENCE, from.next()).await {
+        let text = match &message {
+            Message::Text(text) => text.as_str(),
+            Message::Binary(bytes) => std::str::from_utf8(bytes).unwrap_or_default(),
+            Message::Ping(_) | Message::Pong(_) => continue,
+            Message::Close(_) => return,
+        };
+        let text = text.replace(['\n', '\r'], " ");
+        server.tell(Inbound::Message { client, seen: seen.load(Ordering::Relaxed), text }).await;
+    }
+}
+
+/// What to do next.
+enum Turn {
+    Read,
+    Own(Option<Own>),
+    Ping,
+}
+
+async fn send(
+    mut client: Client,
+    mut to: SplitSink<WebSocket, Message>,
+    backlog: &Backlog,
+    mut after: Option<u64>,
+    seen: &AtomicU64,
+) {
+    let slow = client.server.0.settings.slow;
+    let mut changes = backlog.changes();
+    let mut pings = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+    let mut is_begun = false;
+    let close = |code, reason: &'static str| Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+    loop {
+        changes.mark_unchanged();
+        let (state, next) = (backlog.state(), backlog.after(after));
+        if let Some((first, last)) = next.missed {
+            let is_sent = write(&mut to, [numbered(&gap(first, last), last)].into_iter()).await;
+            after = Some(last);
+            if is_begun && slow == Slow::Disconnect {
+                let _ = write(&mut to, [close(close_code::POLICY, "too slow")].into_iter()).await;
+                return;
+            }
+            if !is_sent {
+                return;
+            }
+        }
+        if let Some((last, _)) = next.records.last() {
+            let messages = next.records.iter().map(|(number, record)| numbered(record, *number));
+            if !write(&mut to, messages).await {
+                return;
+            }
+            (after, is_begun) = (Some(*last), true);
+            seen.store(*last, Ordering::Relaxed);
+            continue;
+        }
+        if state == State::Over {
+            let _ = write(&mut to, [close(close_code::NORMAL, "the session is closed")].into_iter()).await;
+            return;
+        }
+        let turn = tokio::select! {
+            changed = changes.changed() => if changed.is_ok() { Turn::Read } else { Turn::Own(None) },
+            own = client.own.recv() => Turn::Own(own),
+            _ = pings.tick() => Turn::Ping,
+        };
+        let message = match turn {
+            Turn::Read => continue,
+            Turn::Own(Some(Own::Line(line))) => Message::Text(line.into()),
+            Turn::Own(Some(Own::Reply(..))) => continue,
+            Turn::Own(None) => {
+                let _ = write(&mut to, [close(close_code::AWAY, "the server ends")].into_iter()).await;
+                return;
+            }
+            Turn::Ping => Message::Ping(Vec::new().into()),
+        };
+        if !write(&mut to, [message].into_iter()).await {
+            return;
+        }
+    }
+}
+
+/// Whether the client has taken them in time.
+async fn write(to: &mut SplitSink<WebSocket, Message>, messages: impl Iterator<Item = Message>) -> bool {
+    let written = async {
+        for message in messages {
+            to.feed(message).await?;
+        }
+        to.flush().await
+    };
+    matches!(timeout(WRITE_TIME, written).await, Ok(Ok(())))
+}
+
+/// A record, which is a JSON object, with its number as its last field.
+fn numbered(record: &str, number: u64) -> Message {
+    let record = record.trim_end();
+    let text = match record.strip_suffix('}') {
+        Some(fields) => format!("{fields}{}\"seq\":{number}}}", if fields.ends_with('{') { "" } else { "," }),
+        None => record.to_owned(),
+    };
+    Message::Text(Utf8Bytes::from(text))
+}

@@ -1,0 +1,459 @@
+//! A session as the thread of an AG-UI client: its records as events of the run that is open.
+
+use super::input::RunInput;
+use super::text::Messages;
+use crate::approvals::Question;
+use crate::json::{Object, one_line, quoted};
+use crate::record::Fields;
+use crate::session::{Session, State};
+use std::collections::VecDeque;
+use std::mem;
+
+/// Between two runs so many bytes of events are kept for the next one.
+const KEPT: usize = 1 << 20;
+/// So many ids of messages are remembered.
+const MESSAGES: usize = 4096;
+
+/// What an approval asks the client to answer, JSON Schema.
+const RESPONSE: &str = r#"{"type":"object","properties":{"action":{"enum":["approve","edit","reject"]},"edited_arguments":{"type":"object"},"replace":{"type":"boolean"},"feedback":{"type":"string"}},"required":["action"]}"#;
+
+/// What follows for the client.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Events of the run that is open, JSON text, in their order.
+    pub events: Vec<String>,
+    /// The run has ended.
+    pub is_over: bool,
+}
+
+/// The run that is open.
+#[derive(Debug)]
+struct Run {
+    id: String,
+    /// The agent has worked since it began.
+    has_run: bool,
+}
+
+/// A thread.
+#[derive(Debug)]
+pub struct Thread {
+    id: String,
+    session: Session,
+    run: Option<Run>,
+    /// Events that came while no run was open.
+    kept: VecDeque<String>,
+    kept_bytes: usize,
+    /// Ids of the client's messages that were taken.
+    messages: VecDeque<String>,
+    /// So many messages of ours were begun.
+    count: u64,
+    texts: Messages,
+    thoughts: Messages,
+    /// The thought that is open.
+    reasoning: Option<String>,
+    /// The step that is open.
+    step: Option<String>,
+    /// The agents of a chain that work.
+    agents: Vec<String>,
+    /// Calls without a result, JSON text of their ids.
+    calls: Vec<String>,
+    /// Open questions of gates: the nonce, and the interrupt.
+    held: Vec<(String, String)>,
+}
+
+impl Thread {
+    /// Of a session that the agent has said nothing in yet.
+    pub fn new(id: &str) -> Thread {
+        Thread {
+            id: id.to_owned(),
+            session: Session::default(),
+            run: None,
+            kept: VecDeque::new(),
+            kept_bytes: 0,
+            messages: VecDeque::new(),
+            count: 0,
+            texts: Messages::new("TEXT_MESSAGE", "assistant"),
+            thoughts: Messages::new("REASONING_MESSAGE", "reasoning"),
+            reasoning: None,
+            step: None,
+            agents: Vec::new(),
+            calls: Vec::new(),
+            held: Vec::new(),
+        }
+    }
+
+    /// A run begins. Gives its first events, and which of its messages are new.
+    pub fn begin(&mut self, input: &RunInput) -> (Taken, Vec<String>) {
+        self.run = Some(Run { id: input.run.clone(), has_run: self.is_at_work() });
+        let started = event("RUN_STARTED").text("threadId", &self.id).text("runId", &input.run);
+        let mut events = vec![started.text("protocolVersion", "1.0").end()];
+        events.extend(self.kept.drain(..));
+        self.kept_bytes = 0;
+        let mut new = Vec::new();
+        for (id, text) in &input.messages {
+            if id.is_empty() || !self.messages.contains(id) {
+                new.push(text.clone());
+                self.messages.push_back(id.clone());
+            }
+        }
+        let surplus = self.messages.len().saturating_sub(MESSAGES);
+        self.messages.drain(..surplus);
+        (Taken { events, is_over: false }, new)
+    }
+
+    fn is_at_work(&self) -> bool {
+        matches!(self.session.state(), State::Running | State::Confirm)
+    }
+
+    /// The person's message is sent to the agent.
+    pub fn sent(&mut self, record: &str) {
+        self.session.sent(record);
+    }
+
+    /// Ends the run where nothing can follow: no message was sent, and the agent is at rest.
+    pub fn end_if_idle(&mut self) -> Taken {
+        if !self.held.is_empty() {
+            return self.interrupt();
+        }
+        let is_idle = !self.is_at_work() && !self.session.has_unread();
+        if is_idle { self.finish(r#"{"type":"success"}"#, None) } else { Taken::default() }
+    }
+
+    /// Nobody reads the run any more.
+    pub fn abandon(&mut self) {
+        self.ends();
+        self.run = None;
+    }
+
+    /// A record of the agent's, or about what it does.
+    pub fn take(&mut self, line: &str) -> Taken {
+        // What stands where it cannot stand is said elsewhere.
+        let _ = self.session.received(line);
+        let Ok(fields) = Fields::read(line) else { return Taken::default() };
+        if let Some(run) = &mut self.run {
+            run.has_run |= self.session.state() == State::Running;
+        }
+        let kind = fields.text("type").unwrap_or_default();
+        let events = match kind.as_str() {
+            "assistant_message" => self.message(&fields),
+            "plan_update" | "plan_progress" => self.plan(&kind, &fields, line),
+            "tool_call" => self.call(&fields),
+            "tool_result" => self.result(&fields),
+            "agent_chain_update" => self.chain(&fields, line),
+            "user_message" => Vec::new(),
+            _ => vec![custom(&kind, line)],
+        };
+        let mut taken = self.give(events);
+        let ended = match kind.as_str() {
+            "final" => self.end_with(&fields, line),
+            "error" if self.is_refused() => self.fail(&fields.text("content").unwrap_or_default(), "refused"),
+            "status" | "assistant_message" if self.is_at_rest() => self.finish(r#"{"type":"success"}"#, None),
+            _ => Taken::default(),
+        };
+        taken.events.extend(ended.events);
+        taken.is_over = ended.is_over;
+        taken
+    }
+
+    /// Whether the agent has worked in this run, and waits for the person now.
+    fn is_at_rest(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.has_run) && !self.is_at_work() && !self.session.has_unread()
+    }
+
+    /// Whether the message of this run was not taken.
+    fn is_refused(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| !run.has_run) && !self.is_at_work()
+    }
+
+    /// The agent has ended: why.
+    pub fn ended(&mut self, why: &str) -> Taken {
+        self.session = Session::default();
+        self.calls.clear();
+        self.held.clear();
+        if self.run.is_some() { self.fail(why, "agent_ended") } else { Taken::default() }
+    }
+
+    /// A gate asks about a call: the run ends with an interrupt.
+    pub fn hold(&mut self, question: &Question) -> Taken {
+        let call = question.call.call();
+        let id = call.id.map_or_else(|| quoted(&question.nonce), |id| id.get().to_owned());
+        let target = call.target.and_then(|target| Fields::read(target.get()).ok()?.text("name"));
+        let what = target.map_or_else(|| call.tool.to_string(), |name| format!("{} on {name:?}", call.tool));
+        let interrupt = Object::default()
+            .text("id", &question.nonce)
+            .text("reason", "tool_call")
+            .text("message", &format!("May this call pass? {what}"))
+            .text("toolCallId", &text_of(&id))
+            .put("responseSchema", RESPONSE)
+            .text_some("expiresAt", question.expires_at.map(|time| format!("{time:.3}")).as_deref());
+        let record = question.held_call();
+        self.held.push((question.nonce.clone(), interrupt.put("metadata", one_line(&record)).end()));
+        // The agent says that it makes the call over another pipe, before or after this.
+        let events = if self.calls.contains(&id) {
+            Vec::new()
+        } else {
+            self.start_call(&id, &call.tool, call.arguments_text(), "{}")
+        };
+        let mut taken = self.give(events);
+        let interrupted = if self.run.is_some() { self.interrupt() } else { Taken::default() };
+        taken.events.extend(interrupted.events);
+        taken.is_over = interrupted.is_over;
+        taken
+    }
+
+    /// A question is open no more.
+    pub fn release(&mut self, nonce: &str) {
+        self.held.retain(|(own, _)| own != nonce);
+    }
+
+    fn interrupt(&mut self) -> Taken {
+        let interrupts: Vec<&str> = self.held.iter().map(|(_, interrupt)| interrupt.as_str()).collect();
+        let outcome = format!(r#"{{"type":"interrupt","interrupts":[{}]}}"#, interrupts.join(","));
+        self.finish(&outcome, None)
+    }
+
+    /// The run is refused, or has failed.
+    pub fn fail(&mut self, why: &str, code: &str) -> Taken {
+        let mut events = self.ends();
+        events.push(event("RUN_ERROR").text("message", why).text("code", code).end());
+        self.run = None;
+        Taken { events, is_over: true }
+    }
+
+    fn finish(&mut self, outcome: &str, result: Option<&str>) -> Taken {
+        let mut events = self.ends();
+        let Some(run) = self.run.take() else { return self.give(events) };
+        let finished = event("RUN_FINISHED").text("threadId", &self.id).text("runId", &run.id);
+        events.push(finished.put_some("result", result).put("outcome", outcome).end());
+        Taken { events, is_over: true }
+    }
+
+    fn end_with(&mut self, fields: &Fields<'_>, line: &str) -> Taken {
+        if self.run.is_none() {
+            return Taken::default();
+        }
+        let content = fields.text("content").unwrap_or_default();
+        match fields.text("outcome").as_deref() {
+            Some("failed") => self.fail(&content, "failed"),
+            Some("cancelled") => self.finish(r#"{"type":"cancelled"}"#, Some(&one_line(line))),
+            _ => {
+                let said = if self.texts.is_last(&content) { Vec::new() } else { self.whole_text(&content) };
+                let mut taken = self.finish(r#"{"type":"success"}"#, Some(&one_line(line)));
+                taken.events.splice(..0, said);
+                taken
+            }
+        }
+    }
+
+    /// Events go to the run; while there is none, they are kept for the next.
+    fn give(&mut self, events: Vec<String>) -> Taken {
+        if self.run.is_some() {
+            return Taken { events, is_over: false };
+        }
+        self.kept_bytes += events.iter().map(String::len).sum::<usize>();
+        self.kept.extend(events);
+        while self.kept_bytes > KEPT {
+            self.kept_bytes -= self.kept.pop_front().map_or(0, |event| event.len());
+        }
+        Taken::default()
+    }
+
+    /// What ends whatever is open.
+    fn ends(&mut self) -> Vec<String> {
+        let mut events = self.texts.end();
+        events.extend(self.end_thought());
+        events.extend(self.end_step());
+        let agents = mem::take(&mut self.agents);
+        events.extend(agents.iter().map(|agent| event("SUBAGENT_FINISHED").text("subagentRunId", agent).end()));
+        events
+    }
+
+    fn message(&mut self, fields: &Fields<'_>) -> Vec<String> {
+        let text = fields.text("token").unwrap_or_default();
+        let is_thought = fields.text("kind").as_deref() == Some("thought");
+        let is_final = fields.get("is_final").is_some_and(|value| value.get() == "true");
+        let request = fields.get("request_id").map(|id| id.get().to_owned());
+        let restarted = fields.get("restarted").is_some();
+        self.count += 1;
+        let id = self.new_id();
+        match request.or_else(|| (!is_final).then(String::new)) {
+            Some(request) if is_thought => {
+                let mut events = if restarted { self.end_thought() } else { Vec::new() };
+                if self.reasoning.is_none() && !text.is_empty() {
+                    events.push(event("REASONING_START").text("messageId", &id).end());
+                    self.reasoning = Some(id.clone());
+                }
+                events.extend(self.thoughts.part(&request, restarted, &text, || id));
+                events
+            }
+            Some(request) => {
+                let mut events = self.end_thought();
+                events.extend(self.texts.part(&request, restarted, &text, || id));
+                events
+            }
+            None if is_thought => {
+                let mut events = Vec::new();
+                let whole = self.thoughts.whole(&text, || id.clone());
+                let is_new = whole.len() > 1;
+                if is_new && self.reasoning.is_none() {
+                    events.push(event("REASONING_START").text("messageId", &id).end());
+                    self.reasoning = Some(id);
+                }
+                events.extend(whole);
+                events.extend(self.end_thought());
+                events
+            }
+            None => {
+                let mut events = self.end_thought();
+                let options = fields.object("question").and_then(|question| question.list("options").ok());
+                events.extend(self.whole_text(&text));
+                if let Some(options) = options.filter(|options| !options.is_empty()) {
+                    let options: Vec<&str> = options.iter().map(|option| option.get()).collect();
+                    let value = format!(r#"{{"options":[{}]}}"#, options.join(","));
+                    events.push(event("CUSTOM").text("name", "question").put("value", value).end());
+                }
+                events
+            }
+        }
+    }
+
+    fn whole_text(&mut self, text: &str) -> Vec<String> {
+        self.count += 1;
+        let id = self.new_id();
+        self.texts.whole(text, || id)
+    }
+
+    /// Unique among all messages of the thread, also those of earlier runs of the server.
+    fn new_id(&self) -> String {
+        let run = self.run.as_ref().map_or("between-runs", |run| &run.id);
+        format!("{run}-{}", self.count)
+    }
+
+    fn end_thought(&mut self) -> Vec<String> {
+        let mut events = self.thoughts.end();
+        let ended = self.reasoning.take().map(|id| event("REASONING_END").text("messageId", &id).end());
+        events.extend(ended);
+        events
+    }
+
+    fn plan(&mut self, kind: &str, fields: &Fields<'_>, line: &str) -> Vec<String> {
+        let step = match (kind, fields.text("status").as_deref()) {
+            ("plan_update", _) => fields.text("current_step"),
+            (_, Some("running")) => fields.text("step_id"),
+            _ => self.step.clone().filter(|step| fields.text("step_id").as_ref() != Some(step)),
+        };
+        let mut events = Vec::new();
+        if self.step != step {
+            events.extend(self.end_step());
+            events.extend(step.iter().map(|step| event("STEP_STARTED").text("stepName", step).end()));
+            self.step = step;
+        }
+        let steps = self.session.plan().iter().map(|step| {
+            Object::default().text("id", &step.id).text("desc", &step.desc).text("status", &step.status).end()
+        });
+        let steps = format!("[{}]", steps.collect::<Vec<_>>().join(","));
+        let plan_id = fields.text("plan_id").unwrap_or_else(|| "plan".to_owned());
+        let content = Object::default()
+            .text("plan_id", &plan_id)
+            .put("steps", steps)
+            .text_some("current_step", self.step.as_deref());
+        let snapshot = event("ACTIVITY_SNAPSHOT").text("messageId", &plan_id).text("activityType", "PLAN");
+        events.push(snapshot.put("content", content.end()).put("replace", "true").end());
+        events.extend((kind == "plan_progress").then(|| custom(kind, line)));
+        events
+    }
+
+    fn end_step(&mut self) -> Vec<String> {
+        self.step.take().map(|step| event("STEP_FINISHED").text("stepName", &step).end()).into_iter().collect()
+    }
+
+    fn call(&mut self, fields: &Fields<'_>) -> Vec<String> {
+        let (Some(tool), Some(id)) = (fields.text("tool_name"), fields.get("call_id")) else { return Vec::new() };
+        let id = id.get().to_owned();
+        // A gate has asked about it before the agent said that it makes it.
+        if self.calls.contains(&id) {
+            return Vec::new();
+        }
+        let arguments =
+            fields.present("arguments").or(fields.present("args")).map_or("{}", |arguments| arguments.get());
+        let mut events = self.texts.end();
+        events.extend(self.end_thought());
+        events.extend(self.start_call(&id, &tool, arguments, &context(fields)));
+        events
+    }
+
+    fn start_call(&mut self, id: &str, tool: &str, arguments: &str, context: &str) -> Vec<String> {
+        self.calls.push(id.to_owned());
+        let of_call = |kind: &str| event(kind).text("toolCallId", &text_of(id));
+        vec![
+            of_call("TOOL_CALL_START").text("toolCallName", tool).put("metadata", context).end(),
+            of_call("TOOL_CALL_ARGS").text("delta", &one_line(arguments)).end(),
+            of_call("TOOL_CALL_END").end(),
+        ]
+    }
+
+    fn result(&mut self, fields: &Fields<'_>) -> Vec<String> {
+        let Some(id) = fields.get("call_id").map(|id| id.get().to_owned()) else { return Vec::new() };
+        self.calls.retain(|own| *own != id);
+        let text = match fields.text("status").as_deref() {
+            Some("ok") => fields.get("result").map(|result| result.get().to_owned()),
+            _ => fields.text("error"),
+        };
+        self.count += 1;
+        let result = event("TOOL_CALL_RESULT").text("messageId", &self.new_id()).text("toolCallId", &text_of(&id));
+        let result = result.text("content", &text.unwrap_or_default()).text("role", "tool");
+        vec![result.put("metadata", context(fields)).end()]
+    }
+
+    fn chain(&mut self, fields: &Fields<'_>, line: &str) -> Vec<String> {
+        let mut events = Vec::new();
+        for agent in fields.list("agents").unwrap_or_default() {
+            let Ok(agent) = Fields::read(agent.get()) else { continue };
+            let (Some(id), Some(status)) = (agent.text("agent_id"), agent.text("status")) else { continue };
+            let open = self.agents.iter().position(|open| open.rsplit_once('/').is_some_and(|(own, _)| own == id));
+            match (status.as_str(), open) {
+                ("running", None) => {
+                    self.count += 1;
+                    let handle = format!("{id}/{}", self.count);
+                    let started = event("SUBAGENT_STARTED").text("subagentRunId", &handle).text("name", &id);
+                    events.push(started.text_some("description", agent.text("role").as_deref()).end());
+                    self.agents.push(handle);
+                }
+                ("error", Some(place)) => {
+                    let handle = self.agents.remove(place);
+                    let failed = event("SUBAGENT_ERROR").text("subagentRunId", &handle);
+                    events.push(failed.text("message", &format!("{id} has failed")).end());
+                }
+                ("running", Some(_)) | (_, None) => {}
+                (_, Some(place)) => {
+                    let handle = self.agents.remove(place);
+                    events.push(event("SUBAGENT_FINISHED").text("subagentRunId", &handle).end());
+                }
+            }
+        }
+        events.push(custom("agent_chain_update", line));
+        events
+    }
+}
+
+fn event(kind: &str) -> Object {
+    Object::default().text("type", kind)
+}
+
+/// A record that AG-UI has nothing for.
+fn custom(name: &str, record: &str) -> String {
+    event("CUSTOM").text("name", name).put("value", one_line(record.trim())).end()
+}
+
+/// The id of a call as a text.
+fn text_of(id: &str) -> String {
+    serde_json::from_str(id).unwrap_or_else(|_| id.to_owned())
+}
+
+/// Where a record belongs: its ids, and how a call went.
+fn context(fields: &Fields<'_>) -> String {
+    const KEYS: [&str; 8] =
+        ["session_id", "plan_id", "step_id", "agent_id", "chain_id", "status", "kind", "duration_ms"];
+    let kept = KEYS.into_iter().filter_map(|key| Some((key, fields.get(key)?.get())));
+    Object::default().put_all(kept).end()
+}

@@ -1,0 +1,139 @@
+//! The threads that serve HTTP, behind a link to the stage.
+
+use super::exchange::{Inbound, Outbound};
+use crate::cmd::agents::is_session_id;
+use crate::cmd::unwritten::Unwritten;
+use crate::io::between::{Dial, Way};
+use crate::io::link;
+use crate::io::report::{Failure, Report, Status};
+use pipewright_serve::access::Access;
+use pipewright_serve::sessions::{self, File, Server, Settings, Slow, Taken};
+use std::convert::Infallible;
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+/// The page.
+const FILES: &[File] = &[
+    File { path: "/", media_type: "text/html; charset=utf-8", content: include_str!("../../../web/index.html") },
+    File { path: "/page.css", media_type: "text/css; charset=utf-8", content: include_str!("../../../web/page.css") },
+    File {
+        path: "/page.js",
+        media_type: "text/javascript; charset=utf-8",
+        content: include_str!("../../../web/page.js"),
+    },
+];
+
+/// What the server holds to.
+#[derive(Debug)]
+pub struct Http {
+    pub listen: SocketAddr,
+    /// The origin at which a proxy serves us.
+    pub public: Option<String>,
+    pub token: String,
+    /// What a browser sends in place of the token.
+    pub cookie: String,
+    pub longest: usize,
+    pub most_connections: u32,
+    pub kept: usize,
+    /// Slow clients are disconnected.
+    pub disconnects: bool,
+}
+
+impl Http {
+    /// Listens. Gives the link that the stage serves clients over, what is to be waited for after the run, and the address of the page.
+    ///
+    /// # Errors
+    /// [`Status::NotStarted`]: the address cannot be listened at.
+    pub fn listen(self, report: &Arc<Report>) -> Result<(Way, Unwritten, String), Failure> {
+        let failed = |error| Failure::new(Status::NotStarted, format_args!("--listen: {}: {error}", self.listen));
+        let listener = TcpListener::bind(self.listen).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let page = self.public.clone().unwrap_or_else(|| format!("http://{address}"));
+        let (writing, unwritten) = Unwritten::new();
+        let server = self.server(address);
+        Ok((Way::Dial(dial(server, listener, writing, report)), unwritten, page))
+    }
+
+    fn server(self, address: SocketAddr) -> (Server, Taken) {
+        // A browser sends cookies to every port of a machine.
+        let access =
+            Access::new(self.token, address).with_cookie(format!("agent-serve-{}", address.port()), self.cookie);
+        let access = match &self.public {
+            Some(origin) => access.with_public(origin),
+            None => access,
+        };
+        let settings = Settings {
+            files: FILES,
+            longest: self.longest,
+            most_connections: self.most_connections,
+            kept: self.kept,
+            slow: if self.disconnects { Slow::Disconnect } else { Slow::Drop },
+            is_session_id,
+        };
+        Server::new(access, settings)
+    }
+}
+
+fn dial(
+    (server, taken): (Server, Taken),
+    listener: TcpListener,
+    writing: Sender<Infallible>,
+    report: &Arc<Report>,
+) -> Dial {
+    let mut once = Some((server, taken, listener, writing));
+    let report = Arc::clone(report);
+    Dial(Box::new(move || {
+        let (server, taken, listener, writing) = once.take().ok_or(io::ErrorKind::NotConnected)?;
+        let report = Arc::clone(&report);
+        link::served(|said, heard| {
+            let to = server.clone();
+            thread::spawn(move || deliver(said, &to));
+            thread::spawn(move || forward(taken, heard));
+            thread::spawn(move || {
+                if let Err(error) = server.serve(listener) {
+                    report.fault("--listen", error);
+                }
+                drop(writing);
+            });
+        })
+    }))
+}
+
+fn deliver(said: PipeReader, server: &Server) {
+    for line in BufReader::new(said).lines().map_while(Result::ok) {
+        match Outbound::read(&line) {
+            Some(Outbound::Open { session, first }) => server.open(session, first),
+            Some(Outbound::Record { session, text }) => server.publish(session, text),
+            Some(Outbound::Forget { session }) => server.forget(session),
+            Some(Outbound::Line { client, text }) => server.deliver(client, text.to_owned()),
+            Some(Outbound::Reply { client, status, text }) => server.reply(client, status, text.to_owned()),
+            Some(Outbound::End { client }) => server.end(client),
+            None => {}
+        }
+    }
+    server.end_all();
+}
+
+fn forward(taken: Taken, mut heard: PipeWriter) {
+    for event in taken {
+        let line = match &event {
+            sessions::Inbound::Joined { client, session } => Inbound::Joined { client: *client, session },
+            sessions::Inbound::Message { client, seen, text } => {
+                Inbound::Message { client: *client, seen: *seen, text }
+            }
+            sessions::Inbound::Run { client, text } => Inbound::Run { client: *client, text },
+            sessions::Inbound::Begin { client, text } => Inbound::Begin { client: *client, text },
+            sessions::Inbound::List { client } => Inbound::List { client: *client },
+            sessions::Inbound::Image { client, session, path } => Inbound::Image { client: *client, session, path },
+            sessions::Inbound::Left { client } => Inbound::Left { client: *client },
+        };
+        // The stage has ended, and so does the process.
+        if heard.write_all(line.line().as_bytes()).is_err() {
+            return;
+        }
+    }
+}

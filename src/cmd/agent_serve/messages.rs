@@ -1,0 +1,62 @@
+//! What clients send over WebSocket.
+
+use super::sessions::REPLAY;
+use super::stage::Serving;
+use crate::cmd::options::TOO_DEEP;
+use crate::io::lines::deeper_than;
+use crate::io::stage::Out;
+use crate::json::Object;
+use crate::record::{Fields, recognise};
+
+impl Serving {
+    pub(super) fn take_message(&mut self, client: u64, seen: u64, text: &str, out: &mut Out) {
+        let Some(id) = self.clients.get(&client).cloned() else { return };
+        if let Err(why) = self.take_line(&id, seen, text, out) {
+            let fields = Fields::read(text).ok();
+            let call_id = fields.as_ref().and_then(|fields| fields.get("call_id"));
+            let context = call_id.map(|call_id| Object::default().put("call_id", call_id).end());
+            self.refuse(client, &why, context.as_deref(), out);
+        }
+    }
+
+    /// # Errors
+    /// Why it is not taken, for people.
+    fn take_line(&mut self, id: &str, seen: u64, text: &str, out: &mut Out) -> Result<(), String> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        if deeper_than(text.as_bytes(), self.settings.max_depth) {
+            return Err(TOO_DEEP.to_owned());
+        }
+        if self.is_replay() {
+            return Err(REPLAY.to_owned());
+        }
+        let fields = Fields::read(text).map_err(|why| why.to_string())?;
+        let session_id = fields.string("session_id").map_err(|why| why.to_string())?;
+        if let Some(other) = session_id.filter(|other| other != id) {
+            return Err(format!("this connection is for the session {id:?}, not {other:?}"));
+        }
+        let kind = fields.text("type");
+        match kind.as_deref() {
+            Some("user_message") => {
+                fields.string("content").ok().flatten().ok_or("its content is no text")?;
+                let (number, _) = self.begin(id, out).map_err(|(_, why)| why)?;
+                return self.give_agent(number, text.trim(), out);
+            }
+            Some("hitl_response") => {
+                let number = self.number(id).ok_or(NO_SESSION)?;
+                return self.answer_held(number, Some(seen), text, out);
+            }
+            Some("cancel" | "list_tools" | "input_response") => {}
+            _ if recognise(text).is_ok_and(|call| call.is_some()) => {}
+            kind => {
+                return Err(format!("{} is no message to an agent: {KNOWN}", kind.unwrap_or("a line without a type")));
+            }
+        }
+        let number = self.number(id).ok_or(NO_SESSION)?;
+        self.give_agent(number, text.trim(), out)
+    }
+}
+
+const NO_SESSION: &str = "there is no such session yet: a user_message, or POST /sessions, begins one";
+const KNOWN: &str = "send user_message, cancel, hitl_response, input_response, list_tools, or a call";

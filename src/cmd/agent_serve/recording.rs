@@ -1,0 +1,36 @@
+//! `--replay`: the records of a session that was logged.
+
+use crate::cmd::agents::LONGEST_RECORD;
+use crate::cmd::log_file::{Entry, LogFile, LogOptions, path, report_problem};
+use crate::io::report::{Failure, Report, Status};
+use crate::journal::Direction;
+use crate::journal::read::{Content, Found};
+use crate::record::{recognise, type_of};
+use std::ffi::OsStr;
+
+/// The records of a session in a log of jsonl-record's around the agent, or in a file of records, in their order.
+///
+/// # Errors
+/// [`Status::Usage`]: the file cannot be read, or has no record of a session.
+pub fn read(file: &OsStr, max_depth: usize, report: &Report) -> Result<Vec<String>, Failure> {
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("--replay: {}: {why}", file.display()));
+    let options = LogOptions { max_line: LONGEST_RECORD, max_depth, time: path(".").map_err(|why| failed(&why))? };
+    let mut log = LogFile::open(file, &options)?;
+    log.leave_out_times();
+    let name = file.to_string_lossy().into_owned();
+    let mut records = Vec::new();
+    let mut take = |entry: Entry<'_>| match entry.found {
+        Found::Message(message) if message.direction != Some(Direction::Err) => {
+            if let Content::Json(json) = message.content
+                && (type_of(json).is_some() || recognise(json).is_ok_and(|call| call.is_some()))
+            {
+                records.push(json.to_owned());
+            }
+        }
+        Found::Problem(problem) => report_problem(&problem, &name, entry.line, report),
+        _ => {}
+    };
+    while log.read(&mut take).map_err(|error| failed(&error))? {}
+    if records.is_empty() { Err(failed(&"it has no record of a session")) } else { Ok(records) }
+}

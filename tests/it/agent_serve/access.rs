@@ -1,0 +1,131 @@
+//! Who is let in. Each check answers a fault that another server had (SECURITY.md names them).
+
+use super::{AUTHORIZATION, JSON, Server, TOKEN, agent};
+use crate::agent_acp::{DONE, Place};
+use crate::process::{command, pipe, text};
+use std::io::Read;
+use std::net::TcpStream;
+
+fn server(options: &[&str]) -> (Place, Server) {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[DONE]), options);
+    (place, server)
+}
+
+const UPGRADE: [&str; 4] = [
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    "Connection: Upgrade",
+];
+
+#[test]
+fn every_path_needs_our_host_our_origin_and_the_token() {
+    let (_place, server) = server(&[]);
+    assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"s"}"#).0, 201);
+    let own = format!("Origin: http://{}", server.address);
+    let alike = format!("Origin: http://{}.evil.example", server.address);
+    let paths = [
+        ("GET", "/"),
+        ("GET", "/page.js"),
+        ("GET", "/sessions"),
+        ("POST", "/sessions"),
+        ("GET", "/sessions/s/events"),
+        ("GET", "/sessions/s/ws"),
+        ("GET", "/sessions/s/image?path=x"),
+        ("POST", "/ag-ui"),
+        ("GET", "/nothing"),
+    ];
+    for (method, path) in paths {
+        let status = |headers: &[&str]| server.ask(method, path, &[headers, &UPGRADE[..3], &[JSON]].concat(), "{}").0;
+        assert_eq!(status(&[]), 401, "{path}");
+        assert_eq!(status(&["Authorization: Bearer a-token-for-test"]), 401, "{path}");
+        assert_eq!(status(&["Cookie: agent-serve=x"]), 401, "{path}");
+        for wrong in ["Host: evil.example", "Origin: http://evil.example", "Origin: null", &alike] {
+            assert_eq!(status(&[AUTHORIZATION, wrong]), 403, "{path} {wrong}");
+            assert_eq!(status(&[wrong]), 403, "{path} {wrong}");
+        }
+    }
+    assert_eq!(server.ask("GET", "/sessions", &[AUTHORIZATION, &own], "").0, 200);
+    assert_eq!(server.ask("GET", "/healthz", &[], "").0, 200);
+    assert_eq!(server.ask("GET", "/healthz", &["Host: evil.example"], "").0, 403);
+    assert!(!server.end().contains(TOKEN));
+}
+
+#[test]
+fn a_browser_shows_the_token_once() {
+    let (_place, server) = server(&[]);
+    assert_eq!(server.ask("GET", "/?token=wrong", &[], "").0, 401);
+    let (status, answer) = server.ask("GET", &format!("/?token={TOKEN}"), &[], "");
+    assert_eq!(status, 303);
+    assert!(answer.contains("\r\nlocation: /\r\n") && answer.contains("HttpOnly; SameSite=Strict"), "{answer}");
+    let cookie = answer.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
+    assert!(!cookie.contains(TOKEN));
+    let (status, page) = server.ask("GET", "/", &[&cookie], "");
+    assert_eq!(status, 200);
+    for header in [
+        "content-security-policy: default-src 'none'; script-src 'self'",
+        "referrer-policy: no-referrer",
+        "x-content-type-options: nosniff",
+    ] {
+        assert!(page.contains(header), "{header}: {page}");
+    }
+    // A page of another port of this machine sends the cookie, too.
+    assert_eq!(server.ask("GET", "/sessions", &[&cookie, "Sec-Fetch-Site: same-site"], "").0, 401);
+    assert_eq!(server.ask("POST", "/sessions", &[&cookie, JSON, "Origin: http://127.0.0.1:1"], "{}").0, 403);
+    // A form of another page has no JSON.
+    assert_eq!(server.ask("POST", "/sessions", &[&cookie, "Content-Type: text/plain"], "{}").0, 415);
+}
+
+#[test]
+fn a_new_token_is_printed_once_and_a_short_one_refused() {
+    let place = Place::new();
+    let mut serve = command("agent-serve");
+    serve.args(["--listen", "127.0.0.1:0", "--", "true"]);
+    let short = pipe(serve.env("AGENT_SERVE_TOKEN", "short"), b"");
+    assert_eq!(short.status.code(), Some(2));
+    assert!(text(&short.stderr).contains("AGENT_SERVE_TOKEN: a token is 16 or more"));
+    let unspecified = pipe(command("agent-serve").args(["--listen", "0.0.0.0:0", "--", "true"]), b"");
+    assert_eq!(unspecified.status.code(), Some(2));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let busy = pipe(command("agent-serve").args(["--listen", &address, "--", "true"]), b"");
+    assert_eq!(busy.status.code(), Some(3), "{}", text(&busy.stderr));
+    let public = ["--public", "https://agents.example.org"];
+    let mut serve = command("agent-serve");
+    serve.args(["--listen", "127.0.0.1:0"]).args(public).arg("--").arg("true").current_dir(place.path());
+    for bad in ["agents.example.org", "https://a/b", "ftp://a"] {
+        let refused = pipe(command("agent-serve").args(["--public", bad, "--", "true"]), b"");
+        assert_eq!(refused.status.code(), Some(2), "{bad}");
+    }
+}
+
+#[test]
+fn a_flood_of_connections_leaves_a_place_for_nobody_else_and_ends() {
+    let (_place, server) = server(&["--max-connections", "8"]);
+    let open: Vec<TcpStream> = (0..8).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    crate::process::eventually("a ninth connection is refused", || {
+        let mut ninth = TcpStream::connect(&server.address).unwrap();
+        ninth.set_read_timeout(Some(std::time::Duration::from_millis(500))).unwrap();
+        let mut answer = String::new();
+        let _ = ninth.read_to_string(&mut answer);
+        answer.starts_with("HTTP/1.1 503")
+    });
+    drop(open);
+    crate::process::eventually("there is room again", || server.ask("GET", "/healthz", &[], "").0 == 200);
+}
+
+#[test]
+fn bodies_and_messages_have_a_limit() {
+    let (_place, server) = server(&["--max-line", "1000"]);
+    let long = format!(r#"{{"session_id":"{}"}}"#, "x".repeat(1000));
+    assert_eq!(server.ask("POST", "/sessions", &[AUTHORIZATION, JSON], &long).0, 413);
+    assert_eq!(server.ask("POST", "/ag-ui", &[AUTHORIZATION, JSON], &long).0, 413);
+    let mut socket = server.socket("s");
+    socket.message(&"x".repeat(1000));
+    assert!(socket.socket.read().is_ok_and(|message| message.is_close()) || socket.socket.read().is_err());
+    for path in ["/sessions/a%2fb/ws", "/sessions//ws", "/sessions/../ws"] {
+        assert_eq!(server.ask("GET", path, &[&[AUTHORIZATION], &UPGRADE[..3]].concat(), "").0, 404, "{path}");
+    }
+}

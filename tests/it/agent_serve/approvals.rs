@@ -1,0 +1,104 @@
+//! Held calls: who may answer, and what an answer is bound to.
+
+use super::{Server, agent};
+use crate::agent_acp::{DONE, ECHO, Place};
+use serde_json::json;
+
+#[test]
+fn the_first_answer_counts_and_the_others_see_it() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
+    let (mut one, mut other) = (server.socket("s"), server.socket("s"));
+    one.message("Echo.");
+    let held = one.held();
+    assert_eq!(other.held()["nonce"], held["nonce"]);
+    other.say(json!({"type": "hitl_response", "call_id": "a1", "action": "reject", "feedback": "not now"}));
+    let settled = one.until_type("policy_result");
+    assert_eq!((&settled["verdict"], &settled["nonce"]), (&"rejected".into(), &held["nonce"]));
+    one.say(json!({"type": "hitl_response", "call_id": "a1", "nonce": held["nonce"], "action": "approve"}));
+    let refused = one.until(|record| record["type"] == "error");
+    assert!(refused["content"].as_str().unwrap().contains("settled already"), "{refused}");
+    let rejected = other.until(|record| record["status"] == "rejected");
+    assert_eq!(rejected["call_id"], "a1");
+    let result = other.until_type("tool_result");
+    assert!(result["error"].as_str().unwrap().contains("not now"), "{result}");
+}
+
+#[test]
+fn an_edit_passes_as_it_was_edited() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
+    let mut socket = server.socket("s");
+    socket.message("Echo.");
+    socket.held();
+    let answer = |fields: serde_json::Value| {
+        let mut answer = json!({"type": "hitl_response", "call_id": "a1", "action": "edit"});
+        answer.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        answer
+    };
+    for (fields, why) in [
+        (json!({}), "edited_arguments"),
+        (json!({"edited_arguments": [1]}), "no object"),
+        (json!({"edited_arguments": {}, "arguments_sha256": "00"}), "the arguments are others"),
+        (json!({"edited_arguments": {}, "nonce": "00"}), "settled already"),
+        (json!({"edited_arguments": {}, "action": "maybe"}), "action"),
+    ] {
+        socket.say(answer(fields));
+        let refused = socket.until_type("error");
+        assert!(refused["content"].as_str().unwrap().contains(why), "{refused}");
+        assert_eq!(refused["context"]["call_id"], "a1");
+    }
+    socket.say(answer(json!({"edited_arguments": {"message": "edited"}})));
+    let status = socket.until(|record| record["status"] == "edited_by_human");
+    assert_eq!(status["edited_arguments"], json!({"message": "edited", "n": 1}));
+    let result = socket.until_type("tool_result");
+    assert_eq!(result["result"]["message"], "edited");
+}
+
+#[test]
+fn a_tool_is_allowed_for_the_session() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, ECHO, DONE]), &[]);
+    let mut socket = server.socket("s");
+    socket.message("Echo.");
+    let held = socket.held();
+    let rule = held["rule_offers"][0].clone();
+    socket
+        .say(json!({"type": "hitl_response", "call_id": "a1", "action": "approve", "scope": "session", "rule": rule}));
+    socket.until_type("final");
+    let asked = socket.passed.iter().filter(|record| record["requires_approval"] == true).count();
+    assert_eq!(asked, 0, "the second call passes");
+}
+
+#[test]
+fn what_a_client_was_not_shown_it_does_not_approve() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
+    let mut socket = server.socket("s");
+    socket.message("Echo.");
+    // Sent before anything is held.
+    socket.say(json!({"type": "hitl_response", "call_id": "a1", "action": "approve"}));
+    let refused = socket.until_type("error");
+    assert!(refused["content"].as_str().unwrap().contains("no call with this id is held"), "{refused}");
+    // What the world or the model says does not answer either.
+    socket.held();
+    assert!(socket.passed.iter().all(|record| record["type"] != "policy_result"));
+}
+
+#[test]
+fn nothing_below_the_agent_finds_the_token() {
+    let place = Place::new();
+    let script = place.file(
+        "look.sh",
+        "cat /proc/$PPID/environ 2>&1 | tr '\\0' '\\n' | grep -c TOKEN; env | grep AGENT_SERVE; read -r line",
+    );
+    let mut look = std::process::Command::new("sh");
+    look.arg("-c").arg(format!("sh {} >{} 2>&1; cat", script.display(), place.path().join("seen").display()));
+    let server = Server::start(&look, &[]);
+    server.json("POST", "/sessions", "{}");
+    crate::process::eventually("it has looked", || {
+        std::fs::read_to_string(place.path().join("seen")).is_ok_and(|seen| seen.lines().next().is_some())
+    });
+    assert_eq!(std::fs::read_to_string(place.path().join("seen")).unwrap(), "0\n");
+    drop(server);
+}

@@ -1,0 +1,64 @@
+//! Runs of the AG-UI protocol. `tests/web/agui.mjs` plays them with the official client.
+
+use super::{AUTHORIZATION, JSON, Server, agent};
+use crate::agent_acp::{DONE, ECHO, Place};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+
+/// The events of a run, up to its end.
+fn run(server: &Server, run: &str, more: Value) -> Vec<Value> {
+    let mut input = json!({"threadId": "t-1", "runId": run, "messages": [], "tools": [], "context": []});
+    input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let stream = server.send("POST", "/ag-ui", &[AUTHORIZATION, JSON], &input.to_string());
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    lines.filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok()).collect()
+}
+
+fn said(id: &str, text: &str) -> Value {
+    json!({"messages": [{"id": id, "role": "user", "content": text}]})
+}
+
+#[test]
+fn a_held_call_is_an_interrupt_that_the_next_run_resolves() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, ECHO, DONE]), &[]);
+    let events = run(&server, "r1", said("u1", "Echo."));
+    assert_eq!(events[0], json!({"type": "RUN_STARTED", "threadId": "t-1", "runId": "r1", "protocolVersion": "1.0"}));
+    let outcome = &events.last().unwrap()["outcome"];
+    assert_eq!((&outcome["type"], &outcome["interrupts"][0]["toolCallId"]), (&"interrupt".into(), &"a1".into()));
+    let id = outcome["interrupts"][0]["id"].clone();
+
+    let resume =
+        |id: &Value, payload: Value| json!({"resume": [{"interruptId": id, "status": "resolved", "payload": payload}]});
+    let wrong = run(&server, "r2", resume(&id, json!({"yes": true})));
+    assert_eq!(wrong.last().unwrap()["type"], "RUN_ERROR", "{wrong:?}");
+    let events = run(&server, "r3", resume(&id, json!({"action": "edit", "edited_arguments": {"message": "edited"}})));
+    let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
+    assert!(result["content"].as_str().unwrap().contains("edited"), "{result}");
+    let id = events.last().unwrap()["outcome"]["interrupts"][0]["id"].clone();
+
+    let events = run(&server, "r4", json!({"resume": [{"interruptId": id, "status": "cancelled"}]}));
+    let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
+    assert!(result["content"].as_str().unwrap().contains("rejected"), "{result}");
+    let finished = events.last().unwrap();
+    assert_eq!((&finished["type"], &finished["outcome"]["type"]), (&"RUN_FINISHED".into(), &"success".into()));
+    assert_eq!(finished["result"]["content"], "It is done.");
+}
+
+#[test]
+fn a_thread_has_one_run_and_a_client_that_goes_cancels_it() {
+    let place = Place::new();
+    let server = Server::start(&place.scripted(&[crate::agent_acp::RUNNING]), &[]);
+    let body = json!({"threadId": "t-1", "runId": "r1", "tools": [], "context": [], "messages": [{"id": "u", "role": "user", "content": "Go."}]});
+    let stream = server.send("POST", "/ag-ui", &[AUTHORIZATION, JSON], &body.to_string());
+    let mut socket = server.socket("t-1");
+    socket.until(|record| record["status"] == "running");
+    let second = run(&server, "r2", said("u2", "Go."));
+    assert_eq!(second[1]["type"], "RUN_ERROR", "{second:?}");
+    assert!(second[1]["message"].as_str().unwrap().contains("a run of this thread is open"));
+    drop(stream);
+    let ended = socket.until_type("final");
+    assert_eq!(ended["outcome"], "cancelled");
+    let invalid = run(&server, "r3", json!({"threadId": "../x"}));
+    assert_eq!(invalid[1]["type"], "RUN_ERROR", "{invalid:?}");
+}

@@ -1,0 +1,196 @@
+//! Sessions: how they begin, what clients see of them, and how they end and go on.
+
+use super::{Server, agent};
+use crate::agent_acp::{DONE, ECHO, IDLE, Place, RUNNING};
+use crate::process::{command, eventually};
+use serde_json::{Value, json};
+use std::process::Command;
+
+#[test]
+fn a_message_begins_a_session_and_every_client_sees_the_same_records() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
+    let mut socket = server.socket("s-1");
+    socket.message("Echo.");
+    let held = socket.held();
+    // A second window, and an observer, get what has happened before.
+    let (mut window, mut observer) = (server.socket("s-1"), server.events("s-1", &[]));
+    assert_eq!(window.held(), held);
+    window.say(json!({"type": "hitl_response", "call_id": held["call_id"], "action": "approve"}));
+    let last = socket.until_type("final");
+    assert_eq!(window.until_type("final"), last);
+    let seen = observer.until_type("final");
+    socket.passed.push(held);
+    let records: Vec<u64> = seen.iter().map(|(id, _)| *id).collect();
+    assert!(records.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{records:?}");
+    assert_eq!(records.last(), last["seq"].as_u64().as_ref());
+    assert_eq!(seen.len(), socket.passed.len() + 1);
+    assert!(seen.iter().all(|(_, record)| record["session_id"] == "s-1"), "{seen:?}");
+    // What comes behind a record that was seen.
+    let after = format!("Last-Event-ID: {}", records[records.len() - 3]);
+    assert_eq!(server.events("s-1", &[&after]).until_type("final").len(), 2);
+    let mut again = server.socket_at(&format!("/sessions/s-1/ws?after={}", records[records.len() - 2]));
+    assert_eq!(again.next().unwrap(), last);
+    server.end();
+}
+
+#[test]
+fn sessions_are_begun_listed_and_limited() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO]), &["--max-sessions", "2"]);
+    let (status, begun) = server.json("POST", "/sessions", "{}");
+    let id = begun["session_id"].as_str().unwrap().to_owned();
+    assert_eq!((status, server.json("POST", "/sessions", &begun.to_string()).0), (201, 200));
+    assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"../x"}"#).0, 400);
+    assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"x"}"#).0, 201);
+    let (status, refused) = server.json("POST", "/sessions", r#"{"session_id":"y"}"#);
+    assert_eq!(status, 503);
+    assert!(refused["error"].as_str().unwrap().contains("--max-sessions"), "{refused}");
+    let mut socket = server.socket(&id);
+    socket.message("Echo.");
+    socket.held();
+    let listed = server.sessions();
+    let own = listed.iter().find(|session| session["session_id"] == *id).unwrap();
+    assert_eq!((&own["held"], &own["clients"], &own["goal"]), (&1.into(), &1.into(), &"Echo.".into()));
+    assert_eq!(server.ask("GET", "/sessions/none/events", &[super::AUTHORIZATION], "").0, 404);
+}
+
+#[test]
+fn what_is_no_message_to_an_agent_is_refused_to_its_sender_alone() {
+    let place = Place::new();
+    let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &[]);
+    let (mut socket, mut other) = (server.socket("s"), server.socket("s"));
+    for (text, why) in [
+        ("no JSON", "it is no JSON object"),
+        (r#"{"type":"final"}"#, "final is no message to an agent"),
+        (r#"{"type":"user_message"}"#, "its content is no text"),
+        (r#"{"type":"user_message","content":"x","session_id":"t"}"#, "not \"t\""),
+        (r#"{"type":"cancel"}"#, "there is no such session yet"),
+        (r#"{"type":"hitl_response","call_id":"a1","action":"approve"}"#, "there is no such session yet"),
+    ] {
+        socket.socket.send(tungstenite::Message::text(text)).unwrap();
+        let refused = socket.next().unwrap();
+        assert_eq!((&refused["type"], refused.get("seq")), (&"error".into(), None), "{refused}");
+        assert!(refused["content"].as_str().unwrap().contains(why), "{refused}");
+    }
+    socket.message("Go.");
+    assert_eq!(other.next().unwrap()["type"], "user_message");
+    other.until(|record| record["status"] == "running");
+}
+
+#[test]
+fn an_agent_that_ends_is_reported_and_goes_on_from_its_file() {
+    let place = Place::new();
+    let session = place.path().join("{session}.session").display().to_string();
+    let server = Server::start(&place.agent(&[ECHO, DONE, ECHO, DONE], &["--session", &session]), &[]);
+    let mut socket = server.socket("kept");
+    socket.message("Echo.");
+    let held = socket.held();
+    assert!(std::fs::metadata(place.path().join("kept.session")).is_ok());
+    // The agent is killed while a call is held.
+    let pattern = place.path().join("kept.session").display().to_string();
+    Command::new("pkill").args(["-KILL", "-f", &format!("agent-loop .*{pattern}")]).status().unwrap();
+    let settled = socket.until_type("policy_result");
+    assert_eq!((&settled["verdict"], &settled["call_id"]), (&"rejected".into(), &held["call_id"]));
+    let ended = socket.until(|record| record.get("ended").is_some());
+    assert_eq!(ended["status"], "error");
+    assert_eq!(server.sessions()[0]["state"], "ended");
+    assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"kept"}"#).0, 200);
+    // It goes on by itself: the call was never made.
+    socket.until(|record| record["type"] == "status" && record["status"] != "error" && record.get("call_id").is_none());
+    drop(server);
+
+    // Another server shows what happened before it.
+    let server = Server::start(&place.agent(&[DONE], &["--session", &session]), &[]);
+    assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"kept"}"#).0, 201);
+    let mut socket = server.socket("kept");
+    let first = socket.until_type("user_message");
+    assert_eq!(first["content"], "Echo.");
+    socket.until_type("tool_call");
+}
+
+#[test]
+fn an_agent_that_keeps_nothing_does_not_go_on() {
+    let place = Place::new();
+    let mut agent = Command::new("sh");
+    agent.args(["-c", "read -r line; echo '{\"type\":\"status\",\"status\":\"running\"}'; exit 3"]);
+    let server = Server::start(&agent, &[]);
+    let mut socket = server.socket("s");
+    socket.message("Go.");
+    let error = socket.until_type("error");
+    assert!(error["content"].as_str().unwrap().contains("exit status 3"), "{error}");
+    socket.until(|record| record.get("ended").is_some());
+    socket.message("Again.");
+    let refused = socket.until_type("error");
+    assert!(refused["content"].as_str().unwrap().contains("Begin a new session"), "{refused}");
+    assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"s"}"#).0, 409);
+    drop(place);
+}
+
+#[test]
+fn a_session_that_nobody_uses_is_closed() {
+    let place = Place::new();
+    let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &["--idle-timeout", "300ms"]);
+    let mut socket = server.socket("s");
+    socket.message("Go.");
+    socket.until(|record| record["status"] == "running");
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    assert_eq!(server.sessions().len(), 1, "a client shows it");
+    drop(socket);
+    eventually("the session is closed", || server.sessions().is_empty());
+    assert!(server.end().is_empty());
+}
+
+#[test]
+fn a_recorded_session_is_shown_without_an_agent() {
+    let place = Place::new();
+    let log = place.path().join("run.jsonl").display().to_string();
+    let recorded = place.agent(&[ECHO, DONE], &[]);
+    let mut agent = Command::new(crate::process::binary("jsonl-record"));
+    agent.args([&log, "--"]).arg(recorded.get_program()).args(recorded.get_args());
+    let server = Server::start(&agent, &[]);
+    let mut socket = server.socket("s");
+    socket.message("Echo.");
+    let held = socket.held();
+    socket.say(json!({"type": "hitl_response", "call_id": held["call_id"], "action": "approve"}));
+    socket.until_type("final");
+    server.end();
+
+    let server = Server::of(command("agent-serve").args(["--listen", "127.0.0.1:0", "--replay", &log]));
+    let listed = server.sessions();
+    assert_eq!((&listed[0]["session_id"], &listed[0]["replay"]), (&"recorded".into(), &true.into()));
+    let mut socket = server.socket("recorded");
+    let last = socket.until_type("final");
+    assert_eq!(last["content"], "It is done.");
+    let kinds: Vec<&Value> = socket.passed.iter().map(|record| &record["type"]).collect();
+    assert!(kinds.contains(&&"user_message".into()) && kinds.contains(&&"tool_result".into()), "{kinds:?}");
+    socket.message("Go on.");
+    let refused = socket.until_type("error");
+    assert!(refused["content"].as_str().unwrap().contains("a recorded session is shown"), "{refused}");
+    assert_eq!(server.json("POST", "/sessions", "{}").0, 409);
+}
+
+#[test]
+fn pictures_are_shown_that_a_result_has_named() {
+    let place = Place::new();
+    let picture = place.path().join("shot.png");
+    std::fs::write(&picture, b"\x89PNG\r\n\x1a\nrest").unwrap();
+    let text = place.file("secret.txt", "secret");
+    let result = |path: &std::path::Path| {
+        json!({"type": "tool_result", "call_id": "a1", "status": "ok", "result": {"path": path}}).to_string()
+    };
+    let server = Server::start(&place.scripted(&[RUNNING, &result(&picture), &result(&text), IDLE]), &[]);
+    let mut socket = server.socket("s");
+    socket.message("Go.");
+    socket.until_type("tool_result");
+    socket.until_type("tool_result");
+    let image = |path: &str| server.ask("GET", &format!("/sessions/s/image?path={path}"), &[super::AUTHORIZATION], "");
+    let (status, answer) = image(&picture.display().to_string());
+    assert_eq!(status, 200);
+    assert!(answer.contains("content-type: image/png") && answer.ends_with("rest"), "{answer}");
+    for path in
+        [text.display().to_string(), "/etc/passwd".to_owned(), place.path().join("other.png").display().to_string()]
+    {
+        assert_eq!(image(&path).0, 404, "{path}");
+    }
+}
