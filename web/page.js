@@ -27,6 +27,9 @@ const listOf = (value) => Array.isArray(value) ? value : [];
 /** A string as it is, anything else as JSON. */
 const textOf = (value) => typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 
+/** What a table has for a foreign key. */
+const named = (table, key) => Object.hasOwn(table, key) ? table[key] : undefined;
+
 // Foreign text
 
 const INVISIBLE = /(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{16fe4}\u{1d159}]/gu;
@@ -66,9 +69,7 @@ function resultText(result) {
 
 function duration(milliseconds) {
     const seconds = Math.round(milliseconds / 1000);
-    if (milliseconds < 1000) {
-        return `${Math.round(milliseconds)} ms`;
-    }
+    if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
     return seconds < 60 ? `${(milliseconds / 1000).toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
@@ -131,14 +132,11 @@ function announce(text) {
 // Calls
 
 const CALL_STATES = {
-    running: ["\u25b6", "running"],
-    waiting: ["\u25d0", "waiting for your approval"],
-    ok: ["\u2713", "ok"],
-    failed: ["\u2717", "failed"],
-    rejected: ["\u2298", "rejected"],
-    unknown: ["?", "no result"],
+    running: ["\u25b6", "running"], waiting: ["\u25d0", "waiting for your approval"], ok: ["\u2713", "ok"],
+    failed: ["\u2717", "failed"], rejected: ["\u2298", "rejected"], unknown: ["?", "no result"],
 };
 
+const VERDICTS = { approved: "Approved", edited: "Approved as edited", rejected: "Rejected" };
 const SETTLED_BY = {
     terminal: "at the terminal", answers: "over the channel of answers", client: "in the MCP client", approver: "in another window",
     session: "by a rule for this session", timeout: "since nobody answered in time", nobody: "since there is nobody to ask",
@@ -212,9 +210,7 @@ class Call {
     settle(text, state) {
         this.closeQuestion();
         this.settlements.append(make("p", { class: "text" }, text));
-        if (!this.isOver) {
-            this.setState(state);
-        }
+        if (!this.isOver) this.setState(state);
     }
 
     finish(record) {
@@ -233,16 +229,22 @@ class Call {
     }
 }
 
+/** By the names of a question's methods. */
+const DECISIONS = [
+    { name: "approve", key: "y", text: "Approve", kind: "primary" },
+    { name: "edit", key: "e", text: "Edit", kind: "" },
+    { name: "reject", key: "n", text: "Reject", kind: "dangerous" },
+];
+
 /** What a gate asks about a call: a panel with the decisions. */
 class Question {
     constructor(call, record) {
         this.call = call;
         this.record = record;
         this.time = make("span", { role: "timer" });
-        this.heading = make("h2", {}, "Waiting for your approval");
         this.problem = make("p", { class: "problem", role: "alert" });
         this.choice = make("div");
-        this.panel = make("div", { class: "panel" }, this.heading, this.facts(), this.problem, this.choice);
+        this.panel = make("div", { class: "panel" }, make("h2", {}, "Waiting for your approval"), this.facts(), this.problem, this.choice);
         this.isOpen = true;
         this.offer();
         this.timer = setInterval(() => this.showTime(), 1000);
@@ -255,12 +257,9 @@ class Question {
         return facts([
             ["Tool", make("code", {}, this.call.toolText)],
             ["Target", [target.role, target.name].filter(Boolean).map(textOf).join(" ")],
-            ["Context", target.context],
-            ["Value", target.value],
-            ["Reason", policy?.reason],
-            ["Rule", policy?.rule],
-            ["Caller", caller],
-            ["Beside the arguments", beside],
+            ["Context", target.context], ["Value", target.value],
+            ["Reason", policy?.reason], ["Rule", policy?.rule],
+            ["Caller", caller], ["Beside the arguments", beside],
             ["Time left", this.record.expires_at ? this.time : undefined],
         ]);
     }
@@ -291,14 +290,11 @@ class Question {
     offer() {
         this.isOffering = true;
         this.sent = this.call.answer = undefined;
-        const decision = (text, key, click, kind = "") =>
-            button(text, click, { class: `decision ${kind}`, "aria-keyshortcuts": key });
-        const decisions = [
-            decision("Approve", "y", () => this.approve(), "primary"),
-            decision("Edit", "e", () => this.edit()),
-            decision("Reject", "n", () => this.reject(), "dangerous"),
-        ];
-        decisions.forEach((each) => each.append(" ", make("kbd", { "aria-hidden": "true" }, each.getAttribute("aria-keyshortcuts"))));
+        const decisions = DECISIONS.map(({ name, key, text, kind }) => {
+            const decision = button(`${text} `, () => this[name](), { class: `decision ${kind}`, "aria-keyshortcuts": key });
+            decision.append(make("kbd", { "aria-hidden": "true" }, key));
+            return decision;
+        });
         if (listOf(this.record.rule_offers).length > 0) {
             decisions.push(button("Allow for this session", () => this.allow(), { class: "decision" }));
         }
@@ -316,7 +312,8 @@ class Question {
         const keydown = (event) => event.key === "Escape" && this.back();
         const buttons = make("div", { class: "buttons" }, send, button("Back", () => this.back()));
         this.choice.replaceChildren(make("form", { submit, keydown }, ...children, buttons));
-        first.focus();
+        this.choice.scrollIntoView({ block: "nearest" });
+        first.focus({ preventScroll: true });
     }
 
     back() {
@@ -353,7 +350,7 @@ class Question {
     edit() {
         if (!this.isArmed) return;
         const old = this.call.arguments ?? {};
-        const text = make("textarea", { class: "code", rows: "10", spellcheck: "false", input: () => check() });
+        const text = make("textarea", { class: "code", spellcheck: "false", input: () => check() });
         const problem = make("p", { class: "problem", role: "status" });
         const changes = make("div");
         let edited;
@@ -367,6 +364,7 @@ class Question {
             send.disabled = changed.length === 0;
         };
         text.value = editable(old);
+        text.rows = Math.min(12, text.value.split("\n").length + 1);
         check();
         const decide = () => this.send({ action: "edit", edited_arguments: edited, replace: true });
         this.ask(text, decide, send, make("label", {}, "Arguments, as JSON", text), problem, changes);
@@ -453,13 +451,8 @@ class InputForm {
         }
     }
 
-    answer(answer) {
-        this.view.send({ type: "input_response", request_id: this.record.request_id, ...answer });
-    }
-
-    close(text) {
-        this.entry.replaceWith(make("p", { class: "entry note" }, text));
-    }
+    answer(answer) { this.view.send({ type: "input_response", request_id: this.record.request_id, ...answer }); }
+    close(text) { this.entry.replaceWith(make("p", { class: "entry note" }, text)); }
 }
 
 /** The form's fields for a schema: one for each property, or one for all as JSON where a property has a type that has no field. */
@@ -509,20 +502,14 @@ function fieldOf(name, property, isRequired) {
 
 // The plan, the agents, the picture
 
-const STEP_STATES = {
-    pending: ["\u25cb", "pending"],
-    running: ["\u25b6", "running"],
-    blocked: ["\u2298", "blocked"],
-    error: ["\u2717", "error"],
-    done: ["\u2713", "done"],
-};
+const STEP_ICONS = { pending: "\u25cb", running: "\u25b6", blocked: "\u2298", error: "\u2717", done: "\u2713" };
 const PICTURE_PATH = /\.(png|jpe?g|webp)$/i;
 const PICTURE_TYPE = /^image\/(png|jpeg|webp|gif)$/;
 
 function stepItem(text, status, detail, isCurrent) {
-    const [icon, name] = Object.hasOwn(STEP_STATES, status) ? STEP_STATES[status] : ["?", visible(textOf(status))];
+    const [icon, name] = [named(STEP_ICONS, status), visible(ends(textOf(status), 50))];
     return make("li", { "aria-current": isCurrent ? "step" : undefined },
-        make("span", { class: `icon ${name === status ? name : ""}`, "aria-hidden": "true" }, icon),
+        make("span", { class: `icon ${icon ? name : ""}`, "aria-hidden": "true" }, icon ?? "?"),
         make("span", { class: "text" }, visible(ends(text, 500)), make("span", { class: "detail" }, detail ? `${name}: ${detail}` : name)));
 }
 
@@ -646,10 +633,8 @@ class View {
         this.size -= this.sizes.get(oldest) ?? 0;
         this.sizes.delete(oldest);
         oldest.remove();
-        for (const [key, call] of this.calls) {
-            if (call.entry === oldest) {
-                this.calls.delete(key);
-            }
+        for (const calls of [this.calls, this.asked]) {
+            calls.forEach((call, key) => call.entry === oldest && calls.delete(key));
         }
         this.left += 1;
         this.leftNote.textContent = `${plural(this.left, "older entry").replace("entrys", "entries")} left out`;
@@ -682,9 +667,7 @@ class View {
     /** Sends a record; false if there is no connection. */
     send(record) { return !isReplay() && connection.send(this, record); }
 
-    say(text) {
-        return this.send({ type: "user_message", content: text, role: "user" });
-    }
+    say(text) { return this.send({ type: "user_message", content: text, role: "user" }); }
 
     take(text) {
         const record = parse(text);
@@ -739,9 +722,7 @@ class View {
         announce(`Waiting for your approval: ${call.toolText} ${call.targetText}. Press y to approve, e to edit, n to reject.`);
         const focused = document.activeElement;
         const isWriting = isTextField(focused) && (focused.value !== "" || performance.now() - lastKeyAt < 2000);
-        if (!isWriting && !call.entry.contains(focused)) {
-            call.entry.focus();
-        }
+        if (!isWriting && !call.entry.contains(focused)) call.entry.focus();
     }
 
     settle(nonce, text, state) {
@@ -771,19 +752,24 @@ class View {
         this.state = state;
         this.pending = pending;
         this.isStopping = false;
-        if (this.isWaiting && this === shown && connection.isCaughtUp) {
-            focusComposer();
-        }
+        if (this.isWaiting && this === shown && connection.isCaughtUp) focusComposer();
     }
 
     /** The agent works no more: nothing that is open will be answered. */
     close(why) {
         [...this.held.keys()].forEach((nonce) => this.settle(nonce, why, "unknown"));
         [...this.calls.values()].filter((call) => !call.isOver).forEach((call) => call.setState("unknown"));
-        this.inputs.forEach((form) => form.close(why));
-        this.inputs.clear();
+        this.closeInputs(why);
         this.streams.clear();
         this.retireOptions();
+    }
+
+    closeInputs(why, isMeant = () => true) {
+        for (const [id, form] of this.inputs) {
+            if (!isMeant(form.record)) continue;
+            form.close(why);
+            this.inputs.delete(id);
+        }
     }
 
     /** What could be chosen is answered. */
@@ -798,14 +784,13 @@ class View {
     takePart(record) {
         const isThought = record.kind === "thought";
         const request = JSON.stringify(record.request_id ?? null);
-        const last = this.streams.get(isThought);
         if (record.restarted === true) {
             [...this.streams.values()].filter((stream) => stream.request === request).forEach((stream) => stream.entry.remove());
             this.streams.clear();
         }
         let stream = this.streams.get(isThought);
         if (stream?.request !== request) {
-            last?.entry.removeAttribute("aria-busy");
+            stream?.entry.removeAttribute("aria-busy");
             this.streams.delete(isThought);
             stream = undefined;
         }
@@ -813,13 +798,9 @@ class View {
         if (token !== "") {
             stream ??= this.beginStream(isThought, request, record);
             stream.text += token;
-            if (stream.text.length <= MOST_SHOWN_OF_MESSAGE) {
-                stream.node.appendData(readable(token));
-            }
+            if (stream.text.length <= MOST_SHOWN_OF_MESSAGE) stream.node.appendData(readable(token));
         }
-        if (record.is_final === true) {
-            stream?.entry.removeAttribute("aria-busy");
-        }
+        if (record.is_final === true) stream?.entry.removeAttribute("aria-busy");
     }
 
     beginStream(isThought, request, record) {
@@ -837,9 +818,7 @@ class View {
         const stream = this.streams.get(isThought);
         this.streams.delete(isThought);
         stream?.entry.removeAttribute("aria-busy");
-        if (stream && text.includes(stream.text.trim())) {
-            stream.entry.remove();
-        }
+        if (stream && text.includes(stream.text.trim())) stream.entry.remove();
     }
 
     thought(content) {
@@ -889,9 +868,7 @@ const takers = new Map(Object.entries({
         if (record.requires_approval === true && typeof record.nonce === "string") return view.hold(record);
         const known = view.callOf(record);
         const call = view.callFor(record);
-        if (call === known && !call.question && !call.isDescribed) {
-            call.describe(record);
-        }
+        if (call === known && !call.question && !call.isDescribed) call.describe(record);
         // What a gate has shown is not replaced by what the agent says of the call.
         call.isDescribed = true;
     },
@@ -900,10 +877,10 @@ const takers = new Map(Object.entries({
         const call = view.callFor(record);
         if (call.question) view.release(call.question.record.nonce);
         call.finish(record);
+        const isOfCall = (asked) => asked.call_id !== undefined && textOf(asked.call_id) === textOf(record.call_id);
+        view.closeInputs("The tool does not ask any more.", isOfCall);
         const address = record.status === "error" ? undefined : pictureOf(view.id, record.result);
-        if (address) {
-            view.side.takePicture(address, call.toolText);
-        }
+        if (address) view.side.takePicture(address, call.toolText);
     },
 
     hitl_response(view, record) {
@@ -917,8 +894,8 @@ const takers = new Map(Object.entries({
     },
 
     policy_result(view, record) {
-        const by = record.by === "approver" && view.asked.get(record.nonce)?.isAnsweredHere ? "here" : SETTLED_BY[record.by] ?? "";
-        const verdict = { approved: "Approved", edited: "Approved as edited", rejected: "Rejected" }[record.verdict] ?? "Settled";
+        const by = record.by === "approver" && view.asked.get(record.nonce)?.isAnsweredHere ? "here" : named(SETTLED_BY, record.by) ?? "";
+        const verdict = named(VERDICTS, record.verdict) ?? "Settled";
         view.settle(record.nonce, `${verdict} ${by}`, record.verdict === "rejected" ? "rejected" : "running");
     },
 
@@ -928,7 +905,8 @@ const takers = new Map(Object.entries({
             view.ended = textOf(record.ended);
             view.close("The agent has ended");
             view.setState("ended");
-            return view.note(readable(ends(view.ended, MOST_SHOWN)), record.status === "error" ? "error" : "note");
+            // An error has said why already.
+            return record.status === "error" ? undefined : view.note(readable(ends(view.ended, MOST_SHOWN)));
         }
         view.ended = undefined;
         view.goal = typeof record.current_goal === "string" ? record.current_goal : view.goal;
@@ -943,6 +921,7 @@ const takers = new Map(Object.entries({
 
     final(view, record) {
         view.streams.clear();
+        view.closeInputs("The tool does not ask any more.");
         view.setState("idle");
         const content = textOf(record.content);
         if (content.trim() !== "" && content.trim() !== view.said.trim()) {
@@ -963,15 +942,12 @@ const takers = new Map(Object.entries({
         const form = new InputForm(view, record);
         view.inputs.set(record.request_id, form);
         view.add(form.entry);
-        if (view === shown && connection.isCaughtUp) {
-            announce("A tool asks you something.");
-        }
+        if (view === shown && connection.isCaughtUp) announce("A tool asks you something.");
     },
 
     input_response(view, record) {
         const answers = { accept: "You answered what the tool asked.", decline: "You declined to answer." };
-        view.inputs.get(record.request_id)?.close(answers[record.action] ?? "The question was taken back.");
-        view.inputs.delete(record.request_id);
+        view.closeInputs(named(answers, record.action) ?? "The question was taken back.", (asked) => asked.request_id === record.request_id);
     },
 
     gap(view, record) {
@@ -1011,7 +987,7 @@ function takeCallStatus(view, record) {
 }
 
 function summaryOf(record) {
-    const outcome = OUTCOMES[record.outcome] ?? visible(textOf(record.outcome));
+    const outcome = named(OUTCOMES, record.outcome) ?? visible(textOf(record.outcome));
     const limit = typeof record.limit === "string" ? ` (${visible(record.limit)})` : "";
     const usage = isObject(record.usage) ? record.usage : {};
     const counted = (value, noun) => numberOf(value) > 0 ? plural(numberOf(value), noun) : undefined;
@@ -1024,7 +1000,6 @@ function summaryOf(record) {
 // The connection to the session that is shown
 
 const connection = {
-    view: undefined,
     retryMs: FIRST_RETRY_MS,
     /** Whether the records that come are new: those that were kept have come. */
     isCaughtUp: false,
@@ -1032,9 +1007,7 @@ const connection = {
     open(view) {
         this.close();
         this.view = view;
-        if (view) {
-            this.connect(view);
-        }
+        this.connect(view);
     },
 
     close() {
@@ -1073,9 +1046,7 @@ const connection = {
         this.settling = setTimeout(() => {
             this.isCaughtUp = true;
             view.held.forEach((call) => view.callAttention(call));
-            if (view.isWaiting) {
-                focusComposer();
-            }
+            if (view.isWaiting) focusComposer();
             refresh();
         }, 150);
     },
@@ -1086,9 +1057,7 @@ const connection = {
         } catch (error) {
             view.note(`A record cannot be shown: ${error.message}`, "error");
         }
-        if (!this.isCaughtUp) {
-            this.settle(view);
-        }
+        if (!this.isCaughtUp) this.settle(view);
         refresh();
     },
 
@@ -1103,9 +1072,7 @@ const connection = {
         showConnection("Connection lost, reconnecting", true);
         this.retry = setTimeout(async () => {
             await poll();
-            if (this.view === view && !this.socket) {
-                this.connect(view);
-            }
+            if (this.view === view && !this.socket) this.connect(view);
         }, this.retryMs);
         this.retryMs = Math.min(this.retryMs * 2, LAST_RETRY_MS);
     },
@@ -1138,14 +1105,18 @@ function stateOf(view, session) {
     return view.isClosed ? "closed" : view.held.size > 0 ? "confirm" : view.state ?? session?.state ?? "starting";
 }
 
+const heldIn = (session) => session.session_id === shown?.id ? shown.held.size : numberOf(session.held) ?? 0;
+
 const SESSION_STATES = {
     idle: "idle", running: "running", confirm: "waiting for approval", manual: "waiting for you", question: "asks you",
     ended: "ended", starting: "starting", closed: "closed", error: "error",
 };
 
+const DENIED = "Access was denied: open the address that agent-serve printed when it started.";
+
 async function request(address, options) {
     const response = await fetch(address, options);
-    if (response.status === 401) throw new Error("Access was denied: open the address that agent-serve printed when it started.");
+    if (response.status === 401) throw new Error(DENIED);
     const answer = await response.json().catch(() => ({}));
     if (!response.ok) {
         throw new Error(readable(textOf(answer.error ?? `The server answered ${response.status}`)));
@@ -1155,9 +1126,9 @@ async function request(address, options) {
 
 async function poll() {
     try {
-        listed = listOf((await request("/sessions")).sessions);
+        listed = listOf((await request("/sessions")).sessions).sort((one, other) => one.begun_at < other.begun_at ? 1 : -1);
     } catch (error) {
-        if (error.message.startsWith("Access")) showNotice(error.message);
+        if (error.message === DENIED) showNotice(error.message);
         return;
     }
     for (const session of listed) {
@@ -1166,13 +1137,9 @@ async function poll() {
         if (view?.begunAt && view.begunAt !== session.begun_at) {
             view.reset();
             view.isClosed = false;
-            if (view === shown) {
-                show(view.id);
-            }
+            if (view === shown) show(view.id);
         }
-        if (view) {
-            view.begunAt = session.begun_at;
-        }
+        if (view) view.begunAt = session.begun_at;
     }
     refresh();
 }
@@ -1215,16 +1182,15 @@ async function restart() {
 }
 
 function show(id) {
-    if (shown) {
-        shown.draft = byId("message").value;
-    }
+    if (shown) shown.draft = byId("message").value;
     const isOther = shown?.id !== id;
-    if (!views.has(id)) {
-        views.set(id, new View(id));
-    }
+    if (!views.has(id)) views.set(id, new View(id));
     shown = views.get(id);
     shown.begunAt ??= listedSession(shown)?.begun_at;
-    shown.held.forEach((call) => { call.wantsAttention = true; });
+    shown.held.forEach((call) => {
+        call.wantsAttention = true;
+        call.question.arm();
+    });
     byId("log-place").replaceChildren(shown.log);
     byId("side-place").replaceChildren(shown.side.element);
     byId("message").value = shown.draft;
@@ -1237,9 +1203,7 @@ function show(id) {
 
 function showHash() {
     const id = decodeURIComponent(location.hash.slice(1));
-    if (id !== "" && id !== shown?.id) {
-        show(id);
-    }
+    if (id !== "" && id !== shown?.id) show(id);
 }
 
 // What stands around the log
@@ -1270,13 +1234,13 @@ function refresh() {
 
 function sessionItem(session) {
     const view = views.get(session.session_id);
-    const held = view === shown ? view.held.size : numberOf(session.held) ?? 0;
-    const state = SESSION_STATES[stateOf(view, session)] ?? "unknown";
+    const held = heldIn(session);
+    const state = named(SESSION_STATES, stateOf(view, session)) ?? "unknown";
     const goal = session.goal ?? view?.goal;
-    const heldText = held > 0 ? [" ", make("span", { class: "held" }, `\u00b7 ${held} held`)] : [];
-    return make("li", {}, make("a", { href: `#${session.session_id}`, "aria-current": view === shown && shown ? "page" : undefined },
+    const heldText = held > 0 ? [make("span", { class: "held" }, `${held} held`), " \u00b7 "] : [];
+    return make("li", {}, make("a", { href: `#${session.session_id}`, "aria-current": view && view === shown ? "page" : undefined },
         make("span", { class: "name" }, visible(ends(textOf(goal ?? session.session_id), 80))),
-        make("span", { class: "state" }, state, ...heldText)));
+        make("span", { class: "state" }, ...heldText, state)));
 }
 
 function showList() {
@@ -1286,9 +1250,10 @@ function showList() {
     const list = byId("sessions");
     if (items.length !== list.childElementCount || items.some((item, at) => !item.isEqualNode(list.children[at]))) {
         list.replaceChildren(...items);
+        list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
         [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
     }
-    const held = listed.reduce((sum, session) => sum + (session.session_id === shown?.id ? shown.held.size : numberOf(session.held) ?? 0), 0);
+    const held = listed.reduce((sum, session) => sum + heldIn(session), 0);
     document.title = held > 0 ? `(${held}) Waiting for approval - Agent sessions` : "Agent sessions";
 }
 
@@ -1301,21 +1266,13 @@ function showControls() {
     byId("new-session").disabled = replays;
     byId("message").disabled = byId("send").disabled = replays;
     byId("manual").hidden = replays || shown?.pending !== "manual";
-    const manualText = byId("manual-text");
-    const wanted = readable(ends(shown?.said || shown?.goal || "", MOST_SHOWN));
-    if (manualText.textContent !== wanted) {
-        manualText.textContent = wanted;
-    }
-    if (replays && shown) {
-        showConnection("Recording");
-    }
+    byId("manual-text").textContent = readable(ends(shown?.said || shown?.goal || "", MOST_SHOWN));
+    if (replays && shown) showConnection("Recording");
 }
 
 function focusComposer() {
     const focused = document.activeElement;
-    if (!isTextField(focused) && !byId("picture").open && shown.held.size === 0) {
-        byId("message").focus();
-    }
+    if (!isTextField(focused) && !byId("picture").open && shown.held.size === 0) byId("message").focus();
 }
 
 async function sendMessage() {
@@ -1336,26 +1293,27 @@ function decideByKey(event) {
     const isTyped = isTextField(document.activeElement) || event.ctrlKey || event.metaKey || event.altKey || event.repeat;
     const question = shown?.heldCall?.question;
     if (isTyped || !question || isReplay() || byId("picture").open) return;
-    const decide = { y: "approve", e: "edit", n: "reject" }[event.key];
-    if (!decide || !question.isOffering) return;
+    const decision = DECISIONS.find(({ key }) => key === event.key);
+    if (!decision || !question.isOffering) return;
     event.preventDefault();
     if (question.isArmed) {
-        question[decide]();
+        question[decision.name]();
     } else {
         question.arm();
     }
 }
 
 function listen() {
-    byId("skip").addEventListener("click", () => byId("message").focus());
-    byId("new-session").addEventListener("click", () => attempt(newSession));
-    byId("restart").addEventListener("click", () => attempt(restart));
-    byId("stop").addEventListener("click", () => {
+    const click = (id, action) => byId(id).addEventListener("click", action);
+    click("skip", () => byId("message").focus());
+    click("new-session", () => attempt(newSession));
+    click("restart", () => attempt(restart));
+    click("stop", () => {
         shown.isStopping = shown.send({ type: "cancel" });
         refresh();
     });
-    byId("manual-done").addEventListener("click", () => shown.say("done"));
-    byId("picture-close").addEventListener("click", () => byId("picture").close());
+    click("manual-done", () => shown.say("done"));
+    click("picture-close", () => byId("picture").close());
     byId("composer").addEventListener("submit", (event) => {
         event.preventDefault();
         sendMessage();
@@ -1373,10 +1331,9 @@ function listen() {
     });
     document.addEventListener("visibilitychange", () => shown?.held.forEach((call) => call.question.arm()));
     window.addEventListener("hashchange", showHash);
-    const narrow = matchMedia("(width < 48rem)");
-    const fold = () => { byId("side").open = !narrow.matches; };
-    narrow.addEventListener("change", fold);
-    fold();
+    const wide = matchMedia("(width >= 48rem)");
+    wide.addEventListener("change", () => { byId("side").open = wide.matches; });
+    byId("side").open = wide.matches;
 }
 
 async function start() {
@@ -1384,8 +1341,7 @@ async function start() {
     await poll();
     showHash();
     if (!shown && listed.length > 0) {
-        const newest = listed.reduce((one, other) => one.begun_at >= other.begun_at ? one : other);
-        location.hash = `#${newest.session_id}`;
+        location.hash = `#${listed[0].session_id}`;
     } else if (!shown) {
         showConnection("No session: write a message to begin one");
     }

@@ -192,7 +192,10 @@ impl Thread {
         let events = if self.calls.contains(&id) {
             Vec::new()
         } else {
-            self.start_call(&id, &call.tool, call.arguments_text(), "{}")
+            {
+                let context = Fields::read(&record).map(|fields| context(&fields)).unwrap_or_else(|_| "{}".to_owned());
+                self.start_call(&id, &call.tool, call.arguments_text(), &context)
+            }
         };
         let mut taken = self.give(events);
         let interrupted = if self.run.is_some() { self.interrupt() } else { Taken::default() };

@@ -101,6 +101,11 @@ impl Session {
         self.plans.back().map_or(&[], |(_, steps)| steps)
     }
 
+    /// Whether the agent has made a call with this id, JSON text.
+    pub fn has_call(&self, id: &str) -> bool {
+        serde_json::from_str::<String>(id).is_ok_and(|id| self.calls.contains_key(&id) || self.answered.contains(&id))
+    }
+
     /// Whether a message was sent that no record has followed from yet.
     pub fn has_unread(&self) -> bool {
         self.unread > 0

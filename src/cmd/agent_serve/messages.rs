@@ -6,7 +6,8 @@ use crate::cmd::options::TOO_DEEP;
 use crate::io::lines::deeper_than;
 use crate::io::stage::Out;
 use crate::json::Object;
-use crate::record::{Fields, recognise};
+use crate::record::{Call, Fields, recognise};
+use serde_json::value::RawValue;
 
 impl Serving {
     pub(super) fn take_message(&mut self, client: u64, seen: u64, text: &str, out: &mut Out) {
@@ -48,13 +49,30 @@ impl Serving {
                 return self.answer_held(number, Some(seen), text, out);
             }
             Some("cancel" | "list_tools" | "input_response") => {}
-            _ if recognise(text).is_ok_and(|call| call.is_some()) => {}
-            kind => {
-                return Err(format!("{} is no message to an agent: {KNOWN}", kind.unwrap_or("a line without a type")));
-            }
+            kind => match recognise(text).map_err(|why| why.to_string())? {
+                Some(call) => self.check_call(id, &call)?,
+                None => {
+                    return Err(format!(
+                        "{} is no message to an agent: {KNOWN}",
+                        kind.unwrap_or("a line without a type")
+                    ));
+                }
+            },
         }
         let number = self.number(id).ok_or(NO_SESSION)?;
         self.give_agent(number, text.trim(), out)
+    }
+
+    /// A call of the person's own: clients tell it from the agent's by its id.
+    fn check_call(&self, id: &str, call: &Call<'_>) -> Result<(), String> {
+        let session = self.number(id).and_then(|number| self.sessions.get(&number));
+        match (session, call.id.map(RawValue::get)) {
+            (_, None | Some("null")) => Err("the call has no id".to_owned()),
+            (Some(session), Some(id)) if session.records.has_call(id) => {
+                Err(format!("{id} is the id of a call of the agent's: take another one"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

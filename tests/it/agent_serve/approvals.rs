@@ -86,6 +86,28 @@ fn what_a_client_was_not_shown_it_does_not_approve() {
 }
 
 #[test]
+fn a_call_of_the_persons_own_is_made_through_the_same_gate_under_an_id_of_its_own() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
+    let mut socket = server.socket("s");
+    socket.message("Echo.");
+    let held = socket.held();
+    let call = |id: serde_json::Value| json!({"type": "tool_call", "call_id": id, "tool_name": "echo", "arguments": {"message": "mine", "n": 2}});
+    for (id, why) in [(json!("a1"), "is the id of a call of the agent's"), (json!(null), "has no id")] {
+        socket.say(call(id));
+        let refused = socket.until_type("error");
+        assert!(refused["content"].as_str().unwrap().contains(why), "{refused}");
+    }
+    socket.say(call(json!("p1")));
+    socket.say(json!({"type": "hitl_response", "call_id": "a1", "nonce": held["nonce"], "action": "reject"}));
+    let own = socket.held();
+    assert_eq!(own["call_id"], "p1");
+    socket.say(json!({"type": "hitl_response", "call_id": "p1", "action": "approve"}));
+    let result = socket.until(|record| record["type"] == "tool_result" && record["call_id"] == "p1");
+    assert_eq!(result["result"]["message"], "mine");
+}
+
+#[test]
 fn nothing_below_the_agent_finds_the_token() {
     let place = Place::new();
     let script = place.file(

@@ -4,6 +4,7 @@
 mod access;
 mod approvals;
 mod load;
+mod refactoring;
 mod runs;
 mod sessions;
 

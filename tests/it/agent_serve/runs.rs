@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 
 /// The events of a run, up to its end.
-fn run(server: &Server, run: &str, more: Value) -> Vec<Value> {
+pub fn run(server: &Server, run: &str, more: Value) -> Vec<Value> {
     let mut input = json!({"threadId": "t-1", "runId": run, "messages": [], "tools": [], "context": []});
     input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let stream = server.send("POST", "/ag-ui", &[AUTHORIZATION, JSON], &input.to_string());
