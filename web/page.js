@@ -61,14 +61,13 @@ function editable(value) {
 /** The text of a result: of an MCP result with nothing but texts, these. */
 function resultText(result) {
     const blocks = isObject(result) ? listOf(result.content) : [];
-    if (blocks.length > 0 && blocks.every((block) => block?.type === "text" && typeof block.text === "string")) {
-        return blocks.map((block) => block.text).join("\n");
-    }
-    return result;
+    const isText = (block) => block?.type === "text" && typeof block.text === "string";
+    return blocks.length > 0 && blocks.every(isText) ? blocks.map((block) => block.text).join("\n") : result;
 }
 
 function duration(milliseconds) {
     const seconds = Math.round(milliseconds / 1000);
+    if (milliseconds === undefined) return "";
     if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
     return seconds < 60 ? `${(milliseconds / 1000).toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
@@ -81,11 +80,8 @@ const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
-        if (typeof value === "function") {
-            element.addEventListener(name, value);
-        } else if (value !== false && value !== undefined) {
-            element.setAttribute(name, value === true ? "" : value);
-        }
+        if (typeof value === "function") element.addEventListener(name, value);
+        else if (value !== false && value !== undefined) element.setAttribute(name, value === true ? "" : value);
     }
     element.append(...children.filter((child) => child !== undefined));
     return element;
@@ -147,11 +143,8 @@ const SETTLED_BY = {
 class Call {
     constructor(view, record) {
         this.view = view;
-        this.state = "running";
         this.summary = make("summary");
-        this.inputs = make("div");
-        this.output = make("div");
-        this.settlements = make("div");
+        [this.inputs, this.output, this.settlements] = [make("div"), make("div"), make("div")];
         this.details = make("details", {}, this.summary, this.inputs, this.output);
         this.entry = make("div", { class: "entry call", role: "group", tabindex: "-1" }, this.details, this.settlements);
         this.describe(record);
@@ -159,40 +152,34 @@ class Call {
 
     /** Takes what is called from a record; once a gate has asked, what the gate says counts. */
     describe(record) {
-        this.tool = typeof record.tool_name === "string" ? record.tool_name : this.tool ?? "a tool";
         this.target = isObject(record.target) ? record.target : undefined;
         const shownTarget = [this.target?.role, this.target?.name && `"${textOf(this.target.name)}"`, this.target?.context];
         this.targetText = visible(ends(shownTarget.filter(Boolean).map(textOf).join(" "), 200));
-        this.toolText = visible(ends(this.tool, 200));
+        this.toolText = visible(ends(typeof record.tool_name === "string" ? record.tool_name : "a tool", 200));
         this.arguments = record.arguments ?? record.args;
         const inputs = this.arguments === undefined ? [] : [make("p", { class: "title" }, "Arguments"), valueBlock(this.arguments)];
         this.inputs.replaceChildren(...inputs);
-        this.show();
-    }
-
-    show() {
-        const [icon, text] = CALL_STATES[this.state];
-        const kind = this.state === "failed" && this.kind ? ` (${visible(ends(this.kind, 100))})` : "";
-        this.summary.replaceChildren(
-            make("span", { "aria-hidden": "true", class: this.state }, `${icon} `),
-            make("code", { class: "name" }, this.toolText), " ",
-            make("span", { class: "name" }, this.targetText), " ",
-            make("span", { class: `state ${this.state}` }, `${text}${kind}`), " ",
-            make("span", { class: "duration" }, this.took ?? ""),
-        );
-        this.entry.setAttribute("aria-label", `Call of ${this.toolText}, ${text}`);
+        this.setState(this.state ?? "running");
     }
 
     setState(state) {
         this.state = state;
-        this.show();
+        const [icon, text] = CALL_STATES[state];
+        const kind = state === "failed" && this.kind ? ` (${visible(ends(this.kind, 100))})` : "";
+        this.summary.replaceChildren(
+            make("span", { "aria-hidden": "true", class: state }, `${icon} `),
+            make("code", { class: "name" }, this.toolText), " ",
+            make("span", { class: "name" }, this.targetText), " ",
+            make("span", { class: `state ${state}` }, `${text}${kind}`), " ",
+            make("span", { class: "duration" }, this.took),
+        );
+        this.entry.setAttribute("aria-label", `Call of ${this.toolText}, ${text}`);
     }
 
     get isOver() { return this.hasResult || this.state === "unknown"; }
 
     hold(record) {
         this.describe(record);
-        this.question?.close();
         this.question = new Question(this, record);
         this.details.open = true;
         this.entry.classList.add("held");
@@ -217,14 +204,12 @@ class Call {
         this.closeQuestion();
         this.hasResult = true;
         this.kind = typeof record.kind === "string" ? record.kind : undefined;
-        const took = numberOf(record.duration_ms);
-        this.took = took === undefined ? "" : duration(took);
+        this.took = duration(numberOf(record.duration_ms));
         const isRejected = ["rejected", "denied", "needs_approval"].includes(this.kind);
         const isOk = record.status === "ok" || (record.status === undefined && record.error === undefined);
         const value = isOk ? resultText(record.result) : record.error ?? record.data;
-        const warning = record.maybe_executed === true ? [make("p", { class: "problem" }, "The call may have been executed.")] : [];
-        const title = make("p", { class: "title" }, isOk ? "Result" : "Error");
-        this.output.replaceChildren(title, ...warning, ...value === undefined ? [] : [valueBlock(value)]);
+        const title = make("p", { class: "title" }, isOk ? "Result" : record.maybe_executed === true ? "Error; it may have been executed" : "Error");
+        this.output.replaceChildren(title, ...value === undefined ? [] : [valueBlock(value)]);
         this.setState(isOk ? "ok" : isRejected ? "rejected" : "failed");
     }
 }
@@ -275,15 +260,16 @@ class Question {
         this.panel.remove();
     }
 
-    get isArmed() { return this.isOpen && this.isOffering && performance.now() >= this.armedAt; }
-
     /** Takes no decision for a moment. */
     arm() {
-        this.armedAt = performance.now() + UNARMED_MS;
-        const buttons = [...this.choice.querySelectorAll("button.decision")];
-        buttons.forEach((each) => { each.disabled = true; });
+        this.setArmed(false);
         clearTimeout(this.arming);
-        this.arming = setTimeout(() => buttons.forEach((each) => { each.disabled = isReplay(); }), UNARMED_MS);
+        this.arming = setTimeout(() => this.setArmed(this.isOpen && !isReplay()), UNARMED_MS);
+    }
+
+    setArmed(isArmed) {
+        this.isArmed = isArmed;
+        this.choice.querySelectorAll("button.decision").forEach((each) => { each.disabled = !isArmed; });
     }
 
     /** Shows the decisions that can be made. */
@@ -351,22 +337,19 @@ class Question {
         if (!this.isArmed) return;
         const old = this.call.arguments ?? {};
         const text = make("textarea", { class: "code", spellcheck: "false", input: () => check() });
-        const problem = make("p", { class: "problem", role: "status" });
-        const changes = make("div");
-        let edited;
+        const [problem, changes] = [make("p", { class: "problem", role: "status" }), make("div")];
         const send = make("button", { class: "primary" }, "Approve as edited");
         const check = () => {
-            let why;
-            [edited, why] = readArguments(text.value);
+            const [edited, why] = readArguments(text.value);
             const changed = edited === undefined ? [] : differences(old, edited);
             problem.textContent = why ?? (changed.length === 0 ? "Nothing is changed." : "");
-            changes.replaceChildren(...changed.length === 0 ? [] : [make("p", { class: "title" }, "Changes"), facts(changed)]);
+            changes.replaceChildren(facts(changed));
             send.disabled = changed.length === 0;
         };
         text.value = editable(old);
         text.rows = Math.min(12, text.value.split("\n").length + 1);
         check();
-        const decide = () => this.send({ action: "edit", edited_arguments: edited, replace: true });
+        const decide = () => this.send({ action: "edit", edited_arguments: readArguments(text.value)[0], replace: true });
         this.ask(text, decide, send, make("label", {}, "Arguments, as JSON", text), problem, changes);
     }
 
@@ -478,11 +461,10 @@ function fieldOf(name, property, isRequired) {
     const title = visible(ends(textOf(property.title ?? name), 200));
     const hint = property.description ? ` - ${visible(ends(textOf(property.description), 500))}` : "";
     const label = (input) => make("label", {}, `${title}${isRequired ? " (required)" : ""}${hint}`, " ", input);
-    const choices = Array.isArray(property.enum) ? property.enum : listOf(property.oneOf).map((choice) => choice?.const);
+    const choices = listOf(property.enum);
     if (choices.length > 0) {
-        const names = property.enumNames ?? listOf(property.oneOf).map((choice) => choice?.title ?? choice?.const);
-        const options = choices.map((choice, at) => make("option", { value: at, selected: choice === property.default },
-            visible(ends(textOf(listOf(names)[at] ?? choice), 200))));
+        const shown = choices.map((choice) => visible(ends(textOf(choice), 200)));
+        const options = shown.map((text, at) => make("option", { value: at, selected: choices[at] === property.default }, text));
         const input = make("select", { required: isRequired }, ...isRequired ? [] : [make("option", { value: "" }, "")], ...options);
         return { name, label: label(input), read: () => choices[input.value === "" ? -1 : Number(input.value)] };
     }
@@ -497,7 +479,6 @@ function fieldOf(name, property, isRequired) {
         const read = () => input.value === "" && !isRequired ? undefined : isText ? input.value : parse(input.value);
         return { name, label: label(input), read };
     }
-    return undefined;
 }
 
 // The plan, the agents, the picture
@@ -517,19 +498,14 @@ function stepItem(text, status, detail, isCurrent) {
 function pictureOf(session, result) {
     const blocks = isObject(result) ? [result, ...listOf(result.content)].filter(isObject) : [];
     const found = blocks.findLast((each) => PICTURE_PATH.test(each.path) || (PICTURE_TYPE.test(each.mimeType) && typeof each.data === "string"));
-    if (found && PICTURE_PATH.test(found.path)) {
-        return `/sessions/${encodeURIComponent(session)}/image?path=${encodeURIComponent(found.path)}`;
-    }
-    return found && `data:${found.mimeType};base64,${found.data}`;
+    if (!found || !PICTURE_PATH.test(found.path)) return found && `data:${found.mimeType};base64,${found.data}`;
+    return `/sessions/${encodeURIComponent(session)}/image?path=${encodeURIComponent(found.path)}`;
 }
 
 class Side {
     constructor() {
-        this.plan = make("ol");
-        this.agents = make("ul");
-        this.picture = make("div");
-        this.steps = [];
-        this.results = new Map();
+        [this.plan, this.agents, this.picture] = [make("ol"), make("ul"), make("div")];
+        [this.steps, this.results] = [[], new Map()];
         this.none = make("p", { class: "detail" }, "There is no plan and no picture yet.");
         this.element = make("div", {}, this.none, this.plan, this.agents, this.picture);
     }
@@ -538,9 +514,7 @@ class Side {
     showList(list, title, items) {
         this.none.remove();
         list.replaceChildren(...items);
-        if (list.previousElementSibling?.textContent !== title) {
-            list.before(make("h2", {}, title));
-        }
+        if (list.previousElementSibling?.textContent !== title) list.before(make("h2", {}, title));
     }
 
     takePlan(record) {
@@ -555,11 +529,10 @@ class Side {
 
     takeProgress(record) {
         const step = this.steps.find((each) => each.id === record.step_id);
-        if (step && textOf(record.plan_id) === this.planId) {
-            step.status = record.status;
-            this.results.set(step.id, visible(ends(textOf(record.result), 500)));
-            this.showPlan();
-        }
+        if (!step || textOf(record.plan_id) !== this.planId) return;
+        step.status = record.status;
+        this.results.set(step.id, visible(ends(textOf(record.result), 500)));
+        this.showPlan();
     }
 
     showPlan() {
@@ -595,20 +568,20 @@ class Side {
 class View {
     constructor(id) {
         this.id = id;
-        this.draft = "";
-        this.outbox = [];
+        [this.draft, this.outbox] = ["", []];
         this.reset();
     }
 
     /** Forgets all that was shown. */
     reset() {
+        this.held?.forEach((call) => call.question.close());
         this.log = make("div", { class: "log", role: "log", "aria-label": "Conversation", "aria-relevant": "additions", tabindex: "0" });
         this.log.addEventListener("scroll", () => { this.isAtEnd = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 60; });
         this.isAtEnd = true;
         this.side = new Side();
         [this.calls, this.held, this.asked, this.inputs, this.streams, this.sizes] = Array.from({ length: 6 }, () => new Map());
         [this.size, this.left, this.said] = [0, 0, ""];
-        this.lastSeq = this.state = this.pending = this.ended = this.leftNote = this.options = undefined;
+        this.lastSeq = this.state = this.pending = this.leftNote = this.options = undefined;
     }
 
     add(entry) {
@@ -619,6 +592,7 @@ class View {
             this.dropOldest();
         }
         this.scroll();
+        return entry;
     }
 
     /** Counts the record that is taken as one of this entry's. */
@@ -641,25 +615,24 @@ class View {
         this.log.prepend(this.leftNote);
     }
 
-    note(text, kind = "note") {
-        this.add(make("p", { class: `entry ${kind} text` }, text));
-    }
-
     /** Shows the end, unless the person has scrolled away from it. */
     scroll() {
-        if (this.isAtEnd && !this.isScrolling) {
-            this.isScrolling = true;
-            requestAnimationFrame(() => {
-                this.isScrolling = false;
-                this.log.scrollTop = this.log.scrollHeight;
-            });
-        }
+        if (!this.isAtEnd || this.isScrolling) return;
+        this.isScrolling = true;
+        requestAnimationFrame(() => {
+            this.isScrolling = false;
+            this.log.scrollTop = this.log.scrollHeight;
+        });
     }
 
+    note(text, kind = "note") { this.add(make("p", { class: `entry ${kind} text` }, text)); }
+
     message(kind, who, content) {
-        const entry = make("div", { class: `entry message ${kind}` }, make("div", { class: "who" }, who), content);
-        this.add(entry);
-        return entry;
+        return this.add(make("div", { class: `entry message ${kind}` }, make("div", { class: "who" }, who), content));
+    }
+
+    thought(content) {
+        return this.add(make("details", { class: "entry thought" }, make("summary", {}, "Thought"), content));
     }
 
     get isWaiting() { return this.pending === "question" || this.pending === "manual"; }
@@ -672,11 +645,9 @@ class View {
     take(text) {
         const record = parse(text);
         this.recordSize = text.length;
-        const seq = numberOf(record.seq);
-        if (seq !== undefined && seq <= this.lastSeq) return;
-        this.lastSeq = seq ?? this.lastSeq;
-        const taker = takers.get(record.type) ?? takeUnknown;
-        taker(this, record);
+        if (numberOf(record.seq) <= this.lastSeq) return;
+        this.lastSeq = numberOf(record.seq) ?? this.lastSeq;
+        (takers.get(record.type) ?? takeUnknown)(this, record);
         this.scroll();
     }
 
@@ -684,13 +655,10 @@ class View {
     callFor(record) {
         const key = JSON.stringify(record.call_id ?? null);
         const known = this.calls.get(key);
-        if (known && !known.isOver) {
-            this.count(known.entry);
-            return known;
-        }
-        const call = new Call(this, record);
+        const call = known && !known.isOver ? known : new Call(this, record);
         this.calls.set(key, call);
-        this.add(call.entry);
+        if (call === known) this.count(call.entry);
+        else this.add(call.entry);
         return call;
     }
 
@@ -698,20 +666,16 @@ class View {
 
     hold(record) {
         if (this.held.has(record.nonce)) return;
-        let call = this.callFor(record);
-        if (call.question) {
-            // An id that is used twice: each question has its own card.
-            call = new Call(this, record);
-        }
+        const known = this.callFor(record);
+        // An id may be used twice: each question has a card of its own.
+        const call = known.question ? new Call(this, record) : known;
         call.hold(record);
         this.held.set(record.nonce, call);
         this.asked.set(record.nonce, call);
         this.log.append(call.entry);
         this.isAtEnd = true;
-        if (this === shown) {
-            call.wantsAttention = true;
-            requestAnimationFrame(() => this.callAttention(call));
-        }
+        call.wantsAttention = true;
+        requestAnimationFrame(() => this.callAttention(call));
     }
 
     /** Announces a held call, and goes there, unless the person writes. */
@@ -755,10 +719,9 @@ class View {
         if (this.isWaiting && this === shown && connection.isCaughtUp) focusComposer();
     }
 
-    /** The agent works no more: nothing that is open will be answered. */
+    /** The agent works no more. A gate may ask on: it says when its question is settled. */
     close(why) {
-        [...this.held.keys()].forEach((nonce) => this.settle(nonce, why, "unknown"));
-        [...this.calls.values()].filter((call) => !call.isOver).forEach((call) => call.setState("unknown"));
+        [...this.calls.values()].filter((call) => !call.isOver && !call.question).forEach((call) => call.setState("unknown"));
         this.closeInputs(why);
         this.streams.clear();
         this.retireOptions();
@@ -808,9 +771,8 @@ class View {
         const content = make("div", { class: "text" }, node);
         const entry = isThought ? this.thought(content) : this.message("assistant", speaker(record), content);
         entry.setAttribute("aria-busy", "true");
-        const stream = { request, entry, node, text: "" };
-        this.streams.set(isThought, stream);
-        return stream;
+        this.streams.set(isThought, { request, entry, node, text: "" });
+        return this.streams.get(isThought);
     }
 
     /** A whole message takes the place of its parts. */
@@ -819,12 +781,6 @@ class View {
         this.streams.delete(isThought);
         stream?.entry.removeAttribute("aria-busy");
         if (stream && text.includes(stream.text.trim())) stream.entry.remove();
-    }
-
-    thought(content) {
-        const entry = make("details", { class: "entry thought" }, make("summary", {}, "Thought"), content);
-        this.add(entry);
-        return entry;
     }
 }
 
@@ -866,11 +822,7 @@ const takers = new Map(Object.entries({
 
     tool_call(view, record) {
         if (record.requires_approval === true && typeof record.nonce === "string") return view.hold(record);
-        const known = view.callOf(record);
-        const call = view.callFor(record);
-        if (call === known && !call.question && !call.isDescribed) call.describe(record);
-        // What a gate has shown is not replaced by what the agent says of the call.
-        call.isDescribed = true;
+        view.callFor(record);
     },
 
     tool_result(view, record) {
@@ -879,7 +831,7 @@ const takers = new Map(Object.entries({
         call.finish(record);
         const isOfCall = (asked) => asked.call_id !== undefined && textOf(asked.call_id) === textOf(record.call_id);
         view.closeInputs("The tool does not ask any more.", isOfCall);
-        const address = record.status === "error" ? undefined : pictureOf(view.id, record.result);
+        const address = pictureOf(view.id, record.result);
         if (address) view.side.takePicture(address, call.toolText);
     },
 
@@ -902,13 +854,11 @@ const takers = new Map(Object.entries({
     status(view, record) {
         if (record.call_id !== undefined) return takeCallStatus(view, record);
         if (record.ended !== undefined) {
-            view.ended = textOf(record.ended);
             view.close("The agent has ended");
             view.setState("ended");
             // An error has said why already.
-            return record.status === "error" ? undefined : view.note(readable(ends(view.ended, MOST_SHOWN)));
+            return record.status === "error" ? undefined : view.note(readable(ends(textOf(record.ended), MOST_SHOWN)));
         }
-        view.ended = undefined;
         view.goal = typeof record.current_goal === "string" ? record.current_goal : view.goal;
         const isWaiting = record.status === "waiting_user";
         const pending = isWaiting && ["confirm", "manual", "question"].includes(record.pending_kind) ? record.pending_kind : undefined;
@@ -970,20 +920,16 @@ function takeUnknown(view, record) {
     collapsed(view, `record: ${textOf(record.type)}`, record);
 }
 
+const CALL_STATUSES = { waiting_human: "waiting", approved: "running", edited_by_human: "running", rejected: "rejected" };
+
 /** What a gate says about a call. */
 function takeCallStatus(view, record) {
-    const call = view.callOf(record);
-    if (!call || call.isOver) return;
-    if (record.status === "waiting_human") {
-        call.setState("waiting");
-    } else if (record.status === "edited_by_human") {
+    const [call, state] = [view.callOf(record), named(CALL_STATUSES, record.status)];
+    if (!call || call.isOver || !state) return;
+    if (record.status === "edited_by_human") {
         call.settlements.append(make("p", { class: "title" }, "Arguments as edited"), valueBlock(record.edited_arguments ?? {}));
-        call.setState("running");
-    } else if (record.status === "approved") {
-        call.setState("running");
-    } else if (record.status === "rejected") {
-        call.setState("rejected");
     }
+    call.setState(state);
 }
 
 function summaryOf(record) {
@@ -1005,18 +951,11 @@ const connection = {
     isCaughtUp: false,
 
     open(view) {
-        this.close();
-        this.view = view;
-        this.connect(view);
-    },
-
-    close() {
         clearTimeout(this.retry);
         clearTimeout(this.settling);
-        const socket = this.socket;
-        this.socket = undefined;
-        socket?.close();
-        this.view = undefined;
+        this.socket?.close();
+        this.view = view;
+        this.connect(view);
     },
 
     connect(view) {
@@ -1036,7 +975,8 @@ const connection = {
         this.retryMs = FIRST_RETRY_MS;
         showConnection("Connected");
         view.outbox.splice(0).forEach((record) => this.send(view, record));
-        view.held.forEach((call) => call.question.sent && call.question.offerAgain("The connection was lost: it is not known whether the answer arrived."));
+        const lost = "The connection was lost: it is not known whether the answer arrived.";
+        view.held.forEach((call) => call.question.sent && call.question.offerAgain(lost));
         this.settle(view);
     },
 
@@ -1065,6 +1005,7 @@ const connection = {
         this.socket = undefined;
         if (code === 1000) {
             view.isClosed = true;
+            [...view.held.keys()].forEach((nonce) => view.settle(nonce, "Not settled: the session is closed", "unknown"));
             view.close("The session is closed");
             showConnection("Session closed");
             return refresh();
@@ -1078,6 +1019,9 @@ const connection = {
     },
 
     send(view, record) {
+        if (this.view === view && this.socket?.readyState === WebSocket.CONNECTING && view.lastSeq === undefined) {
+            return view.outbox.push(record) > 0;
+        }
         if (this.view !== view || this.socket?.readyState !== WebSocket.OPEN) {
             showNotice("There is no connection: nothing was sent. Try again in a moment.");
             return false;
@@ -1101,8 +1045,9 @@ const listedSession = (view) => listed.find((session) => session.session_id === 
 
 /** Of the session that is shown we know it by its records, earlier than from the list. */
 function stateOf(view, session) {
-    if (view === undefined || view !== shown) return session?.state ?? "closed";
-    return view.isClosed ? "closed" : view.held.size > 0 ? "confirm" : view.state ?? session?.state ?? "starting";
+    if (!view || view !== shown) return session?.state ?? "closed";
+    if (view.isClosed || view.state === "ended") return view.isClosed ? "closed" : "ended";
+    return view.held.size > 0 ? "confirm" : view.state ?? session?.state ?? "starting";
 }
 
 const heldIn = (session) => session.session_id === shown?.id ? shown.held.size : numberOf(session.held) ?? 0;
@@ -1118,9 +1063,7 @@ async function request(address, options) {
     const response = await fetch(address, options);
     if (response.status === 401) throw new Error(DENIED);
     const answer = await response.json().catch(() => ({}));
-    if (!response.ok) {
-        throw new Error(readable(textOf(answer.error ?? `The server answered ${response.status}`)));
-    }
+    if (!response.ok) throw new Error(readable(textOf(answer.error ?? `The server answered ${response.status}`)));
     return answer;
 }
 
@@ -1145,10 +1088,10 @@ async function poll() {
 }
 
 async function begin(session) {
-    const headers = { "content-type": "application/json" };
-    const { session_id: id } = await request("/sessions", { method: "POST", headers, body: JSON.stringify(session) });
+    const body = JSON.stringify(session);
+    const begun = await request("/sessions", { method: "POST", headers: { "content-type": "application/json" }, body });
     await poll();
-    return id;
+    return begun.session_id;
 }
 
 /** Does what needs the server, and says why it fails. */
@@ -1158,7 +1101,6 @@ async function attempt(action) {
         return await action();
     } catch (error) {
         showNotice(error.message);
-        return undefined;
     }
 }
 
@@ -1173,7 +1115,7 @@ async function newSession() {
 async function restart() {
     const view = shown;
     await begin({ session_id: view.id });
-    view.ended = view.state = undefined;
+    view.state = undefined;
     if (view.isClosed) {
         view.isClosed = false;
         connection.open(view);
@@ -1183,7 +1125,7 @@ async function restart() {
 
 function show(id) {
     if (shown) shown.draft = byId("message").value;
-    const isOther = shown?.id !== id;
+    if (shown?.id !== id) showNotice("");
     if (!views.has(id)) views.set(id, new View(id));
     shown = views.get(id);
     shown.begunAt ??= listedSession(shown)?.begun_at;
@@ -1194,7 +1136,6 @@ function show(id) {
     byId("log-place").replaceChildren(shown.log);
     byId("side-place").replaceChildren(shown.side.element);
     byId("message").value = shown.draft;
-    if (isOther) showNotice("");
     connection.open(shown);
     shown.isAtEnd = true;
     shown.scroll();
@@ -1222,14 +1163,13 @@ let isRefreshing = false;
 
 /** Shows the states once more, before the next frame. */
 function refresh() {
-    if (!isRefreshing) {
-        isRefreshing = true;
-        setTimeout(() => {
-            isRefreshing = false;
-            showList();
-            showControls();
-        }, 30);
-    }
+    if (isRefreshing) return;
+    isRefreshing = true;
+    setTimeout(() => {
+        isRefreshing = false;
+        showList();
+        showControls();
+    }, 30);
 }
 
 function sessionItem(session) {
@@ -1238,7 +1178,7 @@ function sessionItem(session) {
     const state = named(SESSION_STATES, stateOf(view, session)) ?? "unknown";
     const goal = session.goal ?? view?.goal;
     const heldText = held > 0 ? [make("span", { class: "held" }, `${held} held`), " \u00b7 "] : [];
-    return make("li", {}, make("a", { href: `#${session.session_id}`, "aria-current": view && view === shown ? "page" : undefined },
+    return make("li", {}, make("a", { href: `./#${session.session_id}`, "aria-current": view && view === shown ? "page" : undefined },
         make("span", { class: "name" }, visible(ends(textOf(goal ?? session.session_id), 80))),
         make("span", { class: "state" }, ...heldText, state)));
 }
@@ -1275,18 +1215,15 @@ function focusComposer() {
     if (!isTextField(focused) && !byId("picture").open && shown.held.size === 0) byId("message").focus();
 }
 
-async function sendMessage() {
+async function sendMessage(event) {
+    event.preventDefault();
     const message = byId("message");
     const text = message.value;
     if (text.trim() === "" || message.disabled) return;
-    if (!shown) {
-        const view = await attempt(newSession);
-        view?.outbox.push({ type: "user_message", content: text, role: "user" });
-        message.value = view ? "" : text;
-    } else if (shown.say(text)) {
-        message.value = "";
-        shown.isAtEnd = true;
-    }
+    const view = shown ?? await attempt(newSession);
+    if (!view?.say(text)) return;
+    message.value = "";
+    view.isAtEnd = true;
 }
 
 function decideByKey(event) {
@@ -1296,11 +1233,7 @@ function decideByKey(event) {
     const decision = DECISIONS.find(({ key }) => key === event.key);
     if (!decision || !question.isOffering) return;
     event.preventDefault();
-    if (question.isArmed) {
-        question[decision.name]();
-    } else {
-        question.arm();
-    }
+    question[question.isArmed ? decision.name : "arm"]();
 }
 
 function listen() {
@@ -1308,21 +1241,12 @@ function listen() {
     click("skip", () => byId("message").focus());
     click("new-session", () => attempt(newSession));
     click("restart", () => attempt(restart));
-    click("stop", () => {
-        shown.isStopping = shown.send({ type: "cancel" });
-        refresh();
-    });
+    click("stop", () => { shown.isStopping = shown.send({ type: "cancel" }); });
     click("manual-done", () => shown.say("done"));
     click("picture-close", () => byId("picture").close());
-    byId("composer").addEventListener("submit", (event) => {
-        event.preventDefault();
-        sendMessage();
-    });
+    byId("composer").addEventListener("submit", sendMessage);
     byId("message").addEventListener("keydown", (event) => {
-        if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-            event.preventDefault();
-            sendMessage();
-        }
+        if (event.key === "Enter" && !event.shiftKey && !event.isComposing) sendMessage(event);
     });
     document.addEventListener("keydown", (event) => {
         decideByKey(event);
@@ -1340,11 +1264,8 @@ async function start() {
     listen();
     await poll();
     showHash();
-    if (!shown && listed.length > 0) {
-        location.hash = `#${listed[0].session_id}`;
-    } else if (!shown) {
-        showConnection("No session: write a message to begin one");
-    }
+    if (!shown && listed.length > 0) location.hash = `#${listed[0].session_id}`;
+    else if (!shown) showConnection("No session: write a message to begin one");
     setInterval(poll, POLL_MS);
 }
 

@@ -2,6 +2,7 @@
 
 use super::{RunInput, Taken, Thread};
 use crate::approvals::Question;
+use crate::session::Session;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -125,7 +126,7 @@ fn kinds(taken: &Taken) -> Vec<String> {
 
 #[test]
 fn a_call_that_is_held_interrupts_the_run_and_the_next_one_goes_on() {
-    let (mut thread, mut client) = (Thread::new("t"), Client::default());
+    let (mut thread, mut client) = (Thread::new("t", Session::default()), Client::default());
     let (begun, new) = thread.begin(&input(1, &[("u1", "Do it.")]));
     client.take(&begun).unwrap();
     assert_eq!(new, ["Do it."]);
@@ -152,7 +153,7 @@ fn a_call_that_is_held_interrupts_the_run_and_the_next_one_goes_on() {
 
 #[test]
 fn a_message_that_was_written_piece_by_piece_is_shown_once() {
-    let mut thread = Thread::new("t");
+    let mut thread = Thread::new("t", Session::default());
     thread.begin(&input(1, &[("u1", "Hi.")]));
     thread.sent(r#"{"type":"user_message","content":"Hi."}"#);
     let mut all = String::new();
@@ -164,7 +165,7 @@ fn a_message_that_was_written_piece_by_piece_is_shown_once() {
 
 #[test]
 fn a_question_ends_the_run_and_a_message_that_is_refused_fails_it() {
-    let mut thread = Thread::new("t");
+    let mut thread = Thread::new("t", Session::default());
     thread.begin(&input(1, &[("u1", "Hi.")]));
     thread.take(RECORDS[0]);
     assert!(!thread.take(RECORDS[12]).is_over);
@@ -178,7 +179,7 @@ fn a_question_ends_the_run_and_a_message_that_is_refused_fails_it() {
 proptest! {
     #[test]
     fn any_records_are_events_that_the_client_takes(steps in prop::collection::vec(0..RECORDS.len() + 6, 0..80)) {
-        let (mut thread, mut client) = (Thread::new("t"), Client::default());
+        let (mut thread, mut client) = (Thread::new("t", Session::default()), Client::default());
         let (mut run, mut nonce) = (0, 0);
         for step in steps {
             let taken = match RECORDS.get(step) {

@@ -32,6 +32,8 @@ struct Run {
     id: String,
     /// The agent has worked since it began.
     has_run: bool,
+    /// It has no message of its own: it is over as soon as the agent is seen at rest.
+    only_watches: bool,
 }
 
 /// A thread.
@@ -62,11 +64,11 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Of a session that the agent has said nothing in yet.
-    pub fn new(id: &str) -> Thread {
+    /// Of a session as far as it is.
+    pub fn new(id: &str, session: Session) -> Thread {
         Thread {
             id: id.to_owned(),
-            session: Session::default(),
+            session,
             run: None,
             kept: VecDeque::new(),
             kept_bytes: 0,
@@ -84,7 +86,6 @@ impl Thread {
 
     /// A run begins. Gives its first events, and which of its messages are new.
     pub fn begin(&mut self, input: &RunInput) -> (Taken, Vec<String>) {
-        self.run = Some(Run { id: input.run.clone(), has_run: self.is_at_work() });
         let started = event("RUN_STARTED").text("threadId", &self.id).text("runId", &input.run);
         let mut events = vec![started.text("protocolVersion", "1.0").end()];
         events.extend(self.kept.drain(..));
@@ -96,6 +97,7 @@ impl Thread {
                 self.messages.push_back(id.clone());
             }
         }
+        self.run = Some(Run { id: input.run.clone(), has_run: self.is_at_work(), only_watches: new.is_empty() });
         let surplus = self.messages.len().saturating_sub(MESSAGES);
         self.messages.drain(..surplus);
         (Taken { events, is_over: false }, new)
@@ -155,9 +157,10 @@ impl Thread {
         taken
     }
 
-    /// Whether the agent has worked in this run, and waits for the person now.
+    /// Whether the agent has worked in this run, or nothing was asked of it, and it waits for the person now.
     fn is_at_rest(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.has_run) && !self.is_at_work() && !self.session.has_unread()
+        let may_end = self.run.as_ref().is_some_and(|run| run.has_run || run.only_watches);
+        may_end && !self.is_at_work() && !self.session.has_unread()
     }
 
     /// Whether the message of this run was not taken.

@@ -60,7 +60,7 @@ impl fmt::Display for Disorder {
 impl std::error::Error for Disorder {}
 
 /// A session as far as it has been seen.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Session {
     state: State,
     goal: Option<String>,

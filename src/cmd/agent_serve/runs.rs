@@ -7,6 +7,7 @@ use crate::agui::{RunInput, Taken, Thread};
 use crate::io::lines::deeper_than;
 use crate::io::stage::Out;
 use crate::json::Object;
+use crate::session::Session;
 
 impl Serving {
     pub(super) fn take_run(&mut self, client: u64, text: &str, out: &mut Out) {
@@ -19,7 +20,7 @@ impl Serving {
             Err(why) => {
                 // The client of the protocol expects a run that begins.
                 let run = (&input.thread, &input.run);
-                let mut thread = Thread::new(run.0);
+                let mut thread = Thread::new(run.0, Session::default());
                 let (begun, _) = thread.begin(&RunInput { messages: Vec::new(), answers: Vec::new(), ..input });
                 begun.events.iter().for_each(|event| self.send(&Outbound::Line { client, text: event }, out));
                 Err(why)
@@ -49,7 +50,12 @@ impl Serving {
     fn begin_run(&mut self, number: usize, client: u64, input: &RunInput, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         session.run_client = Some(client);
-        let thread = session.thread.get_or_insert_with(|| Thread::new(&input.thread));
+        let thread = session.thread.get_or_insert_with(|| {
+            let mut thread = Thread::new(&input.thread, session.records.clone());
+            // Between runs: it is kept for this one.
+            session.held.values().for_each(|held| _ = thread.hold(&held.question));
+            thread
+        });
         let (begun, messages) = thread.begin(input);
         self.give_run(number, begun, out);
         for answer in &input.answers {
@@ -73,7 +79,9 @@ impl Serving {
                 return self.fail_run(number, &why, out);
             }
         }
+        // An agent that starts says then what it does.
         if messages.is_empty()
+            && self.sessions.get(&number).is_some_and(|session| session.state() != "starting")
             && let Some(thread) = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut())
         {
             let taken = thread.end_if_idle();

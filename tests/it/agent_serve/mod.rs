@@ -3,6 +3,7 @@
 
 mod access;
 mod approvals;
+mod clients;
 mod load;
 mod refactoring;
 mod runs;

@@ -28,7 +28,7 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web").join(name)
 }
 
-fn server(place: &Place) -> Server {
+pub fn server(place: &Place) -> Server {
     place.file("main.py", "def t(numbers):\n    return sum(numbers)\n");
     let turns = place.file("turns", &TURNS.join("\n"));
     let rules = place.file(

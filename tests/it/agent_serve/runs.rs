@@ -46,6 +46,26 @@ fn a_held_call_is_an_interrupt_that_the_next_run_resolves() {
 }
 
 #[test]
+fn a_run_joins_a_session_that_was_begun_elsewhere() {
+    let place = Place::new();
+    let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
+    let idle = run(&server, "r0", json!({}));
+    assert_eq!(idle.last().unwrap()["outcome"]["type"], "success", "{idle:?}");
+    let mut socket = server.socket("t-2");
+    socket.message("Echo.");
+    socket.held();
+    let join = json!({"threadId": "t-2"});
+    let events = run(&server, "r1", join.clone());
+    let interrupt = &events.last().unwrap()["outcome"]["interrupts"][0];
+    assert_eq!(interrupt["toolCallId"], "a1", "{events:?}");
+    socket.say(json!({"type": "hitl_response", "call_id": "a1", "action": "approve"}));
+    socket.until_type("final");
+    let events = run(&server, "r2", join);
+    assert!(events.iter().any(|event| event["type"] == "TOOL_CALL_RESULT"), "{events:?}");
+    assert_eq!(events.last().unwrap()["outcome"]["type"], "success");
+}
+
+#[test]
 fn a_thread_has_one_run_and_a_client_that_goes_cancels_it() {
     let place = Place::new();
     let server = Server::start(&place.scripted(&[crate::agent_acp::RUNNING]), &[]);
