@@ -196,7 +196,7 @@ class Call {
     /** The question is settled: how, for people. The result of the call may have come before. */
     settle(text, state) {
         this.closeQuestion();
-        this.settlements.append(make("p", { class: "text" }, text));
+        this.settlements.append(make("p", { class: "text title" }, text));
         if (!this.isOver) this.setState(state);
     }
 
@@ -703,7 +703,7 @@ class View {
         this.held.delete(nonce);
         call.closeQuestion();
         this.held.forEach((other) => other.question.arm());
-        if (hadFocus && this === shown) (this.heldCall?.entry ?? byId("message")).focus();
+        if (hadFocus && this === shown) (this.heldCall?.entry ?? call.entry).focus({ preventScroll: true });
     }
 
     /** The question for keys: that which has the focus, or else the oldest. */
@@ -841,7 +841,7 @@ const takers = new Map(Object.entries({
         call.answer = record;
         call.question?.takeAnswer(record);
         if (typeof record.feedback === "string" && record.feedback !== "") {
-            call.settlements.append(make("p", { class: "text" }, `Reason: ${readable(ends(record.feedback, MOST_SHOWN))}`));
+            call.settlements.append(make("p", { class: "text title" }, `Reason: ${readable(ends(record.feedback, MOST_SHOWN))}`));
         }
     },
 
@@ -1251,7 +1251,7 @@ function listen() {
     document.addEventListener("keydown", (event) => {
         decideByKey(event);
         // Who has sent a message waits, and does not write.
-        lastKeyAt = event.key === "Enter" ? -Infinity : performance.now();
+        lastKeyAt = event.key === "Enter" || !isTextField(event.target) ? -Infinity : performance.now();
     });
     document.addEventListener("visibilitychange", () => shown?.held.forEach((call) => call.question.arm()));
     window.addEventListener("hashchange", showHash);

@@ -25,8 +25,10 @@ impl Serving {
             }
             Change::Settled(nonce, settlement) => self.show_settled(number, &nonce, &settlement, out),
             Change::Refused(nonce, why) => {
-                let Some(session) = self.sessions.get(&number) else { return };
-                let call_id = session.held.get(&nonce).and_then(|held| held.question.call.call().id);
+                let held = self.sessions.get_mut(&number).and_then(|session| session.held.get_mut(&nonce));
+                let Some(held) = held else { return };
+                held.is_answered = false;
+                let call_id = held.question.call.call().id;
                 let context = Object::default().put_some("call_id", call_id).text("nonce", &nonce).end();
                 let record = Object::default().text("type", "error").put("context", context);
                 let record = record.text("content", &format!("the answer was not taken: {why}")).end();
@@ -42,7 +44,8 @@ impl Serving {
         session.count_question(&question);
         let (record, nonce) = (question.held_call(), question.nonce.clone());
         let taken = session.thread.as_mut().map(|thread| thread.hold(&question));
-        session.held.insert(nonce, Held { question, number: session.next_number });
+        let held = Held { question, number: session.next_number, is_answered: false };
+        session.held.insert(nonce, held);
         self.publish(number, &record, out);
         if let Some(taken) = taken {
             self.give_run(number, taken, out);
@@ -61,6 +64,16 @@ impl Serving {
         // Of the others, the agent's side says so, with the arguments that were edited.
         if verdict == "rejected" {
             self.publish(number, &of_call("status", &question).text("status", "rejected").end(), out);
+        }
+    }
+
+    /// The agent of a session has ended: what its gates hold is rejected.
+    pub(super) fn end_gates(&mut self, number: usize, out: &mut Out) {
+        self.gates.close(number, out);
+        let Some(session) = self.sessions.get(&number) else { return };
+        for nonce in session.held.keys().cloned().collect::<Vec<_>>() {
+            let (verdict, by) = ("rejected".to_owned(), "end".to_owned());
+            self.show_settled(number, &nonce, &Settlement { verdict, by, sha256: None, note: String::new() }, out);
         }
     }
 
@@ -101,6 +114,8 @@ impl Serving {
         let record = answer.record(&question);
         let gate = self.gates.queue(number).find(&question.nonce).map(|pending| pending.gate).ok_or(SETTLED)?;
         self.gates.send(gate, &record, out);
+        let held = self.sessions.get_mut(&number).and_then(|session| session.held.get_mut(&question.nonce));
+        held.into_iter().for_each(|held| held.is_answered = true);
         self.publish(number, &record, out);
         Ok(())
     }
@@ -121,6 +136,9 @@ impl Serving {
             (None, _) => return Err(SETTLED.to_owned()),
             (Some(_), Some(_)) => return Err(AMBIGUOUS.to_owned()),
         };
+        if held.is_answered {
+            return Err(SETTLED.to_owned());
+        }
         if sha256.as_ref().is_some_and(|sha256| *sha256 != held.question.sha256) {
             return Err("the arguments are others than those that the answer is for".to_owned());
         }

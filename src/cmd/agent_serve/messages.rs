@@ -29,7 +29,7 @@ impl Serving {
         if deeper_than(text.as_bytes(), self.settings.max_depth) {
             return Err(TOO_DEEP.to_owned());
         }
-        if self.is_replay() {
+        if self.is_replay {
             return Err(REPLAY.to_owned());
         }
         let fields = Fields::read(text).map_err(|why| why.to_string())?;

@@ -39,7 +39,7 @@ impl Serving {
 
     /// The session that a run is in, which begins with it where it does not exist.
     fn number_for_run(&mut self, input: &RunInput, out: &mut Out) -> Result<usize, String> {
-        if self.is_replay() {
+        if self.is_replay {
             return Err(REPLAY.to_owned());
         }
         let (number, _) = self.begin(&input.thread, out).map_err(|(_, why)| why)?;

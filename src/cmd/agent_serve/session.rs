@@ -39,6 +39,8 @@ pub struct Held {
     pub question: Question,
     /// The number of the record that shows it.
     pub number: u64,
+    /// The gate has an answer, and has not said yet what became of it.
+    pub is_answered: bool,
 }
 
 /// A session.

@@ -119,7 +119,7 @@ impl Serving {
 
     fn session_to_begin(&self, text: &str) -> Result<String, (u16, String)> {
         let invalid = |why: String| (400, why);
-        if !self.recorded.is_empty() || self.is_replay() {
+        if self.is_replay {
             return Err((409, REPLAY.to_owned()));
         }
         let text = if text.trim().is_empty() { "{}" } else { text };
@@ -139,7 +139,7 @@ impl Serving {
                 _ => None,
             };
             let entry = entry.put("clients", session.clients).text("begun_at", &format!("{:.3}", session.begun_at));
-            entry.text_some("ended", ended).put_some("replay", self.is_replay().then_some("true")).end()
+            entry.text_some("ended", ended).put_some("replay", self.is_replay.then_some("true")).end()
         });
         format!(r#"{{"sessions":[{}]}}"#, sessions.collect::<Vec<_>>().join(","))
     }
@@ -167,6 +167,7 @@ impl Serving {
         session.process = Process::Ended(why.to_owned());
         session.records = crate::session::Session::default();
         session.unsent.clear();
+        self.end_gates(number, out);
         if !is_well {
             self.publish_error(number, why, out);
         }
@@ -177,13 +178,8 @@ impl Serving {
 
     /// When a session that nobody uses is closed.
     pub(super) fn idle_until(&self, session: &ServedSession) -> Option<Instant> {
-        let is_unused = session.is_unused() && !self.is_replay() && !self.settings.idle_timeout.is_zero();
+        let is_unused = session.is_unused() && !self.is_replay && !self.settings.idle_timeout.is_zero();
         is_unused.then(|| session.used_at + self.settings.idle_timeout)
-    }
-
-    /// Whether a recorded session is shown, and there is no agent.
-    pub(super) fn is_replay(&self) -> bool {
-        self.number(RECORDED.0).is_some()
     }
 
     pub(super) fn show_recorded(&mut self, out: &mut Out) {

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// The far side of the threads that serve HTTP.
 pub const HTTP: usize = 0;
+/// Records that clients and gates make: an agent that says them would speak in their name.
+const NOT_OF_AGENTS: [&str; 5] = ["gap", "hitl_response", "policy_result", "session_rules", "user_message"];
 /// While so many bytes wait for an agent that does not read, it gets no further message.
 const MUCH: u64 = 1 << 20;
 
@@ -36,7 +38,9 @@ pub struct Serving {
     pub(super) next_session: usize,
     /// The session's id of each client that shows one.
     pub(super) clients: HashMap<u64, String>,
-    /// Records of a recorded session that are yet to be shown.
+    /// A recorded session is shown, and there is no agent.
+    pub(super) is_replay: bool,
+    /// Its records, until they are shown.
     pub(super) recorded: Vec<String>,
     pub(super) report: Arc<Report>,
 }
@@ -49,8 +53,17 @@ impl Serving {
         recorded: Vec<String>,
         report: Arc<Report>,
     ) -> Serving {
-        let (sessions, clients) = (BTreeMap::new(), HashMap::new());
-        Serving { agents, gates, settings, sessions, next_session: HTTP + 1, clients, recorded, report }
+        Serving {
+            agents,
+            gates,
+            settings,
+            sessions: BTreeMap::new(),
+            next_session: HTTP + 1,
+            clients: HashMap::new(),
+            is_replay: !recorded.is_empty(),
+            recorded,
+            report,
+        }
     }
 
     pub(super) fn send(&self, outbound: &Outbound<'_>, out: &mut Out) {
@@ -191,10 +204,15 @@ impl Serving {
                 None => self.run(number, out),
             };
         }
+        let kind = fields.text("type").unwrap_or_default();
+        if NOT_OF_AGENTS.contains(&kind.as_str()) || fields.get("nonce").is_some() {
+            let why = format!("a record of type {kind:?} that only clients and gates make; left out");
+            return self.report.note_again(format_args!("agent of session {}: {why}", session.id));
+        }
         if let Err(why) = session.records.received(text) {
             self.report.note_again(format_args!("session {}: {why}", session.id));
         }
-        if fields.text("type").as_deref() == Some("tool_result") {
+        if kind == "tool_result" {
             session.note_images(&fields);
         }
         self.publish_read(number, text, &fields, out);

@@ -83,7 +83,7 @@ fn the_documents_client_in_python_talks_with_an_agent() {
 fn the_page_is_used_in_a_browser() {
     let (home, place) = (installed(), Place::new());
     let mut agent = Command::new("python3");
-    agent.arg(repository().join("tests/web/agent.py"));
+    agent.arg(repository().join("tests/web/agent.py")).arg("session={session}");
     let path = format!("{}:{}", binary("agent-serve").parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut serve = crate::process::command("agent-serve");
     serve
@@ -91,12 +91,22 @@ fn the_page_is_used_in_a_browser() {
         .arg(agent.get_program())
         .args(agent.get_args());
     let server = Server::of(serve.env("PATH", path));
+    // What a session had is shown as a recording as well.
+    let mut socket = server.socket("recorded");
+    socket.message("whole");
+    let held = socket.held();
+    socket.passed.push(held);
+    let replayed =
+        place.file("records.jsonl", &socket.passed.iter().map(|record| record.to_string() + "\n").collect::<String>());
+    let mut replay = crate::process::command("agent-serve");
+    let replay = Server::of(replay.args(["--listen", "127.0.0.1:0", "--replay"]).arg(replayed));
     let output = Command::new("node")
         .arg(home.join("node_modules/@playwright/test/cli.js"))
         .args(["test", "page.spec.mjs", "--reporter", "line", "--workers", "2", "--output"])
         .arg(place.path().join("results"))
         .current_dir(repository().join("tests/web"))
         .env("PIPEWRIGHT_SERVE_URL", format!("http://{}/?token={TOKEN}", server.address))
+        .env("PIPEWRIGHT_REPLAY_URL", format!("http://{}/?token={TOKEN}", replay.address))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
