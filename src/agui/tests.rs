@@ -164,6 +164,24 @@ fn a_message_that_was_written_piece_by_piece_is_shown_once() {
 }
 
 #[test]
+fn what_came_between_runs_is_left_out_whole() {
+    let (mut thread, mut client) = (Thread::new("t", Session::default()), Client::default());
+    for number in 0..400 {
+        for record in [RECORDS[0], RECORDS[13], RECORDS[5], RECORDS[21]] {
+            thread.take(record);
+        }
+        thread.take(&format!(
+            r#"{{"type":"tool_call","call_id":"a{number}","tool_name":"t","arguments":{{"x":"{}"}}}}"#,
+            "x".repeat(5000)
+        ));
+    }
+    let (begun, _) = thread.begin(&input(1, &[]));
+    client.take(&begun).unwrap();
+    assert!(begun.events[1].contains(r#""name":"gap","value":{"records":"#), "{}", begun.events[1]);
+    assert!(begun.events.iter().map(String::len).sum::<usize>() < 2 << 20);
+}
+
+#[test]
 fn a_question_ends_the_run_and_a_message_that_is_refused_fails_it() {
     let mut thread = Thread::new("t", Session::default());
     thread.begin(&input(1, &[("u1", "Hi.")]));

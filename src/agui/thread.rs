@@ -11,8 +11,9 @@ use std::mem;
 
 /// Between two runs so many bytes of events are kept for the next one.
 const KEPT: usize = 1 << 20;
-/// So many ids of messages are remembered.
-const MESSAGES: usize = 4096;
+
+/// An event takes so many bytes beside its text.
+const EVENT: usize = 32;
 
 /// What an approval asks the client to answer, JSON Schema.
 const RESPONSE: &str = r#"{"type":"object","properties":{"action":{"enum":["approve","edit","reject"]},"edited_arguments":{"type":"object"},"replace":{"type":"boolean"},"feedback":{"type":"string"}},"required":["action"]}"#;
@@ -42,15 +43,19 @@ pub struct Thread {
     id: String,
     session: Session,
     run: Option<Run>,
-    /// Events that came while no run was open.
-    kept: VecDeque<String>,
+    /// Events that came while no run was open, those of a record together.
+    kept: VecDeque<Vec<String>>,
     kept_bytes: usize,
-    /// Ids of the client's messages that were taken.
-    messages: VecDeque<String>,
+    /// For so many records there was no room.
+    left_out: u64,
+    /// The ids of the messages that the client had last.
+    messages: Vec<String>,
     /// So many messages of ours were begun.
     count: u64,
     texts: Messages,
     thoughts: Messages,
+    /// A turn of which parts came between runs.
+    skipped: Option<String>,
     /// The thought that is open.
     reasoning: Option<String>,
     /// The step that is open.
@@ -72,10 +77,12 @@ impl Thread {
             run: None,
             kept: VecDeque::new(),
             kept_bytes: 0,
-            messages: VecDeque::new(),
+            left_out: 0,
+            messages: Vec::new(),
             count: 0,
             texts: Messages::new("TEXT_MESSAGE", "assistant"),
             thoughts: Messages::new("REASONING_MESSAGE", "reasoning"),
+            skipped: None,
             reasoning: None,
             step: None,
             agents: Vec::new(),
@@ -88,18 +95,18 @@ impl Thread {
     pub fn begin(&mut self, input: &RunInput) -> (Taken, Vec<String>) {
         let started = event("RUN_STARTED").text("threadId", &self.id).text("runId", &input.run);
         let mut events = vec![started.text("protocolVersion", "1.0").end()];
-        events.extend(self.kept.drain(..));
+        let left_out = mem::take(&mut self.left_out);
+        events.extend((left_out > 0).then(|| custom("gap", &Object::default().put("records", left_out).end())));
+        events.extend(self.kept.drain(..).flatten());
         self.kept_bytes = 0;
-        let mut new = Vec::new();
-        for (id, text) in &input.messages {
-            if id.is_empty() || !self.messages.contains(id) {
-                new.push(text.clone());
-                self.messages.push_back(id.clone());
-            }
+        // A client sends what was said with each run.
+        let is_new = |id: &String| id.is_empty() || !self.messages.contains(id);
+        let new: Vec<String> =
+            input.messages.iter().filter(|(id, _)| is_new(id)).map(|(_, text)| text.clone()).collect();
+        if !input.messages.is_empty() {
+            self.messages = input.messages.iter().map(|(id, _)| id.clone()).collect();
         }
         self.run = Some(Run { id: input.run.clone(), has_run: self.is_at_work(), only_watches: new.is_empty() });
-        let surplus = self.messages.len().saturating_sub(MESSAGES);
-        self.messages.drain(..surplus);
         (Taken { events, is_over: false }, new)
     }
 
@@ -256,10 +263,13 @@ impl Thread {
         if self.run.is_some() {
             return Taken { events, is_over: false };
         }
-        self.kept_bytes += events.iter().map(String::len).sum::<usize>();
-        self.kept.extend(events);
+        let bytes = |events: &Vec<String>| events.iter().map(|event| event.len() + EVENT).sum::<usize>();
+        self.kept_bytes += bytes(&events);
+        self.kept.push_back(events);
         while self.kept_bytes > KEPT {
-            self.kept_bytes -= self.kept.pop_front().map_or(0, |event| event.len());
+            let Some(oldest) = self.kept.pop_front() else { break };
+            self.kept_bytes -= bytes(&oldest);
+            self.left_out += 1;
         }
         Taken::default()
     }
@@ -283,6 +293,11 @@ impl Thread {
         self.count += 1;
         let id = self.new_id();
         match request.or_else(|| (!is_final).then(String::new)) {
+            // The whole message follows.
+            Some(request) if self.run.is_none() || self.skipped.as_ref() == Some(&request) => {
+                self.skipped = Some(request);
+                Vec::new()
+            }
             Some(request) if is_thought => {
                 let mut events = if restarted { self.end_thought() } else { Vec::new() };
                 if self.reasoning.is_none() && !text.is_empty() {
@@ -349,6 +364,7 @@ impl Thread {
             _ => self.step.clone().filter(|step| fields.text("step_id").as_ref() != Some(step)),
         };
         let mut events = Vec::new();
+        let step = step.filter(|_| self.run.is_some());
         if self.step != step {
             events.extend(self.end_step());
             events.extend(step.iter().map(|step| event("STEP_STARTED").text("stepName", step).end()));
@@ -418,6 +434,7 @@ impl Thread {
             let (Some(id), Some(status)) = (agent.text("agent_id"), agent.text("status")) else { continue };
             let open = self.agents.iter().position(|open| open.rsplit_once('/').is_some_and(|(own, _)| own == id));
             match (status.as_str(), open) {
+                ("running", None) if self.run.is_none() => {}
                 ("running", None) => {
                     self.count += 1;
                     let handle = format!("{id}/{}", self.count);

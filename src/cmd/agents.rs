@@ -152,7 +152,8 @@ pub fn new_session_id() -> io::Result<String> {
 /// Whether a text can be the id of a session: it becomes part of the names of files.
 pub fn is_session_id(id: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    !id.is_empty() && id.len() <= 64 && id.bytes().all(is_allowed)
+    // It may be an argument of its own: it is no option.
+    id.starts_with(|first: char| first.is_ascii_alphanumeric()) && id.len() <= 64 && id.bytes().all(is_allowed)
 }
 
 fn names_session(argument: &OsStr) -> bool {
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(with_session(argument, "a-1"), "runs/a-1/a-1.jsonl");
         assert_eq!(with_session(OsStr::new("{sessio"), "a"), "{sessio");
         assert!(names_session(argument) && !names_session(OsStr::new("x")));
-        for id in ["", "../x", "a/b", "a b", "ä", &"x".repeat(65)] {
+        for id in ["", "-x", "_x", "../x", "a/b", "a b", "ä", &"x".repeat(65)] {
             assert!(!is_session_id(id), "{id}");
         }
         assert!(is_session_id(&new_session_id().unwrap()));

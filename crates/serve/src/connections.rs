@@ -12,10 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 /// The head of a request, the first of a connection or a later one, has to come within this time.
 const HEAD_TIME: Duration = Duration::from_secs(30);
+/// A client that takes nothing for so long, of what is to be written, has gone.
+const WRITE_TIME: Duration = Duration::from_secs(30);
 /// After a connection that could not be accepted (the process may have no descriptor left), the next is waited for so much later.
 const NEXT_TRY: Duration = Duration::from_millis(100);
 /// What a client gets for which there is no connection left.
@@ -62,7 +65,9 @@ pub async fn serve(
             request.extensions_mut().insert(place.clone());
             router.clone().oneshot(request)
         });
-        let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(WRITE_TIME));
+        let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades();
         tokio::spawn(async move {
             let mut connection = std::pin::pin!(connection);
             // How a connection ends concerns nobody else.

@@ -124,11 +124,14 @@ impl Serving {
     fn find_held(&self, number: usize, seen: Option<u64>, answer: &Fields<'_>) -> Result<Question, String> {
         let session = self.sessions.get(&number).ok_or(SETTLED)?;
         let id = answer.get("call_id").map(RawValue::get);
-        let nonce = answer.text("nonce");
-        let sha256 = answer.text("arguments_sha256");
-        let is_meant = |question: &Question| match &nonce {
-            Some(nonce) => question.nonce == *nonce,
-            None => is_same_id(question.call.call().id.map(RawValue::get), id),
+        let nonce = answer.string("nonce").map_err(|why| why.to_string())?;
+        let sha256 = answer.string("arguments_sha256").map_err(|why| why.to_string())?;
+        let is_meant = |question: &Question| {
+            let is_call = is_same_id(question.call.call().id.map(RawValue::get), id);
+            match &nonce {
+                Some(nonce) => question.nonce == *nonce && (id.is_none() || is_call),
+                None => is_call,
+            }
         };
         let mut meant = session.held.values().filter(|held| is_meant(&held.question));
         let held = match (meant.next(), meant.next()) {
@@ -142,7 +145,8 @@ impl Serving {
         if sha256.as_ref().is_some_and(|sha256| *sha256 != held.question.sha256) {
             return Err("the arguments are others than those that the answer is for".to_owned());
         }
-        if nonce.is_none() && sha256.is_none() && session.is_ambiguous(&held.question) {
+        // The hash says nothing of the tool.
+        if nonce.is_none() && session.is_ambiguous(&held.question) {
             return Err(AMBIGUOUS.to_owned());
         }
         if nonce.is_none() && seen.is_some_and(|seen| seen < held.number) {

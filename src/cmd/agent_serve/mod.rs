@@ -27,6 +27,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use url::Url;
 
 /// Use agents in a browser, and serve their sessions over server-sent events, WebSocket and AG-UI
 ///
@@ -160,17 +161,15 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// An origin as browsers write it.
+/// An origin as browsers write it: without the port that is the scheme's own.
 fn origin(text: &str) -> Result<String, String> {
-    let is_host = |host: &str| {
-        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte))
-    };
-    let host = text.strip_prefix("https://").or(text.strip_prefix("http://"));
-    match host.filter(|host| is_host(host)) {
-        Some(_) => Ok(text.to_ascii_lowercase()),
-        None => {
-            Err("an origin is https:// or http:// with a host, and a port that is not the usual one, without a path"
-                .to_owned())
-        }
-    }
+    let url = Url::parse(text).ok().filter(|url| {
+        let is_bare =
+            url.path() == "/" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+        ["http", "https"].contains(&url.scheme()) && is_bare && url.password().is_none()
+    });
+    let origin = url.map(|url| url.origin().ascii_serialization());
+    origin.ok_or_else(|| {
+        "an origin is http:// or https://, a host, and a port if it is not the usual one, without a path".to_owned()
+    })
 }

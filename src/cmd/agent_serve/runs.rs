@@ -69,7 +69,7 @@ impl Serving {
                         thread.release(&answer.interrupt);
                     }
                 }
-                Err(why) => self.publish_error(number, &format!("interrupt {}: {why}", answer.interrupt), out),
+                Err(why) => return self.fail_run(number, &format!("interrupt {}: {why}", answer.interrupt), out),
             }
         }
         for message in &messages {

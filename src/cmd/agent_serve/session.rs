@@ -2,10 +2,12 @@
 
 use crate::agui::Thread;
 use crate::approvals::Question;
+use crate::io::lines::{Change, change};
 use crate::json::quoted;
 use crate::record::Fields;
 use crate::session::{Session, State};
 use jiff::Timestamp;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -56,8 +58,8 @@ pub struct ServedSession {
     pub unsent: Vec<String>,
     /// By nonce.
     pub held: BTreeMap<String, Held>,
-    /// How often each call was asked about, by JSON text of its id.
-    asked: HashMap<String, u32>,
+    /// The ids of calls that were asked about, and of which of them more than once.
+    asked: HashMap<String, bool>,
     /// Paths of images that records have named, the newest.
     images: VecDeque<String>,
     /// The clients that show it.
@@ -117,16 +119,17 @@ impl ServedSession {
     /// A call is asked about.
     pub fn count_question(&mut self, question: &Question) {
         let Some(id) = question.call.call().id else { return };
-        if self.asked.len() >= ASKED {
-            self.asked.clear();
+        // Beyond so many nothing is known of an id that is new: it is ambiguous.
+        if self.asked.len() < ASKED || self.asked.contains_key(&value_of(id.get())) {
+            let is_known = self.asked.contains_key(&value_of(id.get()));
+            self.asked.insert(value_of(id.get()), is_known);
         }
-        *self.asked.entry(id.get().to_owned()).or_insert(0) += 1;
     }
 
     /// Whether calls with this id were asked about more than once: then an answer has to say which question it is for.
     pub fn is_ambiguous(&self, question: &Question) -> bool {
-        let id = question.call.call().id.map(|id| id.get());
-        id.and_then(|id| self.asked.get(id)).is_none_or(|count| *count > 1)
+        let id = question.call.call().id.map(|id| value_of(id.get()));
+        id.and_then(|id| self.asked.get(&id).copied()).unwrap_or(true)
     }
 
     /// Remembers the images that a result names.
@@ -156,22 +159,36 @@ impl ServedSession {
     }
 }
 
+/// An id, JSON text, by its value: `"a1"` is also `"\u00611"`, and 7 is also 7.0.
+fn value_of(id: &str) -> String {
+    match serde_json::from_str::<Value>(id) {
+        Ok(Value::String(text)) => format!("text {text}"),
+        Ok(Value::Number(number)) => number.as_f64().map_or_else(|| id.to_owned(), |number| format!("number {number}")),
+        _ => id.to_owned(),
+    }
+}
+
 /// The number of a session's first record. Each session that a client may have seen before had lower ones, so what a client says it has
 /// read last is never taken for a record of this session.
 fn first_number(begun_at: Timestamp) -> u64 {
     u64::try_from(begun_at.as_millisecond()).unwrap_or(1)
 }
 
-/// A record of this session: it has the id of the session in any case.
+/// A record of this session: it has the id of the session in any case, and no number of anybody else's.
 pub fn with_session(record: &str, fields: &Fields<'_>, session: &str) -> String {
-    let record = record.trim();
-    match record.strip_suffix('}').filter(|_| fields.get("session_id").is_none()) {
-        Some(body) => {
-            let comma = if fields.iter().next().is_some() { "," } else { "" };
-            format!("{body}{comma}\"session_id\":{}}}", quoted(session))
-        }
-        None => record.to_owned(),
+    let id = quoted(session);
+    let is_ours = fields.get("session_id").is_some_and(|own| own.get() == id);
+    let mut changes = Vec::new();
+    if !is_ours {
+        changes.push(("session_id", Change::Set(id.as_bytes())));
     }
+    if fields.get("seq").is_some() {
+        changes.push(("seq", Change::Remove));
+    }
+    let mut changed = Vec::with_capacity(record.len() + 96);
+    // What was read as an object can be changed.
+    let written = change(record.trim(), &changes, &mut changed).ok().and_then(|()| String::from_utf8(changed).ok());
+    written.unwrap_or_else(|| record.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -184,6 +201,7 @@ mod tests {
         let with = |record: &str| with_session(record, &Fields::read(record).unwrap(), "s");
         assert_eq!(with(r#"{"a":1} "#), r#"{"a":1,"session_id":"s"}"#);
         assert_eq!(with("{}"), r#"{"session_id":"s"}"#);
-        assert_eq!(with(r#"{"session_id":"own"}"#), r#"{"session_id":"own"}"#);
+        assert_eq!(with(r#"{"session_id":"s","a":1.10}"#), r#"{"session_id":"s","a":1.10}"#);
+        assert_eq!(with(r#"{"session_id":"other","seq":7,"a":1}"#), r#"{"session_id":"s","a":1}"#);
     }
 }

@@ -35,7 +35,10 @@ impl Serving {
             };
         }
         if !is_session_id(id) {
-            return Err((400, format!("{id:?} is no id of a session: letters, digits, - and _, at most 64")));
+            return Err((
+                400,
+                format!("{id:?} is no id of a session: letters, digits, - and _, at most 64, a letter or digit first"),
+            ));
         }
         self.make_room(out)?;
         let (number, is_kept) = (self.next_session, self.agents.has_session(id, Path::new(".")));

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 pub const HTTP: usize = 0;
 /// Records that clients and gates make: an agent that says them would speak in their name.
 const NOT_OF_AGENTS: [&str; 5] = ["gap", "hitl_response", "policy_result", "session_rules", "user_message"];
+/// The same of fields.
+const FIELDS_NOT_OF_AGENTS: [&str; 3] = ["ended", "nonce", "requires_approval"];
 /// While so many bytes wait for an agent that does not read, it gets no further message.
 const MUCH: u64 = 1 << 20;
 
@@ -205,7 +207,8 @@ impl Serving {
             };
         }
         let kind = fields.text("type").unwrap_or_default();
-        if NOT_OF_AGENTS.contains(&kind.as_str()) || fields.get("nonce").is_some() {
+        let has_foreign_field = FIELDS_NOT_OF_AGENTS.iter().any(|field| fields.get(field).is_some());
+        if NOT_OF_AGENTS.contains(&kind.as_str()) || has_foreign_field {
             let why = format!("a record of type {kind:?} that only clients and gates make; left out");
             return self.report.note_again(format_args!("agent of session {}: {why}", session.id));
         }

@@ -95,7 +95,7 @@ fn a_new_token_is_printed_once_and_a_short_one_refused() {
     let public = ["--public", "https://agents.example.org"];
     let mut serve = command("agent-serve");
     serve.args(["--listen", "127.0.0.1:0"]).args(public).arg("--").arg("true").current_dir(place.path());
-    for bad in ["agents.example.org", "https://a/b", "ftp://a"] {
+    for bad in ["agents.example.org", "https://a/b", "ftp://a", "https://:::", "https://a?b", "https://u@a"] {
         let refused = pipe(command("agent-serve").args(["--public", bad, "--", "true"]), b"");
         assert_eq!(refused.status.code(), Some(2), "{bad}");
     }

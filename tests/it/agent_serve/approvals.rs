@@ -151,3 +151,47 @@ fn nothing_below_the_agent_finds_the_token() {
     assert_eq!(std::fs::read_to_string(place.path().join("seen")).unwrap(), "0\n");
     drop(server);
 }
+
+/// A gate of the agent's own, without a world, asks about calls one after the other: `{"type":"user_message"}` plays all of them.
+const ASKING: &str = r#"
+import json, os, socket, sys
+print('{"type":"status","status":"idle","pending_kind":"none"}', flush=True)
+sys.stdin.readline()
+for number, call in enumerate(json.loads(sys.argv[1])):
+    gate = socket.socket(socket.AF_UNIX)
+    gate.connect(os.environ["PIPEWRIGHT_APPROVALS"])
+    lines = gate.makefile("rw")
+    question = '{"type":"status","status":"waiting_human","call_id":%s,"nonce":"%032d","tool_name":"%s","arguments":{},"arguments_sha256":"%064d"}'
+    print(question % (call[0], number, call[1], 0), file=lines, flush=True)
+    print(json.dumps({"type": "observation", "source": "gate", "data": json.loads(lines.readline())}), flush=True)
+    gate.close()
+"#;
+
+#[test]
+fn an_id_alone_answers_only_where_calls_with_it_were_asked_about_once() {
+    for ids in [["\"a1\"", "\"\\u00611\""], ["7", "7.0"], ["\"a1\"", "\"a1\""]] {
+        let place = Place::new();
+        let script = place.file("asking.py", ASKING);
+        let mut agent = std::process::Command::new("python3");
+        agent.arg(script).arg(json!([[ids[0], "echo"], [ids[1], "pay"]]).to_string());
+        let server = Server::start(&agent, &[]);
+        let mut socket = server.socket("s");
+        socket.message("Go.");
+        let first = socket.held();
+        socket.say(json!({"type": "hitl_response", "call_id": first["call_id"], "action": "approve"}));
+        let second = socket.held();
+        for more in [json!({}), json!({"arguments_sha256": "0".repeat(64)}), json!({"nonce": 7})] {
+            let mut answer = json!({"type": "hitl_response", "call_id": first["call_id"], "action": "approve"});
+            answer.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            socket.say(answer);
+            let refused = socket.until_type("error");
+            assert!(refused["context"]["call_id"] == first["call_id"], "{refused}");
+        }
+        let other = json!({"type": "hitl_response", "call_id": "other", "nonce": second["nonce"], "action": "approve"});
+        socket.say(other);
+        socket.until_type("error");
+        socket.say(json!({"type": "hitl_response", "call_id": second["call_id"], "nonce": second["nonce"], "action": "reject"}));
+        let taken = socket.until(|record| record["type"] == "observation" && record["data"]["action"] == "reject");
+        assert_eq!(taken["data"]["nonce"], second["nonce"]);
+    }
+}

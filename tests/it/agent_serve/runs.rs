@@ -32,6 +32,14 @@ fn a_held_call_is_an_interrupt_that_the_next_run_resolves() {
         |id: &Value, payload: Value| json!({"resume": [{"interruptId": id, "status": "resolved", "payload": payload}]});
     let wrong = run(&server, "r2", resume(&id, json!({"yes": true})));
     assert_eq!(wrong.last().unwrap()["type"], "RUN_ERROR", "{wrong:?}");
+    // Nothing of a run that is refused reaches the agent.
+    let foreign = json!({"resume": [{"interruptId": "other", "status": "cancelled"}], "messages": [{"id": "u2", "role": "user", "content": "Do more."}]});
+    assert_eq!(run(&server, "r2b", foreign).last().unwrap()["type"], "RUN_ERROR");
+    let mut socket = server.socket("t-1");
+    let said = socket.until_type("user_message");
+    assert_eq!((&said["content"], socket.passed.len()), (&"Echo.".into(), 0));
+    socket.held();
+    assert!(socket.passed.iter().all(|record| record["content"] != "Do more."), "{:?}", socket.passed);
     let events = run(&server, "r3", resume(&id, json!({"action": "edit", "edited_arguments": {"message": "edited"}})));
     let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
     assert!(result["content"].as_str().unwrap().contains("edited"), "{result}");

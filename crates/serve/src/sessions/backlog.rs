@@ -1,7 +1,8 @@
 //! The latest records of a session, for any number of readers, each of which reads at its own pace.
 
+use axum::body::Bytes;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// So many records are kept at most, however short they are.
@@ -22,7 +23,7 @@ pub struct Backlog {
 struct Kept {
     /// The number of the first record that is kept, or that the next will have.
     first: u64,
-    records: VecDeque<Arc<str>>,
+    records: VecDeque<Bytes>,
     bytes: usize,
     state: State,
 }
@@ -43,8 +44,8 @@ pub enum State {
 pub struct Next {
     /// The numbers of the first and the last record that are not kept any more, and that this reader has not read.
     pub missed: Option<(u64, u64)>,
-    /// Records with their numbers.
-    pub records: Vec<(u64, Arc<str>)>,
+    /// Records with their numbers; each is UTF-8 without line ends.
+    pub records: Vec<(u64, Bytes)>,
 }
 
 impl Backlog {
@@ -58,9 +59,11 @@ impl Backlog {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a record; gives its number.
-    pub fn push(&self, record: Arc<str>) -> u64 {
+    /// Adds a record, a JSON object; its number becomes its last field, `seq`.
+    pub fn push(&self, record: &str) {
         let mut kept = self.kept();
+        let number = kept.first + kept.records.len() as u64;
+        let record = numbered(record, number);
         kept.bytes += record.len();
         kept.records.push_back(record);
         while kept.records.len() > 1 && (kept.bytes > self.most_bytes || kept.records.len() > MOST_RECORDS) {
@@ -68,10 +71,8 @@ impl Backlog {
             kept.bytes -= oldest;
             kept.first += 1;
         }
-        let number = kept.first + kept.records.len() as u64 - 1;
         drop(kept);
         self.changes.send_replace(number);
-        number
     }
 
     /// The session exists; its first record will have this number.
@@ -103,7 +104,9 @@ impl Backlog {
     /// What comes after the record with this number, or after `None` all that is kept, as far as a reader takes it at once.
     pub fn after(&self, number: Option<u64>) -> Next {
         let kept = self.kept();
-        let wanted = number.map_or(kept.first, |number| number.saturating_add(1));
+        let end = kept.first + kept.records.len() as u64;
+        // A number that no record has had yet is that of another run.
+        let wanted = number.filter(|number| *number < end).map_or(kept.first, |number| number + 1);
         let missed = (wanted < kept.first).then(|| (wanted, kept.first - 1));
         let from = wanted.max(kept.first);
         let mut bytes = 0;
@@ -113,7 +116,19 @@ impl Backlog {
             bytes += record.len();
             is_room
         });
-        Next { missed, records: records.map(|(record, number)| (number, Arc::clone(record))).collect() }
+        Next { missed, records: records.map(|(record, number)| (number, record.clone())).collect() }
+    }
+}
+
+/// A record with its number, on one line.
+pub(super) fn numbered(record: &str, number: u64) -> Bytes {
+    let record = record.trim().replace(['\r', '\n'], " ");
+    match record.strip_suffix('}') {
+        Some(fields) => {
+            let comma = if fields.trim_end().ends_with('{') { "" } else { "," };
+            format!("{fields}{comma}\"seq\":{number}}}").into()
+        }
+        None => record.into(),
     }
 }
 
@@ -122,28 +137,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn texts(next: &Next) -> Vec<(u64, &str)> {
-        next.records.iter().map(|(number, record)| (*number, &**record)).collect()
+    fn texts(next: &Next) -> Vec<(u64, String)> {
+        next.records.iter().map(|(number, record)| (*number, String::from_utf8_lossy(record).into_owned())).collect()
     }
 
     #[test]
     fn what_was_dropped_is_missed_by_those_who_have_not_read_it() {
-        let backlog = Backlog::new(4);
+        let backlog = Backlog::new(40);
         assert_eq!(backlog.state(), State::Expected);
-        for record in ["ab", "cd", "ef"] {
-            backlog.push(record.into());
+        backlog.open(7);
+        for record in [r#"{"a":1}"#, "{}", " {\"b\":\r\n2} "] {
+            backlog.push(record);
         }
-        assert_eq!(texts(&backlog.after(Some(1))), [(2, "cd"), (3, "ef")]);
-        assert_eq!(backlog.after(Some(1)).missed, None);
-        assert_eq!(backlog.after(Some(0)).missed, Some((1, 1)));
-        assert_eq!(texts(&backlog.after(Some(3))), []);
-        assert_eq!(texts(&backlog.after(Some(u64::MAX))), []);
+        let (second, third) = ((8, r#"{"seq":8}"#.to_owned()), (9, r#"{"b":  2,"seq":9}"#.to_owned()));
+        assert_eq!(texts(&backlog.after(Some(7))), [second.clone(), third.clone()]);
+        assert_eq!(backlog.after(Some(7)).missed, None);
+        assert_eq!(backlog.after(Some(0)).missed, Some((1, 7)));
+        assert_eq!(texts(&backlog.after(Some(9))), []);
+        // Of another run.
+        assert_eq!(texts(&backlog.after(Some(u64::MAX))), [second, third]);
         // A record that is too long for all is kept alone.
-        assert_eq!(backlog.push("too long".into()), 4);
-        assert_eq!(
-            (backlog.after(Some(0)).missed, texts(&backlog.after(Some(0)))),
-            (Some((1, 3)), vec![(4, "too long")])
-        );
+        backlog.push(&format!("{{\"long\":\"{}\"}}", "x".repeat(99)));
+        assert_eq!((backlog.after(None).missed, backlog.after(Some(8)).missed), (None, Some((9, 9))));
+        assert_eq!(texts(&backlog.after(Some(8))).len(), 1);
         backlog.end();
         assert_eq!(backlog.state(), State::Over);
     }
@@ -156,10 +172,11 @@ mod tests {
             most in 0..200_usize,
         ) {
             let backlog = Backlog::new(most);
+            backlog.open(1);
             let mut expected = 1;
             let mut cursor = 0;
             for (length, reads) in lengths.iter().zip(&reads).map(|(length, reads)| (*length, *reads)).chain([(1, true)]) {
-                backlog.push("x".repeat(length).into());
+                backlog.push(&format!("{{\"x\":\"{}\"}}", "x".repeat(length)));
                 if !reads {
                     continue;
                 }

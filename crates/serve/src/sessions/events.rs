@@ -34,6 +34,8 @@ struct Reader {
     backlog: Arc<Backlog>,
     changes: watch::Receiver<u64>,
     after: Option<u64>,
+    /// What is to be sent before more is read.
+    chunks: VecDeque<Bytes>,
     is_begun: bool,
     is_over: bool,
 }
@@ -49,32 +51,32 @@ pub(super) async fn of_session(server: &Server, session: &str, backlog: Arc<Back
     let client = server.join();
     server.tell(Inbound::Joined { client: client.number, session: session.to_owned() }).await;
     let (changes, session) = (backlog.changes(), session.to_owned());
-    let reader = Reader { client, session, backlog, changes, after, is_begun: false, is_over: false };
+    let chunks = VecDeque::new();
+    let reader = Reader { client, session, backlog, changes, after, chunks, is_begun: false, is_over: false };
     respond(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
 }
+
+/// Records up to this length are copied into one chunk; longer ones are shared by all clients.
+const SHORT: usize = 16 << 10;
 
 impl Reader {
     /// What is sent next; `None` ends the stream.
     async fn next(&mut self) -> Option<Bytes> {
-        while !self.is_over {
+        loop {
+            if let Some(chunk) = self.chunks.pop_front() {
+                return Some(chunk);
+            }
+            if self.is_over {
+                return None;
+            }
             self.changes.mark_unchanged();
             let state = self.backlog.state();
-            let next = self.backlog.after(self.after);
-            let mut events = String::new();
-            if let Some((first, last)) = next.missed {
-                let _ = write!(events, "id: {last}\ndata: {}\n\n", gap(first, last));
-                self.after = Some(last);
-                self.is_over = self.is_begun && self.client.server.0.settings.slow == Slow::Disconnect;
-            }
-            for (number, record) in next.records.iter().filter(|_| !self.is_over) {
-                let _ = write!(events, "id: {number}\ndata: {}\n\n", data(record));
-                self.after = Some(*number);
-            }
-            if !events.is_empty() {
+            self.read();
+            if !self.chunks.is_empty() {
                 self.is_begun = true;
-                return Some(events.into());
+                continue;
             }
-            if state == State::Over || self.changes.has_changed().is_err() {
+            if state == State::Over {
                 return None;
             }
             // A client gets the head of the answer at once, and knows that it is connected.
@@ -86,22 +88,39 @@ impl Reader {
                 () = tokio::time::sleep(KEEP_ALIVE) => return Some(COMMENT),
             }
         }
-        None
+    }
+
+    /// Takes what there is to send.
+    fn read(&mut self) {
+        let next = self.backlog.after(self.after);
+        let mut events = String::new();
+        if let Some((first, last)) = next.missed {
+            let _ = write!(events, "id: {last}\ndata: {}\n\n", gap(first, last));
+            self.after = Some(last);
+            self.is_over = self.is_begun && self.client.server.0.settings.slow == Slow::Disconnect;
+        }
+        for (number, record) in next.records.into_iter().filter(|_| !self.is_over) {
+            let _ = write!(events, "id: {number}\ndata: ");
+            if record.len() > SHORT {
+                self.chunks.extend([std::mem::take(&mut events).into(), record]);
+            } else {
+                events.push_str(&String::from_utf8_lossy(&record));
+            }
+            events.push_str("\n\n");
+            self.after = Some(number);
+        }
+        self.chunks.extend((!events.is_empty()).then(|| events.into()));
     }
 }
 
 /// The events of a run; they end with the client's lines.
 pub(super) fn of_run(client: Client) -> Response {
-    respond(stream::unfold((client, VecDeque::new()), |(mut client, mut waiting)| async move {
-        if let Some(event) = waiting.pop_front() {
-            return Some((event, (client, waiting)));
-        }
-        let line = timeout(KEEP_ALIVE, client.own.recv()).await;
-        let event = match line {
+    respond(stream::unfold(client, |mut client| async move {
+        let event = match timeout(KEEP_ALIVE, client.next()).await {
             Ok(Some(Own::Line(line))) => format!("data: {}\n\n", data(&line)).into(),
             Ok(_) => return None,
             Err(_) => COMMENT,
         };
-        Some((event, (client, waiting)))
+        Some((event, client))
     }))
 }

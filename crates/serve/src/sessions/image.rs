@@ -1,27 +1,51 @@
 //! Pictures that a world has made, read from the disk for the page.
 
+use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use std::io;
+use tokio::fs::{File, OpenOptions};
 use tokio::io::AsyncReadExt;
 
 /// No picture of a page is larger.
 const LARGEST: u64 = 32 << 20;
+/// So much is read at once.
+const CHUNK: usize = 64 << 10;
 
 /// The picture at a path that a session's records name.
 ///
 /// # Errors
 /// 404: it is not there, is no regular file, too large, or no picture.
-pub(super) async fn read(path: String) -> Result<Response, StatusCode> {
+pub(super) async fn open(path: String) -> Result<Response, StatusCode> {
     let missing = |_| StatusCode::NOT_FOUND;
-    // Opening a FIFO would wait for its other end.
-    if !tokio::fs::metadata(&path).await.map_err(missing)?.is_file() {
+    // A FIFO does not wait for its other end.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).await;
+    let mut file = file.map_err(missing)?;
+    let metadata = file.metadata().await.map_err(missing)?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
         return Err(StatusCode::NOT_FOUND);
     }
-    let file = tokio::fs::File::open(&path).await.map_err(missing)?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).await.map_err(missing)?;
-    let media_type = media_type(&bytes).filter(|_| bytes.len() as u64 <= LARGEST).ok_or(StatusCode::NOT_FOUND)?;
-    Ok(([(header::CONTENT_TYPE, media_type)], bytes).into_response())
+    let first = read(&mut file, CHUNK).await.map_err(missing)?;
+    let media_type = media_type(&first).ok_or(StatusCode::NOT_FOUND)?;
+    let rest = stream::unfold((Some(first), file), |(first, mut file)| async move {
+        let chunk = match first {
+            Some(first) => Ok(first),
+            None => read(&mut file, CHUNK).await,
+        };
+        let is_end = chunk.as_ref().is_ok_and(Bytes::is_empty);
+        (!is_end).then_some((chunk, (None, file)))
+    });
+    let length = metadata.len().to_string();
+    let headers = [(header::CONTENT_TYPE, media_type), (header::CONTENT_LENGTH, &length)];
+    Ok((headers, Body::from_stream(rest)).into_response())
+}
+
+async fn read(file: &mut File, most: usize) -> io::Result<Bytes> {
+    let mut bytes = vec![0; most];
+    let count = file.read(&mut bytes).await?;
+    bytes.truncate(count);
+    Ok(bytes.into())
 }
 
 /// By the first bytes.

@@ -14,7 +14,7 @@ use backlog::{Backlog, State};
 use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -25,8 +25,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const REQUEST_TIME: Duration = Duration::from_secs(30);
 /// So many messages of clients wait for those that take them.
 const MOST_INBOUND: usize = 64;
-/// So many lines wait for a client that they alone are for; with more, it is disconnected.
-const MOST_OWN: usize = 4096;
+/// So many bytes of lines wait for a client that they alone are for; with more, it is disconnected.
+const MOST_OWN: usize = 16 << 20;
 
 /// A file of the page.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +138,32 @@ impl Iterator for Taken {
     }
 }
 
+impl Own {
+    fn len(&self) -> usize {
+        let (Own::Line(text) | Own::Reply(_, text)) = self;
+        text.len()
+    }
+}
+
+/// The way to a client.
+struct ToClient {
+    to: mpsc::UnboundedSender<Own>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl ToClient {
+    /// # Errors
+    /// The client has gone, or too much waits for it.
+    fn send(&self, own: Own) -> Result<(), ()> {
+        let (length, before) = (own.len(), self.waiting.load(Ordering::Relaxed));
+        if before > 0 && before + length > MOST_OWN {
+            return Err(());
+        }
+        self.waiting.fetch_add(length, Ordering::Relaxed);
+        self.to.send(own).map_err(|_| ())
+    }
+}
+
 /// The server.
 #[derive(Clone)]
 pub struct Server(Arc<Shared>);
@@ -147,7 +173,7 @@ struct Shared {
     settings: Settings,
     inbound: mpsc::Sender<Inbound>,
     next: AtomicU64,
-    clients: Mutex<HashMap<u64, mpsc::Sender<Own>>>,
+    clients: Mutex<HashMap<u64, ToClient>>,
     sessions: Mutex<HashMap<String, Arc<Backlog>>>,
     is_over: watch::Sender<bool>,
 }
@@ -185,7 +211,7 @@ impl Server {
 
     /// The next record of a session.
     pub fn publish(&self, session: &str, record: &str) {
-        self.backlog(session).push(record.into());
+        self.backlog(session).push(record);
     }
 
     /// A session is no more.
@@ -207,7 +233,7 @@ impl Server {
 
     fn own(&self, client: u64, own: Own) {
         let mut clients = lock(&self.0.clients);
-        if clients.get(&client).is_some_and(|to| to.try_send(own).is_err()) {
+        if clients.get(&client).is_some_and(|to| to.send(own).is_err()) {
             clients.remove(&client);
         }
     }
@@ -252,11 +278,12 @@ impl Server {
 
     fn join(&self) -> Client {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let (to, own) = mpsc::channel(MOST_OWN);
+        let (to, own) = mpsc::unbounded_channel();
+        let waiting = Arc::new(AtomicUsize::new(0));
         if !*self.0.is_over.borrow() {
-            lock(&self.0.clients).insert(number, to);
+            lock(&self.0.clients).insert(number, ToClient { to, waiting: Arc::clone(&waiting) });
         }
-        Client { number, own, server: self.clone() }
+        Client { number, own, waiting, server: self.clone() }
     }
 
     /// Waits while too much is on its way. Those who take it may have ended; then the process ends, too.
@@ -268,8 +295,19 @@ impl Server {
 /// A client, until it goes.
 struct Client {
     number: u64,
-    own: mpsc::Receiver<Own>,
+    own: mpsc::UnboundedReceiver<Own>,
+    /// So many bytes wait for it.
+    waiting: Arc<AtomicUsize>,
     server: Server,
+}
+
+impl Client {
+    /// What comes next for this client alone.
+    async fn next(&mut self) -> Option<Own> {
+        let own = self.own.recv().await?;
+        self.waiting.fetch_sub(own.len(), Ordering::Relaxed);
+        Some(own)
+    }
 }
 
 impl Drop for Client {

@@ -104,7 +104,7 @@ async fn route(server: &Server, request: Request) -> Result<Response, StatusCode
             let json = serde_json::to_string(&path).unwrap_or_default();
             server.tell(Inbound::Image { client: client.number, session: id.to_owned(), path: json }).await;
             match reply(client).await? {
-                (StatusCode::OK, _) => image::read(path).await,
+                (StatusCode::OK, _) => image::open(path).await,
                 (status, _) => Err(status),
             }
         }
@@ -147,7 +147,7 @@ async fn read(server: &Server, headers: &HeaderMap, body: axum::body::Body) -> R
 
 /// The one answer that a client waits for.
 async fn reply(mut client: Client) -> Result<(StatusCode, String), StatusCode> {
-    match timeout(REQUEST_TIME, client.own.recv()).await {
+    match timeout(REQUEST_TIME, client.next()).await {
         Ok(Some(Own::Reply(status, body))) => {
             Ok((StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body))
         }

@@ -1,8 +1,9 @@
 //! WebSocket: a session's records to the client, its messages from it.
 
-use super::backlog::{Backlog, State};
+use super::backlog::{Backlog, State, numbered};
 use super::{Client, Inbound, KEEP_ALIVE, Own, Server, Slow, gap};
 use crate::connections::Place;
+use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -73,7 +74,7 @@ async fn send(
         changes.mark_unchanged();
         let (state, next) = (backlog.state(), backlog.after(after));
         if let Some((first, last)) = next.missed {
-            let is_sent = write(&mut to, [numbered(&gap(first, last), last)].into_iter()).await;
+            let is_sent = write(&mut to, [text(numbered(&gap(first, last), last))].into_iter()).await;
             after = Some(last);
             if is_begun && slow == Slow::Disconnect {
                 let _ = write(&mut to, [close(close_code::POLICY, "too slow")].into_iter()).await;
@@ -84,7 +85,7 @@ async fn send(
             }
         }
         if let Some((last, _)) = next.records.last() {
-            let messages = next.records.iter().map(|(number, record)| numbered(record, *number));
+            let messages = next.records.iter().map(|(_, record)| text(record.clone()));
             if !write(&mut to, messages).await {
                 return;
             }
@@ -98,7 +99,7 @@ async fn send(
         }
         let turn = tokio::select! {
             changed = changes.changed() => if changed.is_ok() { Turn::Read } else { Turn::Own(None) },
-            own = client.own.recv() => Turn::Own(own),
+            own = client.next() => Turn::Own(own),
             _ = pings.tick() => Turn::Ping,
         };
         let message = match turn {
@@ -128,12 +129,7 @@ async fn write(to: &mut SplitSink<WebSocket, Message>, messages: impl Iterator<I
     matches!(timeout(WRITE_TIME, written).await, Ok(Ok(())))
 }
 
-/// A record, which is a JSON object, with its number as its last field.
-fn numbered(record: &str, number: u64) -> Message {
-    let record = record.trim_end();
-    let text = match record.strip_suffix('}') {
-        Some(fields) => format!("{fields}{}\"seq\":{number}}}", if fields.ends_with('{') { "" } else { "," }),
-        None => record.to_owned(),
-    };
-    Message::Text(Utf8Bytes::from(text))
+/// Text that is UTF-8.
+fn text(bytes: Bytes) -> Message {
+    Message::Text(Utf8Bytes::try_from(bytes).unwrap_or_default())
 }
