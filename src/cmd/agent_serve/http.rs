@@ -6,6 +6,7 @@ use crate::cmd::unwritten::Unwritten;
 use crate::io::between::{Dial, Way};
 use crate::io::link;
 use crate::io::report::{Failure, Report, Status};
+use nix::sys::socket::{self, Backlog};
 use pipewright_serve::access::Access;
 use pipewright_serve::sessions::{self, File, Server, Settings, Slow, Taken};
 use std::convert::Infallible;
@@ -14,6 +15,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
+
+/// So many connections wait to be accepted.
+const QUEUE: i32 = 1024;
 
 /// The page.
 const FILES: &[File] = &[
@@ -50,6 +54,8 @@ impl Http {
     pub fn listen(self, report: &Arc<Report>) -> Result<(Way, Unwritten, String), Failure> {
         let failed = |error| Failure::new(Status::NotStarted, format_args!("--listen: {}: {error}", self.listen));
         let listener = TcpListener::bind(self.listen).map_err(failed)?;
+        // The standard library's queue of 128 is too short for clients that all connect again at once.
+        Backlog::new(QUEUE).and_then(|queue| socket::listen(&listener, queue)).map_err(|error| failed(error.into()))?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let page = self.public.clone().unwrap_or_else(|| format!("http://{address}"));
