@@ -129,3 +129,53 @@ fn bodies_and_messages_have_a_limit() {
         assert_eq!(server.ask("GET", path, &[&[AUTHORIZATION], &UPGRADE[..3]].concat(), "").0, 404, "{path}");
     }
 }
+
+#[test]
+fn malformed_frames_end_their_own_connection_alone() {
+    let (_place, server) = server(&[]);
+    let mut other = server.socket("s");
+    let frames: [&[u8]; 7] = [
+        &[0xff; 64],
+        // An opcode that is none, text without a mask, a length of 2^63, text that is no UTF-8, a part of nothing, a close of one byte.
+        &[0x83, 0x80, 0, 0, 0, 0],
+        &[0x81, 0x02, b'h', b'i'],
+        &[0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0],
+        &[0x81, 0x81, 0, 0, 0, 0, 0xff],
+        &[0x80, 0x81, 0, 0, 0, 0, b'x'],
+        &[0x88, 0x81, 0, 0, 0, 0, b'x'],
+    ];
+    for frame in frames {
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        stream.set_read_timeout(Some(super::PATIENCE)).unwrap();
+        let host = format!("Host: {}", server.address);
+        let head = [&["GET /sessions/s/ws HTTP/1.1", &host, AUTHORIZATION], &UPGRADE[..], &["\r\n"]].concat();
+        std::io::Write::write_all(&mut stream, head.join("\r\n").as_bytes()).unwrap();
+        std::io::Write::write_all(&mut stream, frame).unwrap();
+        let mut answer = Vec::new();
+        // It ends, or is reset.
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.starts_with(b"HTTP/1.1 101"), "{frame:?}: {}", String::from_utf8_lossy(&answer));
+    }
+    other.message("Go.");
+    assert_eq!(other.next().unwrap()["type"], "user_message");
+}
+
+#[test]
+fn ten_thousand_connections_leave_the_server_as_it_was() {
+    let (_place, server) = server(&[]);
+    let mut open = std::collections::VecDeque::new();
+    for number in 0..10_000 {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        if number % 3 == 0 {
+            let _ = std::io::Write::write_all(&mut stream, b"GET /healthz HTTP/1.1\r\n");
+        }
+        open.push_back(stream);
+        if open.len() > 300 {
+            open.pop_front();
+        }
+    }
+    drop(open);
+    crate::process::eventually("it answers", || server.ask("GET", "/healthz", &[], "").0 == 200);
+    let descriptors = || std::fs::read_dir(format!("/proc/{}/fd", server.child.id())).unwrap().count();
+    crate::process::eventually("its descriptors are free again", || descriptors() < 30);
+}
