@@ -4,6 +4,7 @@
 //! The specification is that of the packages `@ag-ui/core` and `@ag-ui/client` 1.0.0. What their client enforces: the first event of a run is
 //! RUN_STARTED, nothing comes after RUN_FINISHED, and whatever was begun is ended before it.
 
+mod events;
 mod input;
 mod text;
 mod thread;

@@ -1,5 +1,6 @@
 //! A session as the thread of an AG-UI client: its records as events of the run that is open.
 
+use super::events::{context, custom, event, text_of};
 use super::input::RunInput;
 use super::text::Messages;
 use crate::approvals::Question;
@@ -29,8 +30,8 @@ pub struct Taken {
 
 /// The run that is open.
 #[derive(Debug)]
-struct Run {
-    id: String,
+pub(super) struct Run {
+    pub id: String,
     /// The agent has worked since it began.
     has_run: bool,
     /// It has no message of its own: it is over as soon as the agent is seen at rest.
@@ -41,8 +42,8 @@ struct Run {
 #[derive(Debug)]
 pub struct Thread {
     id: String,
-    session: Session,
-    run: Option<Run>,
+    pub(super) session: Session,
+    pub(super) run: Option<Run>,
     /// Events that came while no run was open, those of a record together.
     kept: VecDeque<Vec<String>>,
     kept_bytes: usize,
@@ -51,19 +52,19 @@ pub struct Thread {
     /// The ids of the messages that the client had last.
     messages: Vec<String>,
     /// So many messages of ours were begun.
-    count: u64,
-    texts: Messages,
-    thoughts: Messages,
+    pub(super) count: u64,
+    pub(super) texts: Messages,
+    pub(super) thoughts: Messages,
     /// A turn of which parts came between runs.
-    skipped: Option<String>,
+    pub(super) skipped: Option<String>,
     /// The thought that is open.
-    reasoning: Option<String>,
+    pub(super) reasoning: Option<String>,
     /// The step that is open.
-    step: Option<String>,
+    pub(super) step: Option<String>,
     /// The agents of a chain that work.
-    agents: Vec<String>,
+    pub(super) agents: Vec<String>,
     /// Calls without a result, JSON text of their ids.
-    calls: Vec<String>,
+    pub(super) calls: Vec<String>,
     /// Open questions of gates: the nonce, and the interrupt.
     held: Vec<(String, String)>,
 }
@@ -199,13 +200,11 @@ impl Thread {
         let record = question.held_call();
         self.held.push((question.nonce.clone(), interrupt.put("metadata", one_line(&record)).end()));
         // The agent says that it makes the call over another pipe, before or after this.
-        let events = if self.calls.contains(&id) {
-            Vec::new()
-        } else {
-            {
-                let context = Fields::read(&record).map(|fields| context(&fields)).unwrap_or_else(|_| "{}".to_owned());
-                self.start_call(&id, &call.tool, call.arguments_text(), &context)
+        let events = match Fields::read(&record) {
+            Ok(fields) if !self.calls.contains(&id) => {
+                self.start_call(&id, &call.tool, call.arguments_text(), &context(&fields))
             }
+            _ => Vec::new(),
         };
         let mut taken = self.give(events);
         let interrupted = if self.run.is_some() { self.interrupt() } else { Taken::default() };
@@ -283,200 +282,4 @@ impl Thread {
         events.extend(agents.iter().map(|agent| event("SUBAGENT_FINISHED").text("subagentRunId", agent).end()));
         events
     }
-
-    fn message(&mut self, fields: &Fields<'_>) -> Vec<String> {
-        let text = fields.text("token").unwrap_or_default();
-        let is_thought = fields.text("kind").as_deref() == Some("thought");
-        let is_final = fields.get("is_final").is_some_and(|value| value.get() == "true");
-        let request = fields.get("request_id").map(|id| id.get().to_owned());
-        let restarted = fields.get("restarted").is_some();
-        self.count += 1;
-        let id = self.new_id();
-        match request.or_else(|| (!is_final).then(String::new)) {
-            // The whole message follows.
-            Some(request) if self.run.is_none() || self.skipped.as_ref() == Some(&request) => {
-                self.skipped = Some(request);
-                Vec::new()
-            }
-            Some(request) if is_thought => {
-                let mut events = if restarted { self.end_thought() } else { Vec::new() };
-                if self.reasoning.is_none() && !text.is_empty() {
-                    events.push(event("REASONING_START").text("messageId", &id).end());
-                    self.reasoning = Some(id.clone());
-                }
-                events.extend(self.thoughts.part(&request, restarted, &text, || id));
-                events
-            }
-            Some(request) => {
-                let mut events = self.end_thought();
-                events.extend(self.texts.part(&request, restarted, &text, || id));
-                events
-            }
-            None if is_thought => {
-                let mut events = Vec::new();
-                let whole = self.thoughts.whole(&text, || id.clone());
-                let is_new = whole.len() > 1;
-                if is_new && self.reasoning.is_none() {
-                    events.push(event("REASONING_START").text("messageId", &id).end());
-                    self.reasoning = Some(id);
-                }
-                events.extend(whole);
-                events.extend(self.end_thought());
-                events
-            }
-            None => {
-                let mut events = self.end_thought();
-                let options = fields.object("question").and_then(|question| question.list("options").ok());
-                events.extend(self.whole_text(&text));
-                if let Some(options) = options.filter(|options| !options.is_empty()) {
-                    let options: Vec<&str> = options.iter().map(|option| option.get()).collect();
-                    let value = format!(r#"{{"options":[{}]}}"#, options.join(","));
-                    events.push(event("CUSTOM").text("name", "question").put("value", value).end());
-                }
-                events
-            }
-        }
-    }
-
-    fn whole_text(&mut self, text: &str) -> Vec<String> {
-        self.count += 1;
-        let id = self.new_id();
-        self.texts.whole(text, || id)
-    }
-
-    /// Unique among all messages of the thread, also those of earlier runs of the server.
-    fn new_id(&self) -> String {
-        let run = self.run.as_ref().map_or("between-runs", |run| &run.id);
-        format!("{run}-{}", self.count)
-    }
-
-    fn end_thought(&mut self) -> Vec<String> {
-        let mut events = self.thoughts.end();
-        let ended = self.reasoning.take().map(|id| event("REASONING_END").text("messageId", &id).end());
-        events.extend(ended);
-        events
-    }
-
-    fn plan(&mut self, kind: &str, fields: &Fields<'_>, line: &str) -> Vec<String> {
-        let step = match (kind, fields.text("status").as_deref()) {
-            ("plan_update", _) => fields.text("current_step"),
-            (_, Some("running")) => fields.text("step_id"),
-            _ => self.step.clone().filter(|step| fields.text("step_id").as_ref() != Some(step)),
-        };
-        let mut events = Vec::new();
-        let step = step.filter(|_| self.run.is_some());
-        if self.step != step {
-            events.extend(self.end_step());
-            events.extend(step.iter().map(|step| event("STEP_STARTED").text("stepName", step).end()));
-            self.step = step;
-        }
-        let steps = self.session.plan().iter().map(|step| {
-            Object::default().text("id", &step.id).text("desc", &step.desc).text("status", &step.status).end()
-        });
-        let steps = format!("[{}]", steps.collect::<Vec<_>>().join(","));
-        let plan_id = fields.text("plan_id").unwrap_or_else(|| "plan".to_owned());
-        let content = Object::default()
-            .text("plan_id", &plan_id)
-            .put("steps", steps)
-            .text_some("current_step", self.step.as_deref());
-        let snapshot = event("ACTIVITY_SNAPSHOT").text("messageId", &plan_id).text("activityType", "PLAN");
-        events.push(snapshot.put("content", content.end()).put("replace", "true").end());
-        events.extend((kind == "plan_progress").then(|| custom(kind, line)));
-        events
-    }
-
-    fn end_step(&mut self) -> Vec<String> {
-        self.step.take().map(|step| event("STEP_FINISHED").text("stepName", &step).end()).into_iter().collect()
-    }
-
-    fn call(&mut self, fields: &Fields<'_>) -> Vec<String> {
-        let (Some(tool), Some(id)) = (fields.text("tool_name"), fields.get("call_id")) else { return Vec::new() };
-        let id = id.get().to_owned();
-        // A gate has asked about it before the agent said that it makes it.
-        if self.calls.contains(&id) {
-            return Vec::new();
-        }
-        let arguments =
-            fields.present("arguments").or(fields.present("args")).map_or("{}", |arguments| arguments.get());
-        let mut events = self.texts.end();
-        events.extend(self.end_thought());
-        events.extend(self.start_call(&id, &tool, arguments, &context(fields)));
-        events
-    }
-
-    fn start_call(&mut self, id: &str, tool: &str, arguments: &str, context: &str) -> Vec<String> {
-        self.calls.push(id.to_owned());
-        let of_call = |kind: &str| event(kind).text("toolCallId", &text_of(id));
-        vec![
-            of_call("TOOL_CALL_START").text("toolCallName", tool).put("metadata", context).end(),
-            of_call("TOOL_CALL_ARGS").text("delta", &one_line(arguments)).end(),
-            of_call("TOOL_CALL_END").end(),
-        ]
-    }
-
-    fn result(&mut self, fields: &Fields<'_>) -> Vec<String> {
-        let Some(id) = fields.get("call_id").map(|id| id.get().to_owned()) else { return Vec::new() };
-        self.calls.retain(|own| *own != id);
-        let text = match fields.text("status").as_deref() {
-            Some("ok") => fields.get("result").map(|result| result.get().to_owned()),
-            _ => fields.text("error"),
-        };
-        self.count += 1;
-        let result = event("TOOL_CALL_RESULT").text("messageId", &self.new_id()).text("toolCallId", &text_of(&id));
-        let result = result.text("content", &text.unwrap_or_default()).text("role", "tool");
-        vec![result.put("metadata", context(fields)).end()]
-    }
-
-    fn chain(&mut self, fields: &Fields<'_>, line: &str) -> Vec<String> {
-        let mut events = Vec::new();
-        for agent in fields.list("agents").unwrap_or_default() {
-            let Ok(agent) = Fields::read(agent.get()) else { continue };
-            let (Some(id), Some(status)) = (agent.text("agent_id"), agent.text("status")) else { continue };
-            let open = self.agents.iter().position(|open| open.rsplit_once('/').is_some_and(|(own, _)| own == id));
-            match (status.as_str(), open) {
-                ("running", None) if self.run.is_none() => {}
-                ("running", None) => {
-                    self.count += 1;
-                    let handle = format!("{id}/{}", self.count);
-                    let started = event("SUBAGENT_STARTED").text("subagentRunId", &handle).text("name", &id);
-                    events.push(started.text_some("description", agent.text("role").as_deref()).end());
-                    self.agents.push(handle);
-                }
-                ("error", Some(place)) => {
-                    let handle = self.agents.remove(place);
-                    let failed = event("SUBAGENT_ERROR").text("subagentRunId", &handle);
-                    events.push(failed.text("message", &format!("{id} has failed")).end());
-                }
-                ("running", Some(_)) | (_, None) => {}
-                (_, Some(place)) => {
-                    let handle = self.agents.remove(place);
-                    events.push(event("SUBAGENT_FINISHED").text("subagentRunId", &handle).end());
-                }
-            }
-        }
-        events.push(custom("agent_chain_update", line));
-        events
-    }
-}
-
-fn event(kind: &str) -> Object {
-    Object::default().text("type", kind)
-}
-
-/// A record that AG-UI has nothing for.
-fn custom(name: &str, record: &str) -> String {
-    event("CUSTOM").text("name", name).put("value", one_line(record.trim())).end()
-}
-
-/// The id of a call as a text.
-fn text_of(id: &str) -> String {
-    serde_json::from_str(id).unwrap_or_else(|_| id.to_owned())
-}
-
-/// Where a record belongs: its ids, and how a call went.
-fn context(fields: &Fields<'_>) -> String {
-    const KEYS: [&str; 8] =
-        ["session_id", "plan_id", "step_id", "agent_id", "chain_id", "status", "kind", "duration_ms"];
-    let kept = KEYS.into_iter().filter_map(|key| Some((key, fields.get(key)?.get())));
-    Object::default().put_all(kept).end()
 }
