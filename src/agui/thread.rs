@@ -129,7 +129,7 @@ impl Thread {
         if is_idle { self.finish(r#"{"type":"success"}"#, None) } else { Taken::default() }
     }
 
-    /// Nobody reads the run any more.
+    /// The client has closed the run.
     pub fn abandon(&mut self) {
         self.ends();
         self.run = None;

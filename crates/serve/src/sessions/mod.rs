@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 
 /// A comment, or a ping, keeps a stream from being taken for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A body has to come within this time, and what is asked for within this time, too.
+/// A body has to arrive within this time, and so has the stage's answer.
 const REQUEST_TIME: Duration = Duration::from_secs(30);
 /// So many messages of clients wait for those that take them.
 const MOST_INBOUND: usize = 64;
