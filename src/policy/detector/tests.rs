@@ -31,6 +31,14 @@ fn a_harmless_word_takes_the_action_away_that_is_no_longer_than_it() {
 }
 
 #[test]
+fn everyday_english_buttons_are_harmless_in_any_language() {
+    let names = "Start|Play|Pause|Resume|Continue|Start game|Load game|Open|Save|Options|Import|Export|Filter|Sync|Refresh|Connect|Update";
+    for name in names.split('|') {
+        assert_eq!(kind(name, None), None, "{name}");
+    }
+}
+
+#[test]
 fn a_negation_denies_what_follows_within_two_words() {
     assert_eq!(english("Don't delete"), None);
     assert_eq!(english("Do not ever send"), None);
