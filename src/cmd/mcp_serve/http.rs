@@ -12,6 +12,7 @@ use std::sync::mpsc::Sender;
 
 /// The variable that holds the token.
 pub const TOKEN: &str = "MCP_SERVE_TOKEN";
+
 /// Listens at `address`, and gives the link that the stage serves clients over, and what is to be waited for after the run.
 /// `longest` is the longest message in bytes.
 ///

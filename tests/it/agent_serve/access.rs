@@ -3,8 +3,9 @@
 use super::{AUTHORIZATION, JSON, Server, TOKEN, agent};
 use crate::agent_acp::{DONE, Place};
 use crate::process::{command, pipe, text};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::process::Stdio;
 
 fn server(options: &[&str]) -> (Place, Server) {
     let place = Place::new();
@@ -79,25 +80,53 @@ fn a_browser_shows_the_token_once() {
 }
 
 #[test]
-fn a_new_token_is_printed_once_and_a_short_one_refused() {
-    let place = Place::new();
+fn a_new_token_is_printed_and_lets_in() {
     let mut serve = command("agent-serve");
-    serve.args(["--listen", "127.0.0.1:0", "--", "true"]);
-    let short = pipe(serve.env("AGENT_SERVE_TOKEN", "short"), b"");
+    serve.args(["--listen", "127.0.0.1:0", "--", "true"]).env_remove("AGENT_SERVE_TOKEN");
+    let mut child = serve.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let (address, token) =
+        line.trim().strip_prefix("agent-serve: open http://").unwrap().split_once("/?token=").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!("GET /?token={token} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(token.len() >= 32 && answer.starts_with("HTTP/1.1 303"), "{line}{answer}");
+}
+
+#[test]
+fn a_proxy_is_named_by_its_origin() {
+    let mut serve = command("agent-serve");
+    let options = ["--listen", "127.0.0.1:0", "--public", "https://Agents.example.org:443", "--", "true"];
+    let mut child = serve.args(options).env("AGENT_SERVE_TOKEN", TOKEN).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(line, "agent-serve: open https://agents.example.org/?token=TOKEN\n");
+}
+
+#[test]
+fn options_that_cannot_be_meant_are_refused() {
+    let ended = |options: &[&str]| {
+        let mut serve = command("agent-serve");
+        let output = pipe(serve.args(options).args(["--", "true"]).env("AGENT_SERVE_TOKEN", TOKEN), b"");
+        (output.status.code(), text(&output.stderr))
+    };
+    let mut serve = command("agent-serve");
+    let short = pipe(serve.args(["--listen", "127.0.0.1:0", "--", "true"]).env("AGENT_SERVE_TOKEN", "short"), b"");
     assert_eq!(short.status.code(), Some(2));
     assert!(text(&short.stderr).contains("AGENT_SERVE_TOKEN: a token is 16 or more"));
-    let unspecified = pipe(command("agent-serve").args(["--listen", "0.0.0.0:0", "--", "true"]), b"");
-    assert_eq!(unspecified.status.code(), Some(2));
+    assert_eq!(ended(&["--listen", "0.0.0.0:0"]).0, Some(2));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
-    let busy = pipe(command("agent-serve").args(["--listen", &address, "--", "true"]), b"");
-    assert_eq!(busy.status.code(), Some(3), "{}", text(&busy.stderr));
-    let public = ["--public", "https://agents.example.org"];
-    let mut serve = command("agent-serve");
-    serve.args(["--listen", "127.0.0.1:0"]).args(public).arg("--").arg("true").current_dir(place.path());
+    let (status, why) = ended(&["--listen", &taken.local_addr().unwrap().to_string()]);
+    assert_eq!(status, Some(3), "{why}");
     for bad in ["agents.example.org", "https://a/b", "ftp://a", "https://:::", "https://a?b", "https://u@a"] {
-        let refused = pipe(command("agent-serve").args(["--public", bad, "--", "true"]), b"");
-        assert_eq!(refused.status.code(), Some(2), "{bad}");
+        assert_eq!(ended(&["--public", bad]).0, Some(2), "{bad}");
     }
 }
 
@@ -149,8 +178,8 @@ fn malformed_frames_end_their_own_connection_alone() {
         stream.set_read_timeout(Some(super::PATIENCE)).unwrap();
         let host = format!("Host: {}", server.address);
         let head = [&["GET /sessions/s/ws HTTP/1.1", &host, AUTHORIZATION], &UPGRADE[..], &["\r\n"]].concat();
-        std::io::Write::write_all(&mut stream, head.join("\r\n").as_bytes()).unwrap();
-        std::io::Write::write_all(&mut stream, frame).unwrap();
+        stream.write_all(head.join("\r\n").as_bytes()).unwrap();
+        stream.write_all(frame).unwrap();
         let mut answer = Vec::new();
         // It ends, or is reset.
         let _ = stream.read_to_end(&mut answer);
@@ -167,7 +196,7 @@ fn ten_thousand_connections_leave_the_server_as_it_was() {
     for number in 0..10_000 {
         let mut stream = TcpStream::connect(&server.address).unwrap();
         if number % 3 == 0 {
-            let _ = std::io::Write::write_all(&mut stream, b"GET /healthz HTTP/1.1\r\n");
+            let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\n");
         }
         open.push_back(stream);
         if open.len() > 300 {
