@@ -1,8 +1,11 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
 extends Node
 ## The AgentBridge autoload: lets a program see and play this game, when it was started with `--agent-mode` behind `--`.
 ##
 ## All that is here is the decision whether to do anything. What is done is in agent_session.gd, which is not even loaded without that flag, so
 ## that a game played by people has a node that does nothing. README.md beside this file is the protocol.
+##
+## The first line of each script is for projects that make errors of these warnings: values of commands have no type that is known before.
 
 const RELEASE_SETTING := "agent_bridge/allow_in_release"
 

@@ -4,6 +4,7 @@ mod ends;
 mod facts;
 mod plays;
 mod presses;
+mod projects;
 mod sees;
 mod tools;
 mod waits;
