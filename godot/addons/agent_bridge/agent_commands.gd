@@ -2,36 +2,41 @@
 extends RefCounted
 ## What there is to command: the built-in commands with their arguments, and who carries each out.
 
+const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
 const Folder := preload("agent_folder.gd")
 const Keys := preload("agent_keys.gd")
 const Look := preload("agent_look.gd")
-const Press := preload("agent_press.gd")
-const Pause := preload("agent_time.gd")
-const Wait := preload("agent_wait.gd")
+const Mouse := preload("agent_mouse.gd")
+const Touch := preload("agent_touch.gd")
 
-const ADDON := "0.1.0"
-const CAPABILITIES := ["events", "stream", "selectors", "fields", "diff", "gestures", "wait_for", "step", "engine_errors", "typed_values"]
+const ADDON := "0.2.0"
+const CAPABILITIES := ["events", "stream", "selectors", "fields", "diff", "gestures", "wait_for", "step", "engine_errors", "typed_values",
+	"devices"]
 ## These are answered at the end of the next frame, with what they have caused; so are the game's own.
-const ACTING := ["press_button", "click", "type_text", "press_key", "press_action"]
+const GESTURES := ["press_button", "click", "drag", "scroll", "type_text"]
+## So are these, but where the game's time is held: then they change what is pressed, and no frame passes.
+const DEVICES := ["mouse_move", "mouse_down", "mouse_up", "press_key", "key_down", "key_up", "press_action", "action_down", "action_up",
+	"touch_down", "touch_move", "touch_up", "joypad_button", "joypad_axis", "release_all"]
+## These change nothing.
+const LOOKS := ["get_tree", "get_node", "get_property", "get_signals", "get_state", "list_actions", "find"]
 
 var _session: Node
 var _look: Look
-var _press: Press
+# A Callable does not keep its object.
 var _keys: Keys
-var _time: Pause
-var _wait: Wait
+var _mouse: Mouse
+var _touch: Touch
 ## By name: its arguments (a ? is for what may be left out) and what carries it out, called with (args) or (args, command).
 var _built_in: Dictionary
 
 func _init(session: Node) -> void:
 	_session = session
 	_look = Look.new(session)
-	_press = Press.new(session)
-	_keys = Keys.new(session, _press)
-	_time = Pause.new(session)
-	_wait = Wait.new(session)
+	_keys = Keys.new(session)
+	_mouse = Mouse.new(session, _keys)
+	_touch = Touch.new(session)
 	_built_in = {
 		"hello": [{"version": "any?", "stream": "bool?"}, _hello],
 		"get_tree": [{"root": "string?", "depth": "int?", "max_nodes": "int?", "fields": "any?", "since": "int?"}, _look.get_tree_],
@@ -41,26 +46,58 @@ func _init(session: Node) -> void:
 		"get_state": [{}, _look.get_state],
 		"list_actions": [{}, _look.list_actions],
 		"find": [{"selector": "string", "limit": "int?"}, _look.find],
-		"press_button": [{"path": "string", "force": "bool?"}, _press.press_button],
-		"click": [{"path": "string?", "position": "any?", "button": "string?"}, _press.click],
+		"press_button": [{"path": "string", "force": "bool?"}, _mouse.press_button],
+		"click": [_at({"button": "string?", "count": "int?", "modifiers": "string?"}), _mouse.click],
+		"drag": [{"from": "any", "to": "any", "button": "string?", "modifiers": "string?", "frames": "int?"}, _mouse.drag],
+		"scroll": [_at({"direction": "string", "notches": "int?", "modifiers": "string?"}), _mouse.scroll],
+		"mouse_move": [_at({"relative": "array?"}), _mouse.mouse_move],
+		"mouse_down": [_at({"button": "string?"}), _mouse.mouse_down],
+		"mouse_up": [_at({"button": "string?"}), _mouse.mouse_up],
 		"type_text": [{"text": "string", "path": "string?"}, _keys.type_text],
-		"press_key": [{"key": "string"}, _keys.press_key],
+		"press_key": [{"key": "string", "frames": "int?"}, _keys.press_key],
+		"key_down": [{"key": "string"}, _keys.key_down],
+		"key_up": [{"key": "string"}, _keys.key_up],
 		"press_action": [{"action": "string", "frames": "int?", "strength": "float?"}, _keys.press_action],
+		"action_down": [{"action": "string", "strength": "float?"}, _keys.action_down],
+		"action_up": [{"action": "string"}, _keys.action_up],
+		"touch_down": [_at({"finger": "int?"}), _touch.touch_down],
+		"touch_move": [_at({"finger": "int?"}), _touch.touch_move],
+		"touch_up": [{"finger": "int?"}, _touch.touch_up],
+		"joypad_button": [{"button": "string", "pressed": "bool?", "frames": "int?", "device": "int?"}, _touch.joypad_button],
+		"joypad_axis": [{"axis": "string", "value": "float", "device": "int?"}, _touch.joypad_axis],
+		"release_all": [{}, func(_args: Dictionary) -> Dictionary: return {"released": session.devices.release_all()}],
 		"get_events": [{"limit": "int?"}, _get_events],
 		"watch": [{"path": "string", "signals": "array?"}, _watch.bind(true)],
 		"unwatch": [{"path": "string", "signals": "array?"}, _watch.bind(false)],
 		"wait_for": [{"selector": "string?", "state": "string?", "path": "string?", "property": "string?", "equals": "value?", "signal": "string?",
-			"frames": "int?", "idle": "int?", "then": "object?"}, _wait.wait_for],
-		"pause": [{}, _time.pause],
-		"resume": [{}, _time.resume],
-		"step": [{"frames": "int?"}, _time.step],
+			"frames": "int?", "idle": "int?", "then": "object?"}, session.wait.wait_for],
+		"pause": [{}, session.time.pause],
+		"resume": [{}, session.time.resume],
+		"step": [{"frames": "int?", "until": "object?", "observe": "object?", "every": "int?"}, session.time.step],
 		"seed": [{"seed": "int"}, _seed],
 		"quit": [{"code": "int?"}, func(args: Dictionary) -> Dictionary: return {"code": args.get("code", 0)}],
 	}
 
 ## Whether what a command causes is waited for.
 func acts(name: String) -> bool:
-	return name in ACTING or not _built_in.has(name)
+	return name in GESTURES or name in DEVICES and not _session.time.is_held() or not _built_in.has(name)
+
+## Another command that stands among the arguments of `outer`; a failure where it is none.
+func inner(json: Dictionary, outer: Command) -> Variant:
+	if not json.get("cmd") is String or not json.get("args", {}) is Dictionary:
+		return Answer.fail("INVALID_ARGS", "%s is no command" % JSON.stringify(json).left(200), "{\"cmd\":\"get_node\",\"args\":{\"path\":\"#Player\"}}")
+	var command := Command.new("{\"id\":0,\"cmd\":\"hello\"}", _session.get_tree())
+	command.name = json["cmd"]
+	command.args = json.get("args", {})
+	command.events_before = outer.events_before
+	return command
+
+## The same for one that only looks.
+func looking(json: Dictionary, outer: Command) -> Variant:
+	var command: Variant = inner(json, outer)
+	if command is Dictionary or command.name in LOOKS:
+		return command
+	return Answer.fail("INVALID_ARGS", "%s cannot observe" % command.name, "one of %s" % ", ".join(LOOKS))
 
 ## Carries a command out: its data, or the failure. Waits where it has to.
 func carry_out(command: Command) -> Dictionary:
@@ -81,6 +118,8 @@ func carry_out(command: Command) -> Dictionary:
 	if invalid != null:
 		return invalid
 	var before: int = _session.events.script_error_seq
+	_session.devices.at_once = name in GESTURES
+	_session.devices.at_once = name in GESTURES
 	var carry: Callable = _built_in[name][1]
 	var answer: Variant
 	if carry.get_argument_count() > 1:
@@ -95,7 +134,7 @@ func carry_out(command: Command) -> Dictionary:
 ## Undoes what a command that took too long has begun.
 func abandon(command: Command) -> void:
 	command.done = true
-	_time.abandon()
+	_session.time.abandon()
 
 func _offered(name: String) -> Dictionary:
 	var found: Dictionary = _session.hook.commands().get(name, {})
@@ -128,6 +167,10 @@ func _hello(args: Dictionary) -> Dictionary:
 		"pid": OS.get_process_id(), "session": null if _session.folder.path == "" else _session.folder.path, "transport": _session.transport.name,
 		"project": ProjectSettings.get_setting("application/config/name", ""),
 		"main_scene": ResourceUID.ensure_path(ProjectSettings.get_setting("application/run/main_scene", "")), "capabilities": CAPABILITIES}
+
+## The arguments of a command that takes a target: what names it, and its own.
+func _at(own: Dictionary) -> Dictionary:
+	return Aim.TARGET.merged(own)
 
 func _get_events(args: Dictionary) -> Dictionary:
 	var dropped: int = _session.events.take_dropped()

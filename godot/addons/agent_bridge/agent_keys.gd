@@ -4,7 +4,6 @@ extends RefCounted
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
-const Press := preload("agent_press.gd")
 
 ## Characters that are keys, not letters.
 const CONTROL := {"\n": KEY_ENTER, "\t": KEY_TAB, "\b": KEY_BACKSPACE}
@@ -13,55 +12,122 @@ const ALSO := {"return": "Enter", "esc": "Escape", "del": "Delete", "arrowleft":
 	"arrowdown": "Down", "spacebar": "Space", "pgup": "PageUp", "pgdown": "PageDown", "control": "Ctrl", "cmd": "Meta"}
 
 var _session: Node
-var _press: Press
 
-func _init(session: Node, press: Press) -> void:
+func _init(session: Node) -> void:
 	_session = session
-	_press = press
 
-func type_text(args: Dictionary) -> Dictionary:
+func type_text(args: Dictionary, command: Command) -> Dictionary:
 	var out := {}
 	var into: Node = null
 	if args.has("path"):
 		var node: Variant = _session.selector.one(args["path"])
 		if node is Dictionary:
 			return node
-		var problem: Variant = _focus(node)
+		var problem: Variant = focus(node)
 		if problem != null:
 			return problem
 		into = node
 		out["path"] = String(node.get_path())
 	else:
 		into = _focused()
-	var viewport: Viewport = into.get_viewport() if into != null else _session.get_tree().root
-	for character: String in args["text"]:
-		if is_instance_valid(viewport) and viewport.is_inside_tree():
-			_type(viewport, character)
-	if is_instance_valid(into) and _session.tree.text_of(into) != null:
+		# A game may read letters in its _input, so that nothing has the focus is no failure.
+		out["path"] = null if into == null else String(into.get_path())
+	type(args["text"])
+	await _session.ticked
+	if not command.done and is_instance_valid(into) and _session.tree.text_of(into) != null:
 		out["text"] = _session.tree.text_of(into)
 	return out
 
+## Types letters; they reach what has the focus.
+func type(text: String) -> void:
+	for character in text:
+		var code: int = CONTROL.get(character, character.to_upper().unicode_at(0))
+		var letter := 0 if CONTROL.has(character) else character.unicode_at(0)
+		for down: bool in [true, false]:
+			_session.devices.key(code, letter, down)
+
 func press_key(args: Dictionary, command: Command) -> Dictionary:
-	var names: PackedStringArray = args["key"].split("+", false)
-	for i in names.size():
-		names[i] = ALSO.get(names[i].to_lower(), names[i])
-	var key := OS.find_keycode_from_string("+".join(names))
-	if key & KEY_CODE_MASK == 0:
-		return Answer.fail("INVALID_ARGS", "there is no key %s" % args["key"], "keys are named like A, Enter, Escape, Left, F1, Ctrl+S")
-	var event := InputEventKey.new()
-	event.keycode = (key & KEY_CODE_MASK) as Key
-	event.physical_keycode = event.keycode
-	event.ctrl_pressed = key & KEY_MASK_CTRL != 0
-	event.shift_pressed = key & KEY_MASK_SHIFT != 0
-	event.alt_pressed = key & KEY_MASK_ALT != 0
-	event.meta_pressed = key & KEY_MASK_META != 0
-	if event.keycode < KEY_SPECIAL and not event.ctrl_pressed and not event.alt_pressed and not event.meta_pressed:
-		var letter := char(event.keycode)
-		event.unicode = (letter if event.shift_pressed else letter.to_lower()).unicode_at(0)
-	await _hold(event, 1, command)
-	return {"key": OS.get_keycode_string(key)}
+	var keys: Variant = codes(args["key"])
+	if keys is Dictionary:
+		return keys
+	press_all(keys)
+	var names: Array = keys.map(_name)
+	names.reverse()
+	await _session.devices.release_after(maxi(args.get("frames", 1), 1), names, command)
+	return {"key": args["key"]}
+
+func key_down(args: Dictionary) -> Dictionary:
+	var keys: Variant = codes(args["key"])
+	if keys is Dictionary:
+		return keys
+	press_all(keys)
+	return {"key": args["key"]}
+
+func key_up(args: Dictionary) -> Dictionary:
+	var keys: Variant = codes(args["key"])
+	if keys is Dictionary:
+		return keys
+	if not keys.any(func(code: int) -> bool: return _session.devices.is_pressed(_name(code))):
+		return Answer.fail("INVALID_ARGS", "%s is not pressed" % args["key"], "key_down presses it")
+	release_all(keys)
+	return {"key": args["key"]}
 
 func press_action(args: Dictionary, command: Command) -> Dictionary:
+	var problem: Variant = _press_action(args)
+	if problem != null:
+		return problem
+	await _session.devices.release_after(maxi(args.get("frames", 1), 1), ["action " + args["action"]], command)
+	return {"action": args["action"]}
+
+func action_down(args: Dictionary) -> Dictionary:
+	var problem: Variant = _press_action(args)
+	return {"action": args["action"]} if problem == null else problem
+
+func action_up(args: Dictionary) -> Dictionary:
+	if not _session.devices.release("action " + args["action"]):
+		return Answer.fail("INVALID_ARGS", "the action %s is not pressed" % args["action"], "action_down presses it")
+	return {"action": args["action"]}
+
+## The codes of keys such as "Ctrl+S", modifiers first; or the failure.
+func codes(names: String) -> Variant:
+	# In "Ctrl++" the last is the key.
+	var last := "+" if names == "+" or names.ends_with("++") else names.get_slice("+", names.get_slice_count("+") - 1)
+	var parts := names.left(names.length() - last.length()).split("+", false)
+	parts.append(last)
+	var out := []
+	for part in parts:
+		var code := _code(part)
+		if code == KEY_NONE:
+			return Answer.fail("INVALID_ARGS", "there is no key %s" % (names if part == "" else part),
+				"keys are named like A, 7, +, Enter, Escape, Left, F1, Ctrl+S")
+		out.append(code)
+	return out
+
+## Presses keys one after another; a letter types what it does with the modifiers before it.
+func press_all(keys: Array) -> void:
+	var is_shifted: bool = KEY_SHIFT in keys or _session.devices.is_pressed(_name(KEY_SHIFT))
+	var is_command: bool = [KEY_CTRL, KEY_ALT, KEY_META].any(func(code: int) -> bool: return code in keys or _session.devices.is_pressed(_name(code)))
+	for code: int in keys:
+		var letter := 0
+		if code < KEY_SPECIAL and not is_command:
+			letter = (char(code) if is_shifted else char(code).to_lower()).unicode_at(0)
+		_session.devices.key(code, letter, true)
+
+## Releases keys, the last first.
+func release_all(keys: Array) -> void:
+	for i in range(keys.size() - 1, -1, -1):
+		_session.devices.release(_name(keys[i]))
+
+func _name(code: int) -> String:
+	return "key %d" % code
+
+func _code(name: String) -> Key:
+	if name.length() == 1:
+		return name.to_upper().unicode_at(0) as Key
+	var code := OS.find_keycode_from_string(ALSO.get(name.to_lower(), name)) & KEY_CODE_MASK
+	return code as Key
+
+func _press_action(args: Dictionary) -> Variant:
 	if not InputMap.has_action(args["action"]):
 		var actions: Array = InputMap.get_actions().map(func(action: StringName) -> String: return String(action))
 		var own: Array = actions.filter(func(action: String) -> bool: return not action.begins_with("ui_"))
@@ -69,48 +135,19 @@ func press_action(args: Dictionary, command: Command) -> Dictionary:
 	var event := InputEventAction.new()
 	event.action = args["action"]
 	event.strength = args.get("strength", 1.0)
-	await _hold(event, maxi(args.get("frames", 1), 1), command)
-	return {"action": args["action"]}
-
-## Presses, holds for so many frames of both kinds, releases. The release comes even where the command has run out of time.
-func _hold(event: InputEvent, count: int, command: Command) -> void:
 	event.pressed = true
-	_parse(event)
-	# The engine takes an event in at the start of the next frame, so these are whole ones.
-	await _session.frames(count, command)
-	event = event.duplicate()
-	event.pressed = false
-	_parse(event)
-
-## Buffered whatever the game has set, so that it takes effect at the start of a frame: "just pressed" is true for a whole one.
-func _parse(event: InputEvent) -> void:
-	var accumulating := Input.use_accumulated_input
-	Input.use_accumulated_input = true
-	Input.parse_input_event(event)
-	Input.use_accumulated_input = accumulating
-
-func _type(viewport: Viewport, character: String) -> void:
-	var event := InputEventKey.new()
-	event.keycode = CONTROL.get(character, OS.find_keycode_from_string(character))
-	event.physical_keycode = event.keycode
-	event.unicode = 0 if CONTROL.has(character) else character.unicode_at(0)
-	event.pressed = true
-	viewport.push_input(event, true)
-	event = event.duplicate()
-	event.pressed = false
-	if viewport.is_inside_tree():
-		viewport.push_input(event, true)
+	_session.devices.press("action " + args["action"], event)
+	return null
 
 ## Gives the focus to a control, ready to be typed into: null, or why it can't be.
-func _focus(node: Node) -> Variant:
+func focus(node: Node) -> Variant:
 	if not node is Control or node.focus_mode == Control.FOCUS_NONE:
-		return Answer.fail("NOT_ACTIONABLE", "%s takes no keys" % node.get_path(), "name a LineEdit or TextEdit, or leave path out",
-			{"reason": "not_a_control"})
-	var problem: Variant = _press.usable(node)
+		return _session.reach.refusal(node, "not_a_control", "takes no keys", "name a LineEdit or TextEdit, or leave path out")
+	var problem: Variant = _session.reach.problem(node)
 	if problem != null:
 		return problem
 	if (node is LineEdit or node is TextEdit) and not node.editable:
-		return Answer.fail("NOT_ACTIONABLE", "%s can't be edited" % node.get_path(), "wait_for its state enabled", {"reason": "disabled"})
+		return _session.reach.refusal(node, "disabled", "can't be edited", "wait_for its state enabled")
 	node.grab_focus()
 	if node is LineEdit:
 		node.edit()

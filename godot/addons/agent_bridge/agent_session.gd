@@ -5,19 +5,24 @@ extends Node
 ## A frame goes like this, after all other nodes have had theirs: a command that waited goes on; new ones are carried out as long as there are
 ## any and the time allows; the answers are flushed. So a command sees a settled tree, and what it caused has happened when the next frame ends.
 
+const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
 const Commands := preload("agent_commands.gd")
+const Devices := preload("agent_devices.gd")
 const Events := preload("agent_events.gd")
 const Files := preload("agent_files.gd")
 const Folder := preload("agent_folder.gd")
 const Hook := preload("agent_hook.gd")
 const Owner := preload("agent_owner.gd")
+const Pause := preload("agent_time.gd")
+const Reach := preload("agent_reach.gd")
 const Selector := preload("agent_selector.gd")
 const Socket := preload("agent_socket.gd")
 const Sleep := preload("agent_sleep.gd")
 const Walk := preload("agent_tree.gd")
 const Values := preload("agent_values.gd")
+const Wait := preload("agent_wait.gd")
 
 ## So long commands are carried out in one frame, in microseconds; then the game has its turn.
 const TURN := 8000
@@ -25,6 +30,10 @@ const TURN := 8000
 const LONGEST_ANSWER := 16 << 20
 ## So long, in milliseconds, nothing but the transport is looked at while no command comes.
 const QUIET := 500
+## In lockstep commands are looked for so often, in microseconds: for so long after the last one, and later.
+const QUICK_WAIT := 30
+const QUICK_FOR := 250_000
+const SLOW_WAIT := 5_000
 ## A game that has no current scene by then is talked to without one.
 const FRAMES_WITHOUT_SCENE := 60
 
@@ -37,8 +46,15 @@ var events := Events.new()
 var tree: Walk
 var selector: Selector
 var hook: Hook
+var time: Pause
+var devices: Devices
+var reach: Reach
+var aim: Aim
+var wait: Wait
 var commands: Commands
 var sleep := Sleep.new()
+## Frames pass only while a command needs them.
+var lockstep := OS.get_environment("AGENT_BRIDGE_LOCKSTEP") == "1"
 ## Set by hello: events come in lines of their own.
 var stream := false
 
@@ -57,6 +73,11 @@ func _enter_tree() -> void:
 	tree = Walk.new(get_parent())
 	selector = Selector.new(get_tree().root, tree)
 	hook = Hook.new(get_tree().root, tree, events)
+	time = Pause.new(self)
+	devices = Devices.new(self)
+	reach = Reach.new(self)
+	aim = Aim.new(self)
+	wait = Wait.new(self)
 	commands = Commands.new(self)
 	if not _open():
 		_leave(1)
@@ -130,12 +151,16 @@ func _process(_delta: float) -> void:
 		_queue.append_array(lines)
 		sleep.hurry()
 	sleep.tick()
+	if lockstep:
+		devices.frame_passed()
 	# Also for what has run out of time, and must still let go of a key.
 	ticked.emit()
 	if _running != null and Time.get_ticks_msec() > _running.deadline:
 		_answer(_running, _timed_out(_running))
 	if _ready_to_talk:
 		_work()
+		if lockstep:
+			_wait_for_commands()
 	if stream and _running == null and not events.is_empty():
 		transport.write("{\"events\":[%s],\"frame\":%d}" % [",".join(events.take()), Engine.get_process_frames()])
 	transport.flush()
@@ -161,6 +186,19 @@ func _work() -> void:
 		_begin(Command.new(_queue[at], get_tree()))
 		at += 1
 	_queue = _queue.slice(at)
+
+## The game has its next frame when a command needs one: until then the engine's loop waits here.
+func _wait_for_commands() -> void:
+	var since := Time.get_ticks_usec()
+	while _running == null and transport.connected and not (_owner != null and _owner.is_gone()):
+		transport.flush()
+		_queue.append_array(transport.poll())
+		if _queue.is_empty():
+			# Short at first, since an answer is mostly followed by the next command; long enough later to cost nothing.
+			OS.delay_usec(QUICK_WAIT if Time.get_ticks_usec() - since < QUICK_FOR else SLOW_WAIT)
+		else:
+			since = Time.get_ticks_usec()
+			_work()
 
 func _begin(command: Command) -> void:
 	_running = command
@@ -241,6 +279,8 @@ func _lost() -> void:
 		get_tree().quit()
 	get_tree().node_added.disconnect(_node_added)
 	set_process(false)
+	time.resume({})
+	devices.release_all()
 	sleep.restore()
 
 func _leave(code: int) -> void:

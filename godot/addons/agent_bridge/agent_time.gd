@@ -1,30 +1,44 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
 extends RefCounted
-## The game's time: held, let go, or let go for so many frames.
+## The game's time: paused, resumed, or stepped by so many frames.
 ##
-## A step is one tick of physics and one drawn frame, the way a game at 60 frames a second has them, however fast the engine's loop turns just
-## then. The tree is let go as a tick or frame begins, and held as the next begins: so timers, tweens and the physics server have theirs as well,
-## which come after the nodes'.
+## In a game that was started with lockstep, frames pass only while a command needs them, and a step is that many frames. In another the tree is
+## paused between steps: it is let go as a tick of physics or a drawn frame begins, and paused as the next begins, so that timers, tweens and the
+## physics server have theirs as well, which come after the nodes'. A step is then one tick of physics and one drawn frame, as in a game at 60
+## frames a second.
 
 const Command := preload("agent_command.gd")
+
+## At most so many frames, where a step ends at a condition and says nothing about it.
+const MOST_UNTIL := 3600
 
 enum Next { PHYSICS, PROCESS, NOTHING }
 
 var _session: Node
-var _held := false
+var _paused := false
 ## Whether the game itself has paused: that is its own, and comes back with resume.
 var _game_paused := false
 var _open := false
 var _next := Next.NOTHING
 var _left := 0
+## Set as a drawn frame of a step begins.
+var _is_drawn := false
 
 func _init(session: Node) -> void:
 	_session = session
 
+## Whether the client has paused the game.
+func is_paused() -> bool:
+	return _paused
+
+## Whether the game's time passes only in steps.
+func is_held() -> bool:
+	return _paused or _session.lockstep
+
 func pause(_args: Dictionary) -> Dictionary:
 	var tree: SceneTree = _session.get_tree()
-	if not _held:
-		_held = true
+	if not is_held():
+		_paused = true
 		_game_paused = tree.paused
 		tree.paused = true
 		tree.physics_frame.connect(_physics)
@@ -33,49 +47,85 @@ func pause(_args: Dictionary) -> Dictionary:
 
 func resume(_args: Dictionary) -> Dictionary:
 	var tree: SceneTree = _session.get_tree()
-	if _held:
-		_held = false
+	if _paused:
+		_paused = false
 		tree.physics_frame.disconnect(_physics)
 		tree.process_frame.disconnect(_process)
 		tree.paused = _game_paused
+		_session.devices.flush()
 	return {"paused": tree.paused}
 
-## Holds the tree, if it isn't yet, lets it run for so many frames, and holds it again.
+## Lets so many frames pass, at most: fewer where `until` is met. `observe` is carried out after every so many of them.
 func step(args: Dictionary, command: Command) -> Dictionary:
+	var until: Variant = _session.wait.condition(args["until"]) if args.has("until") else null
+	if until is Dictionary:
+		return until
+	var observed: Variant = _session.commands.looking(args["observe"], command) if args.has("observe") else null
+	if observed is Dictionary:
+		return observed
 	pause({})
-	var count: int = maxi(args.get("frames", 1), 0)
-	_left = count
-	_next = Next.PHYSICS if count > 0 else Next.NOTHING
-	# At the loop's own speed a frame's delta would be a fraction of a millisecond, and thirty of them no time at all.
-	_session.sleep.keep_steady(true)
-	while not command.done and (_next != Next.NOTHING or _open):
-		await _session.ticked
-	_session.sleep.keep_steady(false)
-	return {"frames": count - _left, "paused": true}
+	var out := {"frames": 0, "paused": true}
+	if observed != null:
+		out["observations"] = []
+	var after_frame := func() -> bool:
+		out["frames"] += 1
+		if observed != null and out["frames"] % maxi(args.get("every", 1), 1) == 0:
+			out["observations"].append({"frame": Engine.get_process_frames(), "data": await _session.commands.carry_out(observed)})
+		out["met"] = until.met.call() if until != null else null
+		return out["met"] != null
+	await _pass_frames(maxi(args.get("frames", MOST_UNTIL if until != null else 1), 0), after_frame, command)
+	if until != null:
+		until.disarm.call()
+	else:
+		out.erase("met")
+	return out
 
 ## No further step.
 func abandon() -> void:
 	_next = Next.NOTHING
 	_left = 0
 
+## Lets frames pass, one after another, until `after_frame` gives true.
+func _pass_frames(count: int, after_frame: Callable, command: Command) -> void:
+	if _session.lockstep:
+		for i in count:
+			await _session.ticked
+			if command.done or await after_frame.call():
+				return
+		return
+	_left = count
+	_next = Next.PHYSICS if count > 0 else Next.NOTHING
+	# At the loop's own speed a frame's delta would be a fraction of a millisecond, and thirty of them no time at all.
+	_session.sleep.keep_steady(true)
+	while not command.done and (_next != Next.NOTHING or _open):
+		await _session.ticked
+		if _is_drawn:
+			_is_drawn = false
+			_session.devices.frame_passed()
+			if not command.done and await after_frame.call():
+				abandon()
+	_session.sleep.keep_steady(false)
+
 func _physics() -> void:
 	_close()
 	if _next == Next.PHYSICS:
 		_next = Next.PROCESS
 		_let_go()
+		_session.devices.flush()
 
 func _process() -> void:
 	_close()
 	if _next == Next.PROCESS:
 		_left -= 1
 		_next = Next.PHYSICS if _left > 0 else Next.NOTHING
+		_is_drawn = true
 		_let_go()
 
 func _let_go() -> void:
 	_open = true
 	_session.get_tree().paused = _game_paused
 
-## Holds again. What the game has done to its own pause meanwhile is remembered.
+## Pauses again. What the game has done to its own pause meanwhile is remembered.
 func _close() -> void:
 	var tree: SceneTree = _session.get_tree()
 	if _open:

@@ -22,39 +22,36 @@ func _init(session: Node) -> void:
 	_session = session
 
 func wait_for(args: Dictionary, command: Command) -> Dictionary:
-	var condition: Variant = _condition(args)
-	if condition is Dictionary:
-		return condition
+	var armed: Variant = condition(args)
+	if armed is Dictionary:
+		return armed
 	var then: Variant = null
 	if args.has("then"):
 		then = await _then(args["then"], command)
 		if Answer.is_failure(then) and not then.has("ok"):
-			condition.disarm.call()
+			armed.disarm.call()
 			return then
 	while not command.done:
-		var met: Variant = condition.met.call()
+		var met: Variant = armed.met.call()
 		if met != null:
-			condition.disarm.call()
+			armed.disarm.call()
 			return met if then == null else met.merged({"then": then})
 		await _session.ticked
-	condition.disarm.call()
+	armed.disarm.call()
 	return {}
 
 ## Carries the trigger out: its answer, or the failure of all, where it failed.
 func _then(json: Dictionary, outer: Command) -> Dictionary:
-	if not json.get("cmd") is String or not json.get("args", {}) is Dictionary or json["cmd"] in ["wait_for", "quit"]:
+	var inner: Variant = _session.commands.inner(json, outer)
+	if inner is Dictionary or inner.name in ["wait_for", "quit"]:
 		return Answer.fail("INVALID_ARGS", "then must be a command", "{\"cmd\":\"press_button\",\"args\":{\"path\":\"#Go\"}}; not wait_for or quit")
-	var inner := Command.new("{\"id\":0,\"cmd\":\"hello\"}", _session.get_tree())
-	inner.name = json["cmd"]
-	inner.args = json.get("args", {})
-	inner.events_before = outer.events_before
 	var answer: Dictionary = await _session.commands.carry_out(inner)
 	if Answer.is_failure(answer):
 		return answer
 	return {"ok": true, "data": answer}
 
 ## The condition, armed; or what is wrong with the arguments.
-func _condition(args: Dictionary) -> Variant:
+func condition(args: Dictionary) -> Variant:
 	var kinds: Array = KINDS.filter(func(kind: String) -> bool: return args.has(kind))
 	if kinds.size() != 1:
 		return Answer.fail("INVALID_ARGS", "wait_for takes one of %s" % ", ".join(KINDS), "{\"selector\":\"#Won\",\"state\":\"visible\"}")

@@ -1,0 +1,220 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
+extends RefCounted
+## The player's devices: pointer, mouse buttons, keys, actions, touches and joypads.
+##
+## Their events go through the engine's Input, as those of real devices do: what polls Input, what listens and what the input map makes of them
+## agree. The engine takes them in at the start of its next frame. While the client has paused the game, those of commands that only change what
+## is pressed wait for the next step.
+
+const Command := preload("agent_command.gd")
+
+const MODIFIERS := {KEY_CTRL: "ctrl_pressed", KEY_SHIFT: "shift_pressed", KEY_ALT: "alt_pressed", KEY_META: "meta_pressed"}
+
+## Whether events take effect though the client has paused the game: those of a gesture do.
+var at_once := false
+## Where the pointer is, in pixels of the window that it was last moved in.
+var pointer := Vector2.ZERO
+
+var _session: Node
+## What is pressed: the name of a key, a button, an action or an axis, and the event that releases it.
+var _pressed := {}
+## Pressed keys that change what others mean.
+var _modifiers := {}
+var _button_mask := 0
+## Events that wait for the next step.
+var _waiting: Array[InputEvent] = []
+## Releases that are due after so many more frames: [frames, name].
+var _due: Array[Array] = []
+
+func _init(session: Node) -> void:
+	_session = session
+
+## Moves the pointer to a point of a viewport. The game has seen it one frame later.
+func move(viewport: Viewport, point: Vector2) -> void:
+	var event := InputEventMouseMotion.new()
+	_locate(event, viewport, point)
+	event.relative = event.position - pointer
+	event.screen_relative = event.relative
+	pointer = event.position
+	if _has_real_pointer() and viewport is Window:
+		# Input says where it is, but get_global_mouse_position asks the system.
+		DisplayServer.warp_mouse(Vector2i(event.position))
+	# Also while the game is paused: what is under the pointer must be known.
+	if viewport is Window:
+		_parse(event)
+	else:
+		_deliver(viewport, event)
+
+## Moves the mouse by so many pixels, as a game that captures the pointer reads it.
+func move_by(relative: Vector2) -> void:
+	var event := InputEventMouseMotion.new()
+	var root: Window = _session.get_tree().root
+	_locate(event, root, root.get_final_transform().affine_inverse() * pointer)
+	if Input.mouse_mode != Input.MOUSE_MODE_CAPTURED:
+		event.position += relative
+		event.global_position = event.position
+		pointer = event.position
+	event.relative = relative
+	event.screen_relative = relative
+	send(event)
+
+## Presses or releases a mouse button where the pointer is to be: at a point of a viewport.
+func button(index: MouseButton, down: bool, viewport: Viewport, point: Vector2, is_double := false) -> void:
+	var mask := 1 << (index - 1)
+	_button_mask = _button_mask | mask if down else _button_mask & ~mask
+	var event := InputEventMouseButton.new()
+	_locate(event, viewport, point)
+	event.button_index = index
+	event.double_click = is_double
+	event.pressed = down
+	_note("mouse %d" % index, event)
+	_deliver(viewport, event)
+
+## Presses and releases at a [viewport, point], a frame apart, so that what looks once a frame sees it pressed; returns a frame after the last.
+func click(spot: Array, index := MOUSE_BUTTON_LEFT, count := 1) -> void:
+	for i in count:
+		for down: bool in [true, false]:
+			# What is pressed may change the scene, and take its viewport with it.
+			if not is_instance_valid(spot[0]):
+				return
+			button(index, down, spot[0], spot[1], down and i == 1)
+			await _session.ticked
+
+## Turns the wheel by one notch: pressed and released at once, as the engine's own events are.
+func wheel(index: MouseButton, viewport: Viewport, point: Vector2, factor: float) -> void:
+	for down: bool in [true, false]:
+		var event := InputEventMouseButton.new()
+		_locate(event, viewport, point)
+		event.button_index = index
+		event.factor = factor
+		event.pressed = down
+		_deliver(viewport, event)
+
+## Presses or releases a key: `code` without modifiers; `letter` is what it types, 0 for nothing.
+func key(code: Key, letter: int, down: bool) -> void:
+	var event := InputEventKey.new()
+	event.keycode = code
+	event.physical_keycode = code
+	event.key_label = code
+	event.unicode = letter
+	event.pressed = down
+	if MODIFIERS.has(code) and not down:
+		_modifiers.erase(code)
+	_modify(event)
+	if MODIFIERS.has(code) and down:
+		_modifiers[code] = true
+	press("key %d" % code, event)
+
+## Presses or releases what has a name of its own: an action, a joypad's button, a touch.
+func press(name: String, event: InputEvent) -> void:
+	_note(name, event)
+	send(event)
+
+## Lets a joypad's axis stand at a value; at 0 it is released.
+func axis(name: String, event: InputEventJoypadMotion) -> void:
+	if event.axis_value == 0.0:
+		_pressed.erase(name)
+	else:
+		var centred: InputEventJoypadMotion = event.duplicate()
+		centred.axis_value = 0.0
+		_pressed[name] = centred
+	send(event)
+
+## Whether something is pressed, by the name under which it was.
+func is_pressed(name: String) -> bool:
+	return _pressed.has(name)
+
+## Releases what was pressed under a name; false where nothing was.
+func release(name: String) -> bool:
+	if not _pressed.has(name):
+		return false
+	var event: InputEvent = _pressed[name]
+	if event is InputEventMouseButton:
+		_button_mask &= ~(1 << (event.button_index - 1))
+	elif event is InputEventKey:
+		_modifiers.erase(event.keycode)
+	_pressed.erase(name)
+	send(event)
+	return true
+
+## Releases everything; gives the names.
+func release_all() -> Array:
+	var names := _pressed.keys()
+	for name: String in names:
+		release(name)
+	_due.clear()
+	return names
+
+## Releases names after so many frames of the game. Where its time stands still, that is in the steps to come, and this returns at once.
+func release_after(count: int, names: Array, command: Command) -> void:
+	if _session.time.is_held():
+		_due.append([count, names])
+		return
+	# The engine takes an event in at the start of the next frame, so these are whole ones. The release comes even where time is up.
+	await _session.frames(count, command)
+	for name: String in names:
+		release(name)
+
+## A frame of the game's has passed while its time is held.
+func frame_passed() -> void:
+	for due: Array in _due.duplicate():
+		due[0] -= 1
+		if due[0] <= 0:
+			_due.erase(due)
+			for name: String in due[1]:
+				release(name)
+
+## Gives an event to the engine; while the client has paused the game, with the next step.
+func send(event: InputEvent) -> void:
+	if _session.time.is_paused() and not at_once:
+		_waiting.append(event)
+	else:
+		_parse(event)
+
+## The game's time goes on: what has waited takes effect in this very frame.
+func flush() -> void:
+	if _waiting.is_empty():
+		return
+	for event in _waiting:
+		_parse(event)
+	_waiting.clear()
+	Input.flush_buffered_events()
+
+func _note(name: String, event: InputEvent) -> void:
+	if not event.is_pressed():
+		_pressed.erase(name)
+		return
+	var released: InputEvent = event.duplicate()
+	released.set("pressed", false)
+	_pressed[name] = released
+
+func _deliver(viewport: Viewport, event: InputEvent) -> void:
+	if viewport is Window:
+		send(event)
+	elif is_instance_valid(viewport) and viewport.is_inside_tree():
+		# A viewport that no window shows gets its events from the game; Input knows nothing of it.
+		viewport.push_input(event, true)
+
+## Buffered whatever the game has set, so that it takes effect at the start of a frame: "just pressed" is true for a whole one.
+func _parse(event: InputEvent) -> void:
+	var accumulating := Input.use_accumulated_input
+	Input.use_accumulated_input = true
+	Input.parse_input_event(event)
+	Input.use_accumulated_input = accumulating
+
+func _locate(event: InputEventMouse, viewport: Viewport, point: Vector2) -> void:
+	if viewport is Window:
+		event.window_id = viewport.get_window_id()
+		event.position = viewport.get_final_transform() * point
+	else:
+		event.position = point
+	event.global_position = event.position
+	event.button_mask = _button_mask
+	_modify(event)
+
+func _modify(event: InputEventWithModifiers) -> void:
+	for code: int in _modifiers:
+		event.set(MODIFIERS[code], true)
+
+func _has_real_pointer() -> bool:
+	return DisplayServer.get_name() != "headless" and Input.mouse_mode != Input.MOUSE_MODE_CAPTURED

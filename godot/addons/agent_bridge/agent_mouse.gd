@@ -1,0 +1,173 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
+extends RefCounted
+## What the mouse does: presses and clicks on what is named, as a player's hand does them, and its single movements.
+
+const Aim := preload("agent_aim.gd")
+const Answer := preload("agent_answer.gd")
+const Command := preload("agent_command.gd")
+const Keys := preload("agent_keys.gd")
+
+const BUTTONS := {"left": MOUSE_BUTTON_LEFT, "right": MOUSE_BUTTON_RIGHT, "middle": MOUSE_BUTTON_MIDDLE, "back": MOUSE_BUTTON_XBUTTON1,
+	"forward": MOUSE_BUTTON_XBUTTON2}
+const WHEELS := {"up": MOUSE_BUTTON_WHEEL_UP, "down": MOUSE_BUTTON_WHEEL_DOWN, "left": MOUSE_BUTTON_WHEEL_LEFT, "right": MOUSE_BUTTON_WHEEL_RIGHT}
+## A drag takes so many frames, where the command says nothing about it.
+const FRAMES_OF_DRAG := 10
+
+var _session: Node
+var _aim: Aim
+var _keys: Keys
+
+func _init(session: Node, keys: Keys) -> void:
+	_session = session
+	_aim = session.aim
+	_keys = keys
+
+func press_button(args: Dictionary, command: Command) -> Dictionary:
+	var node: Variant = _session.selector.one(args["path"])
+	if node is Dictionary:
+		return node
+	if not node is BaseButton:
+		return _session.reach.refusal(node, "not_a_control", "is no button", "click presses on anything that can be seen; type_text types into it")
+	if args.get("force", false):
+		return _force(node)
+	var spot: Variant = await _aim.reach(node, command)
+	if spot is Dictionary:
+		return spot
+	var path := String(node.get_path())
+	var count := [0]
+	var notice := func() -> void: count[0] += 1
+	node.button_down.connect(notice)
+	node.pressed.connect(notice)
+	await _session.devices.click(spot)
+	if not is_instance_valid(node):
+		return {"path": path}
+	node.button_down.disconnect(notice)
+	node.pressed.disconnect(notice)
+	if count[0] == 0:
+		# The pointer was over it, and yet something within it, or the game's _input, took the click.
+		return _session.reach.covered(node, node.get_viewport().gui_get_hovered_control() if node.is_inside_tree() else null)
+	return _state(node, path)
+
+func click(args: Dictionary, command: Command) -> Dictionary:
+	if not BUTTONS.has(args.get("button", "left")):
+		return _no_button(args)
+	var spot: Variant = await _aim.aim(args, command)
+	if spot is Dictionary:
+		return spot
+	var keys: Variant = _modifiers(args)
+	if keys is Dictionary:
+		return keys
+	_keys.press_all(keys)
+	await _session.devices.click(spot, BUTTONS[args.get("button", "left")], clampi(args.get("count", 1), 1, 3))
+	_keys.release_all(keys)
+	# Picking (Area2D and its kind) happens in the next tick of physics.
+	await _session.frames(1, command)
+	return _place(args, spot)
+
+func drag(args: Dictionary, command: Command) -> Dictionary:
+	if not BUTTONS.has(args.get("button", "left")):
+		return _no_button(args)
+	var keys: Variant = _modifiers(args)
+	if keys is Dictionary:
+		return keys
+	# The end comes first: what cannot be reached is refused before anything is pressed.
+	var end: Variant = await _aim.aim_at(args["to"], command)
+	if end is Dictionary:
+		return end
+	var start: Variant = await _aim.aim_at(args["from"], command)
+	if start is Dictionary:
+		return start
+	var index: int = BUTTONS[args.get("button", "left")]
+	_keys.press_all(keys)
+	_session.devices.button(index, true, start[0], start[1])
+	var count := maxi(args.get("frames", FRAMES_OF_DRAG), 1)
+	for i in count:
+		await _session.frames(1, command)
+		if command.done or not is_instance_valid(end[0]):
+			break
+		_session.devices.move(end[0], start[1].lerp(end[1], (i + 1.0) / count))
+	await _session.ticked
+	var viewport: Viewport = end[0] if is_instance_valid(end[0]) else _session.get_tree().root
+	var is_carrying := viewport.gui_is_dragging()
+	_session.devices.button(index, false, viewport, end[1])
+	_keys.release_all(keys)
+	await _session.frames(1, command)
+	var out := {"from": [start[1].x, start[1].y], "to": [end[1].x, end[1].y]}
+	if is_carrying and is_instance_valid(viewport):
+		out["dropped"] = viewport.gui_is_drag_successful()
+	return out
+
+func scroll(args: Dictionary, command: Command) -> Dictionary:
+	if not WHEELS.has(args["direction"]):
+		return Answer.fail("INVALID_ARGS", "there is no direction %s" % args["direction"], "one of %s" % ", ".join(WHEELS.keys()))
+	var spot: Variant = await _spot(args, command)
+	if spot is Dictionary:
+		return spot
+	var keys: Variant = _modifiers(args)
+	if keys is Dictionary:
+		return keys
+	_keys.press_all(keys)
+	for notch in maxi(args.get("notches", 1), 1):
+		_session.devices.wheel(WHEELS[args["direction"]], spot[0], spot[1], 1.0)
+		await _session.ticked
+		if command.done:
+			break
+	_keys.release_all(keys)
+	return _place(args, spot)
+
+func mouse_move(args: Dictionary, command: Command) -> Dictionary:
+	if not args.has("relative"):
+		var spot: Variant = await _aim.aim(args, command)
+		return spot if spot is Dictionary else _place(args, spot)
+	var relative: Variant = args["relative"]
+	if args.size() > 1 or not relative is Array or relative.size() != 2 or not relative.all(func(n: Variant) -> bool: return n is int or n is float):
+		return Answer.fail("INVALID_ARGS", "relative must be [dx, dy], and then names the whole movement", "{\"relative\":[40,0]}")
+	_session.devices.move_by(Vector2(relative[0], relative[1]))
+	return {"relative": relative}
+
+func mouse_down(args: Dictionary, command: Command) -> Dictionary:
+	return await _hold(args, true, command)
+
+func mouse_up(args: Dictionary, command: Command) -> Dictionary:
+	return await _hold(args, false, command)
+
+func _hold(args: Dictionary, down: bool, command: Command) -> Dictionary:
+	var spot: Variant = await _spot(args, command)
+	if spot is Dictionary:
+		return spot
+	_session.devices.button(BUTTONS[args.get("button", "left")], down, spot[0], spot[1])
+	return _place(args, spot)
+
+## Where the arguments point, or where the pointer is.
+func _spot(args: Dictionary, command: Command) -> Variant:
+	if not BUTTONS.has(args.get("button", "left")):
+		return _no_button(args)
+	if Aim.TARGET.keys().any(func(name: String) -> bool: return args.has(name)):
+		return await _aim.aim(args, command)
+	var root: Window = _session.get_tree().root
+	return [root, root.get_final_transform().affine_inverse() * _session.devices.pointer]
+
+func _no_button(args: Dictionary) -> Dictionary:
+	return Answer.fail("INVALID_ARGS", "there is no mouse button %s" % args["button"], "one of %s" % ", ".join(BUTTONS.keys()))
+
+## The keys that are held meanwhile, or the failure.
+func _modifiers(args: Dictionary) -> Variant:
+	return _keys.codes(args["modifiers"]) if args.has("modifiers") else []
+
+func _place(args: Dictionary, spot: Array) -> Dictionary:
+	var out := {"position": [spot[1].x, spot[1].y]}
+	if args.has("path"):
+		out["path"] = args["path"]
+	return out
+
+## Without a hand: works on what is disabled, hidden or covered as well.
+func _force(button: BaseButton) -> Dictionary:
+	var path := String(button.get_path())
+	var stays := button.button_group != null and button.button_pressed and not button.button_group.allow_unpress
+	if button.toggle_mode and not stays:
+		button.button_pressed = not button.button_pressed
+	button.pressed.emit()
+	return _state(button, path) if is_instance_valid(button) else {"path": path}
+
+func _state(button: BaseButton, path: String) -> Dictionary:
+	return {"path": path, "pressed": button.button_pressed} if button.toggle_mode else {"path": path}

@@ -1,0 +1,52 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
+extends RefCounted
+## What keeps a player from a node: it is disabled, hidden, paused, behind a dialog, out of sight or covered.
+
+const Answer := preload("agent_answer.gd")
+const Place := preload("agent_place.gd")
+
+var _session: Node
+
+func _init(session: Node) -> void:
+	_session = session
+
+## Null where a control can be used; else the failure: it is disabled, hidden, paused or behind a modal window.
+func problem(control: Control) -> Variant:
+	if control is BaseButton and control.disabled:
+		return refusal(control, "disabled", "is disabled", "wait_for its state enabled, or see list_actions for what can be done now")
+	if not _session.selector.is_visible(control):
+		return refusal(control, "hidden", "is hidden, or in something hidden", "wait_for its state visible, or open what it is in")
+	if not control.can_process():
+		return refusal(control, "paused", "is paused or disabled (process_mode)", "resume, or step; or do what makes the game enable it")
+	var modal: Variant = modal_over(control)
+	return null if modal == null else covered(control, modal)
+
+## The open window that keeps input from a node's own window; null where there is none.
+func modal_over(node: Node) -> Variant:
+	var own := node.get_window()
+	var root: Window = _session.get_tree().root
+	for window: Window in root.find_children("*", "Window", true, false):
+		if window.visible and window.exclusive and window.transient and window != own and not window.is_ancestor_of(node):
+			if window.get_parent().get_viewport() == own or own == root:
+				return window
+	return null
+
+## The failure for a node that a player cannot use. `reason` is one of the README's; `text` follows the node's path.
+func refusal(node: Node, reason: String, text: String, hint: String) -> Dictionary:
+	return Answer.fail("NOT_ACTIONABLE", "%s %s" % [node.get_path(), text], hint, {"reason": reason})
+
+## The failure for a node with something over it; `by` is null where that has no path.
+func covered(node: Node, by: Node) -> Dictionary:
+	var failure := refusal(node, "covered_by", "is covered by %s" % (by.get_path() if by != null else &"something without a path"),
+		"close or move what covers it" if by != null else "its mouse_filter may be IGNORE; then no player can press it")
+	failure["details"]["covered_by"] = String(by.get_path()) if by != null else null
+	return failure
+
+## What takes input at a point of a viewport: an embedded window, or the control under the pointer.
+func cover_at(top: Viewport, point: Vector2, hovered: Control) -> Node:
+	var windows := top.get_embedded_subwindows()
+	windows.reverse()
+	for window in windows:
+		if Rect2(window.position, window.size).has_point(point):
+			return window
+	return hovered if hovered != null else top.gui_get_hovered_control()
