@@ -1,7 +1,9 @@
 //! `godot-bridge` on a real Godot (which `scripts/install-godot` installs; PIPEWRIGHT_GODOT names it).
 
+mod devices;
 mod ends;
 mod facts;
+mod lockstep;
 mod plays;
 mod presses;
 mod projects;

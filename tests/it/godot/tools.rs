@@ -87,7 +87,7 @@ fn a_call_without_a_required_argument_is_refused_and_one_with_the_required_alone
         let schema: Value = serde_json::from_str(tool.input_schema).unwrap();
         let required = names(&schema["required"]);
         let argument = |name: &str| match &schema["properties"][name]["type"] {
-            kind if kind == "integer" => json!(1),
+            kind if kind == "integer" || kind == "number" => json!(1),
             _ => json!("/root"),
         };
         for missing in &required {
