@@ -31,6 +31,7 @@ pub const ADDON: &[Asset] = assets!(
     "agent_keys.gd",
     "agent_lines.gd",
     "agent_look.gd",
+    "agent_options.gd",
     "agent_owner.gd",
     "agent_place.gd",
     "agent_press.gd",

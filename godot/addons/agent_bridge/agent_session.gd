@@ -12,6 +12,7 @@ const Events := preload("agent_events.gd")
 const Files := preload("agent_files.gd")
 const Folder := preload("agent_folder.gd")
 const Hook := preload("agent_hook.gd")
+const Options := preload("agent_options.gd")
 const Owner := preload("agent_owner.gd")
 const Selector := preload("agent_selector.gd")
 const Socket := preload("agent_socket.gd")
@@ -31,6 +32,8 @@ const FRAMES_WITHOUT_SCENE := 60
 ## Once a frame, after every other node's _process: what commands wait for.
 signal ticked
 
+## Set by the autoload before it adds this node.
+var options: Options
 var transport: RefCounted
 var folder := Folder.new()
 var events := Events.new()
@@ -81,16 +84,10 @@ func frames(count: int, command: Command) -> void:
 		await ticked
 
 func _open() -> bool:
-	var dir := ""
-	var address := ""
-	for argument in OS.get_cmdline_user_args():
-		if argument.begins_with("--agent-dir="):
-			dir = argument.trim_prefix("--agent-dir=")
-		elif argument.begins_with("--agent-connect="):
-			address = argument.trim_prefix("--agent-connect=")
-		elif argument.begins_with("--agent-owner="):
-			_owner = Owner.new(int(argument.trim_prefix("--agent-owner=")))
-	if (dir != "" or address == "") and not folder.open(dir):
+	if options.owner > 0:
+		_owner = Owner.new(options.owner)
+	var address := options.address
+	if (options.folder != "" or address == "") and not folder.open(options.folder):
 		return false
 	if address == "":
 		transport = Files.new(folder.path)
