@@ -41,7 +41,7 @@ _godot__bridge() {
 
     case "${cmd}" in
         godot__bridge)
-            opts="-v -h -V --launch --attach --godot --window --transport --start-timeout --timeout --verbose --events --max-line --max-depth --help --version install tree help"
+            opts="-v -h -V --launch --attach --godot --window --lockstep --seed --allow-edit --output --movie --transport --start-timeout --timeout --verbose --events --max-line --max-depth --help --version install tree help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -56,6 +56,18 @@ _godot__bridge() {
                     return 0
                     ;;
                 --godot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --movie)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -161,7 +173,7 @@ _godot__bridge() {
             return 0
             ;;
         godot__subcmd__bridge__subcmd__tree)
-            opts="-v -h --launch --attach --godot --window --transport --start-timeout --timeout --verbose --root --depth --max-line --max-depth --help"
+            opts="-v -h --launch --attach --godot --window --lockstep --seed --allow-edit --output --movie --transport --start-timeout --timeout --verbose --root --depth --max-line --max-depth --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -176,6 +188,18 @@ _godot__bridge() {
                     return 0
                     ;;
                 --godot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --movie)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

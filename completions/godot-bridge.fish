@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_godot_bridge_global_optspecs
-    string join \n launch= attach= godot= window transport= start-timeout= timeout= v/verbose events= max-line= max-depth= h/help V/version
+    string join \n launch= attach= godot= window lockstep seed= allow-edit output= movie= transport= start-timeout= timeout= v/verbose events= max-line= max-depth= h/help V/version
 end
 
 function __fish_godot_bridge_needs_command
@@ -27,6 +27,9 @@ end
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l launch -d 'Start this project (a folder with a project.godot)' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l attach -d 'Join a game that runs, by its session\'s folder, and leave it running at the end' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l godot -d 'The engine [default: godot or godot4 on PATH]' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l seed -d 'Seed the global random numbers before the game\'s nodes are made [default with --lockstep: 0]' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l output -d 'The folder for screenshots and other files that the game writes for a command; made where it is missing' -r -F
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l movie -d 'Record the window as a video, with all frames of the same length: FILE ends in .avi, .ogv or .png (a picture a frame)' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
 tcp\t'A port of this machine that only who knows the session\'s token may use'
 unix\t'A Unix socket in a private folder'"
@@ -36,6 +39,8 @@ complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l events -d 'Al
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l window -d 'Show the game in a window; else it runs headless'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l lockstep -d 'Freeze the game from its first frame on: it has frames, all of the same length, only while a command needs them'
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l allow-edit -d 'Permit the commands that change properties, call methods and run code'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s v -l verbose -d 'Show what the engine prints'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -s V -l version -d 'Print version'
@@ -47,6 +52,9 @@ complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand install" -s h 
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l launch -d 'Start this project (a folder with a project.godot)' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l attach -d 'Join a game that runs, by its session\'s folder, and leave it running at the end' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l godot -d 'The engine [default: godot or godot4 on PATH]' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l seed -d 'Seed the global random numbers before the game\'s nodes are made [default with --lockstep: 0]' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l output -d 'The folder for screenshots and other files that the game writes for a command; made where it is missing' -r -F
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l movie -d 'Record the window as a video, with all frames of the same length: FILE ends in .avi, .ogv or .png (a picture a frame)' -r -F
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l transport -d 'How the game is spoken with: over files, or a socket that it dials' -r -f -a "file\t'cmd.jsonl and resp.jsonl in a private folder'
 tcp\t'A port of this machine that only who knows the session\'s token may use'
 unix\t'A Unix socket in a private folder'"
@@ -57,6 +65,8 @@ complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l depth
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l window -d 'Show the game in a window; else it runs headless'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l lockstep -d 'Freeze the game from its first frame on: it has frames, all of the same length, only while a command needs them'
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l allow-edit -d 'Permit the commands that change properties, call methods and run code'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -s v -l verbose -d 'Show what the engine prints'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand help; and not __fish_seen_subcommand_from install tree help" -f -a "install" -d 'Put the addon into a project, and its autoload into project.godot; shows what changed'

@@ -34,6 +34,7 @@ pub const ADDON: &[Asset] = assets!(
     "agent_lines.gd",
     "agent_look.gd",
     "agent_mouse.gd",
+    "agent_options.gd",
     "agent_owner.gd",
     "agent_place.gd",
     "agent_reach.gd",

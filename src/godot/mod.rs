@@ -12,7 +12,7 @@ mod wire;
 pub use addon::ADDON;
 pub use answer::{Gone, answer, kind_of};
 pub use engine::{Engine, Printed};
-pub use project::{AUTOLOAD, Change, has_autoload, install, remove};
+pub use project::{AUTOLOAD, Change, TICKS_PER_SECOND, has_autoload, install, remove, ticks_per_second};
 pub use tools::{declared_tools, tools};
 pub use view::tree;
 pub use wire::{Message, Response, command};

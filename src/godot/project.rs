@@ -21,16 +21,31 @@ pub fn has_autoload(project: &str) -> bool {
 
 /// The line that starts the bridge, whatever script of that name it starts, and where it begins.
 fn find(project: &str) -> Option<(usize, &str)> {
+    find_setting(project, SECTION, AUTOLOAD.0)
+}
+
+/// The line of a section (`[autoload]`) that sets `key`, and where it begins.
+fn find_setting<'a>(project: &'a str, section: &str, key: &str) -> Option<(usize, &'a str)> {
     let (mut in_section, mut next) = (false, 0);
     project.split_inclusive('\n').find_map(|line| {
         let at = next;
         next += line.len();
         if line.starts_with('[') {
-            in_section = line.trim_end() == SECTION;
+            in_section = line.trim_end() == section;
         }
-        let value = line.strip_prefix(AUTOLOAD.0).and_then(|rest| rest.trim_start().strip_prefix('='));
+        let value = line.strip_prefix(key).and_then(|rest| rest.trim_start().strip_prefix('='));
         (in_section && value.is_some()).then(|| (at, line.trim_end_matches(['\r', '\n'])))
     })
+}
+
+/// How many ticks of physics a project has in a second that says nothing about it.
+pub const TICKS_PER_SECOND: u32 = 60;
+
+/// How many ticks of physics the project has in a second.
+pub fn ticks_per_second(project: &str) -> u32 {
+    let line = find_setting(project, "[physics]", "common/physics_ticks_per_second");
+    let value = line.and_then(|(_, line)| line.split_once('=')?.1.trim().parse().ok());
+    value.filter(|ticks| *ticks > 0).unwrap_or(TICKS_PER_SECOND)
 }
 
 /// The project with the autoload, first of all of them, so that it is there before what it looks at; `None` where it is
@@ -171,5 +186,14 @@ mod tests {
         assert_eq!(change.text, "[autoload]\nAgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\n");
         assert_eq!(change.diff.len(), 2);
         assert!(!has_autoload("[other]\nAgentBridge=1\n"));
+    }
+
+    #[test]
+    fn the_ticks_of_physics_are_the_projects() {
+        let line = "common/physics_ticks_per_second";
+        assert_eq!(ticks_per_second(&format!("{PLAIN}\n[physics]\n\n{line}=120\n")), 120);
+        for nothing in [PLAIN.to_owned(), format!("{line}=120\n"), format!("[physics]\n{line}=0\n")] {
+            assert_eq!(ticks_per_second(&nothing), TICKS_PER_SECOND, "{nothing}");
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! A game for the tests of `godot-bridge`: the addon's side of the protocol (`godot/addons/agent_bridge/README.md`), with
 //! faults that a real engine can't be made to show.
 //!
-//!     stand-in-game FAULT -- --agent-mode --agent-dir=DIR [--agent-connect=ADDRESS] [--agent-owner=PID]
+//!     AGENT_BRIDGE_MODE=1 AGENT_BRIDGE_DIR=DIR [AGENT_BRIDGE_CONNECT=ADDRESS] stand-in-game [ARGUMENTS] FAULT
+//!
+//! Other variables for the addon, and arguments, it gives back where it is asked for them (`started_with`).
 //!
 //! FAULT is how it greets, writes and ends (see [`greet`] and its neighbours; `echo` has none). What goes wrong in a command is
 //! asked for by that command (see [`carry_out`]); any other is answered with its own name and arguments. It takes no
@@ -45,15 +47,13 @@ struct Game {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let fault = arguments[0].clone();
-    let option = |name: &str| arguments.iter().find_map(|argument| argument.strip_prefix(name)).map(str::to_owned);
-    assert!(arguments.iter().any(|argument| argument == "--agent-mode"), "not in agent mode: {arguments:?}");
-    let folder = PathBuf::from(option("--agent-dir=").unwrap());
+    let fault = std::env::args().last().unwrap();
+    assert_eq!(option("MODE").as_deref(), Some("1"), "not in agent mode");
+    let folder = PathBuf::from(option("DIR").unwrap());
     fs::create_dir_all(&folder).unwrap();
     println!("AgentBridge: session {}", folder.display());
     let grandchild = before_it_speaks(&fault);
-    let wire = match option("--agent-connect=") {
+    let wire = match option("CONNECT") {
         Some(address) => {
             let token = fs::read_to_string(folder.join("token")).unwrap();
             if fault == "wrong-token" {
@@ -74,6 +74,11 @@ fn main() {
             Err(error) => game.say(&json!({"ok":false,"id":null,"error":error.to_string(),"code":"BAD_JSON"})),
         }
     }
+}
+
+/// What an environment variable for the addon says; none where it is empty.
+fn option(name: &str) -> Option<String> {
+    std::env::var(format!("AGENT_BRIDGE_{name}")).ok().filter(|value| !value.is_empty())
 }
 
 /// What happens before a word is said. Gives the process that was left behind, if any.
@@ -221,6 +226,11 @@ impl Game {
             "processes" => {
                 let grandchild = self.grandchild;
                 self.done(asked, &json!({"game":std::process::id(),"grandchild":grandchild}));
+            }
+            "started_with" => {
+                let arguments: Vec<String> = std::env::args().skip(1).collect();
+                let names = ["OWNER", "LOCKSTEP", "SEED", "ALLOW_EDIT", "OUTPUT"];
+                self.done(asked, &json!({"arguments":arguments,"variables":names.map(option)}));
             }
             "list_actions" if self.fault == "declares" => {
                 let commands = json!({"swap":{"about":"Swaps two","args":{"from":"int","to":"int?"}}});

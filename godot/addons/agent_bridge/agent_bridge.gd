@@ -1,22 +1,37 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
 extends Node
-## The AgentBridge autoload: lets a program see and play this game, when it was started with `--agent-mode` behind `--`.
+## The AgentBridge autoload: lets a program see and play this game, when it was started with `--agent-mode` behind `--`, or with the
+## environment variable `AGENT_BRIDGE_MODE=1`.
 ##
-## All that is here is the decision whether to do anything. What is done is in agent_session.gd, which is not even loaded without that flag, so
+## All that is here is the decision whether to do anything. What is done is in agent_session.gd, which is not even loaded without that, so
 ## that a game played by people has a node that does nothing. README.md beside this file is the protocol.
 ##
 ## The first line of each script is for projects that make errors of these warnings: values of commands have no type that is known before.
 
 const RELEASE_SETTING := "agent_bridge/allow_in_release"
 
-func _enter_tree() -> void:
-	# In _enter_tree, not _ready: the main scene's nodes enter the tree before any autoload is ready, and they are to find everything in place.
-	if get_child_count(true) > 0 or not OS.get_cmdline_user_args().has("--agent-mode"):
+var _is_agent_mode := OS.get_cmdline_user_args().has("--agent-mode") or OS.get_environment("AGENT_BRIDGE_MODE") == "1"
+var _options: RefCounted = null
+
+func _init() -> void:
+	if not _is_agent_mode:
 		return
 	if not OS.is_debug_build() and not ProjectSettings.get_setting(RELEASE_SETTING, false):
+		_is_agent_mode = false
 		push_error("AgentBridge: a release build takes no commands; the project setting %s permits it" % RELEASE_SETTING)
 		return
-	var script: GDScript = load(get_script().resource_path.get_base_dir().path_join("agent_session.gd"))
+	var script := _script("agent_options.gd")
+	if _is_whole(script, {}):
+		_options = script.new()
+		if _options.seed != null:
+			# Here, not in _enter_tree: all nodes of the autoloads and of the main scene are made before any of them enters the tree.
+			seed(_options.seed)
+
+func _enter_tree() -> void:
+	# In _enter_tree, not _ready: the main scene's nodes enter the tree before any autoload is ready, and they are to find everything in place.
+	if not _is_agent_mode or get_child_count(true) > 0:
+		return
+	var script := _script("agent_session.gd")
 	if not _is_whole(script, {}):
 		# The engine would go on for ever with half of it, and nobody would ever be answered.
 		push_error("AgentBridge: its scripts can't be loaded")
@@ -24,8 +39,12 @@ func _enter_tree() -> void:
 		return
 	var session: Node = script.new()
 	session.name = "Session"
+	session.options = _options
 	# Internal, so that get_children() doesn't give it to the game.
 	add_child(session, false, INTERNAL_MODE_FRONT)
+
+func _script(file: String) -> GDScript:
+	return load(get_script().resource_path.get_base_dir().path_join(file))
 
 ## Whether a script and all that it refers to could be compiled: load() gives what it has even where a part of it is broken.
 func _is_whole(script: GDScript, seen: Dictionary) -> bool:

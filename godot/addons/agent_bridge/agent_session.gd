@@ -14,6 +14,7 @@ const Events := preload("agent_events.gd")
 const Files := preload("agent_files.gd")
 const Folder := preload("agent_folder.gd")
 const Hook := preload("agent_hook.gd")
+const Options := preload("agent_options.gd")
 const Owner := preload("agent_owner.gd")
 const Pause := preload("agent_time.gd")
 const Reach := preload("agent_reach.gd")
@@ -40,6 +41,8 @@ const FRAMES_WITHOUT_SCENE := 60
 ## Once a frame, after every other node's _process: what commands wait for.
 signal ticked
 
+## Set by the autoload before it adds this node.
+var options: Options
 var transport: RefCounted
 var folder := Folder.new()
 var events := Events.new()
@@ -53,8 +56,6 @@ var aim: Aim
 var wait: Wait
 var commands: Commands
 var sleep := Sleep.new()
-## Frames pass only while a command needs them.
-var lockstep := OS.get_environment("AGENT_BRIDGE_LOCKSTEP") == "1"
 ## Set by hello: events come in lines of their own.
 var stream := false
 
@@ -102,16 +103,10 @@ func frames(count: int, command: Command) -> void:
 		await ticked
 
 func _open() -> bool:
-	var dir := ""
-	var address := ""
-	for argument in OS.get_cmdline_user_args():
-		if argument.begins_with("--agent-dir="):
-			dir = argument.trim_prefix("--agent-dir=")
-		elif argument.begins_with("--agent-connect="):
-			address = argument.trim_prefix("--agent-connect=")
-		elif argument.begins_with("--agent-owner="):
-			_owner = Owner.new(int(argument.trim_prefix("--agent-owner=")))
-	if (dir != "" or address == "") and not folder.open(dir):
+	if options.owner > 0:
+		_owner = Owner.new(options.owner)
+	var address := options.address
+	if (options.folder != "" or address == "") and not folder.open(options.folder):
 		return false
 	if address == "":
 		transport = Files.new(folder.path)
@@ -151,7 +146,7 @@ func _process(_delta: float) -> void:
 		_queue.append_array(lines)
 		sleep.hurry()
 	sleep.tick()
-	if lockstep:
+	if options.lockstep:
 		devices.frame_passed()
 	# Also for what has run out of time, and must still let go of a key.
 	ticked.emit()
@@ -159,7 +154,7 @@ func _process(_delta: float) -> void:
 		_answer(_running, _timed_out(_running))
 	if _ready_to_talk:
 		_work()
-		if lockstep:
+		if options.lockstep:
 			_wait_for_commands()
 	if stream and _running == null and not events.is_empty():
 		transport.write("{\"events\":[%s],\"frame\":%d}" % [",".join(events.take()), Engine.get_process_frames()])

@@ -33,7 +33,7 @@ func is_paused() -> bool:
 
 ## Whether the game's time passes only in steps.
 func is_held() -> bool:
-	return _paused or _session.lockstep
+	return _paused or _session.options.lockstep
 
 func pause(_args: Dictionary) -> Dictionary:
 	var tree: SceneTree = _session.get_tree()
@@ -87,7 +87,7 @@ func abandon() -> void:
 
 ## Lets frames pass, one after another, until `after_frame` gives true.
 func _pass_frames(count: int, after_frame: Callable, command: Command) -> void:
-	if _session.lockstep:
+	if _session.options.lockstep:
 		for i in count:
 			await _session.ticked
 			if command.done or await after_frame.call():

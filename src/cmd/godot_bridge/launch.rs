@@ -1,6 +1,8 @@
 //! How a game is reached: started with the engine, started as a program, or joined where it runs.
 
 use super::project;
+use super::start::StartOptions;
+use crate::godot::{TICKS_PER_SECOND, ticks_per_second};
 use crate::io::between::{Program, Way};
 use crate::io::child::Surroundings;
 use crate::io::link::{self, Address};
@@ -34,9 +36,8 @@ pub struct EngineOptions {
     /// The engine [default: godot or godot4 on PATH]
     #[arg(long, value_name = "BIN", env = "PIPEWRIGHT_GODOT")]
     pub godot: Option<OsString>,
-    /// Show the game in a window; else it runs headless
-    #[arg(long)]
-    pub window: bool,
+    #[command(flatten)]
+    pub start: StartOptions,
     /// How the game is spoken with: over files, or a socket that it dials
     #[arg(long, value_name = "HOW", default_value = "file")]
     pub transport: Transport,
@@ -93,27 +94,34 @@ pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> 
     match (&options.launch, &options.attach, program.is_empty()) {
         (Some(_), _, false) | (_, Some(_), false) => usage("name one game: --launch, --attach, or a program after --"),
         (None, None, true) => usage("which game? --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)"),
-        (_, Some(_), _) if options.engine.window => usage("--window is for a game that is started, not for --attach"),
         (_, Some(_), _) if options.engine.transport != Transport::File => usage(
             "--transport is for a game that is started; one that is attached to is spoken with over its session's files",
         ),
-        (_, Some(folder), _) => attach(folder),
+        (_, Some(folder), _) => match options.engine.start.first_given() {
+            Some(name) => usage(&format!("{name} is for a game that is started, not for --attach")),
+            None => attach(folder),
+        },
         (Some(folder), _, _) => launch(folder, &options.engine, report),
-        (None, None, false) => start(program, options.engine.transport),
+        (None, None, false) => start_program(program, &options.engine),
     }
 }
 
 /// Starts a project with the engine.
 fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Reached, Failure> {
-    let folder = project::open_to_play(project)?;
+    let (folder, text) = project::open_to_play(project)?;
+    let start = &options.start;
+    if start.movie.is_some() && !start.window {
+        return Err(Failure::new(Status::Usage, "--movie needs --window: a game without one draws nothing"));
+    }
     let godot = engine(options.godot.as_deref())?;
     if project::needs_import(&folder) {
         project::import(&godot, &folder, report)?;
     }
     let mut command = vec![godot];
-    command.extend((!options.window).then(|| "--headless".into()));
+    command.extend((!start.window).then(|| "--headless".into()));
     command.extend(["--path".into(), folder.into_os_string()]);
-    start(command, options.transport)
+    command.extend(start.engine_arguments(ticks_per_second(&text))?);
+    connect(command, options)
 }
 
 /// The engine: the one named, else the first on PATH.
@@ -133,40 +141,37 @@ fn engine(named: Option<&OsStr>) -> Result<OsString, Failure> {
     })
 }
 
-fn start(mut command: Vec<OsString>, transport: Transport) -> Result<Reached, Failure> {
+/// Starts a program as the game. The engine takes its own arguments first.
+fn start_program(mut program: Vec<OsString>, options: &EngineOptions) -> Result<Reached, Failure> {
+    program.splice(1..1, options.start.engine_arguments(TICKS_PER_SECOND)?);
+    connect(program, options)
+}
+
+/// The game that `command` starts, with a session of its own.
+fn connect(command: Vec<OsString>, options: &EngineOptions) -> Result<Reached, Failure> {
     let session = Session::begin("godot").map_err(failed("cannot make a folder for the session"))?;
     let folder = session.folder();
-    if !command.iter().any(|word| word == "--") {
-        command.push("--".into());
-    }
-    command.push("--agent-mode".into());
-    command.push(option("--agent-dir=", folder.as_os_str()));
-    command.push(format!("--agent-owner={}", std::process::id()).into());
-    let link = match transport {
+    let mut connect_to = String::new();
+    let link = match options.transport {
         // The child's end is learned from itself.
         Transport::File => link::files(folder, COMMANDS, RESPONSES, || true).map_err(failed(folder.display()))?,
         Transport::Tcp | Transport::Unix => {
             let token = token().and_then(|token| write_private(&folder.join("token"), &token).map(|()| token));
             let token = token.map_err(failed("cannot make a token"))?;
             let path = folder.join("socket");
-            let address = if transport == Transport::Unix { Address::Path(&path) } else { Address::Port };
+            let address = if options.transport == Transport::Unix { Address::Path(&path) } else { Address::Port };
             let (link, dialled) = link::listen(address, &token).map_err(failed("cannot listen for the game"))?;
-            command.push(format!("--agent-connect={dialled}").into());
+            connect_to = dialled.to_string();
             link
         }
     };
-    let program = Program { command, around: Surroundings::default() };
+    let set = options.start.variables(folder, &connect_to)?;
+    let program = Program { command, around: Surroundings { set, ..Surroundings::default() } };
     Ok(Reached { way: Way::Link(link, Some(program)), first: 1, kept: Kept::Session(session) })
 }
 
 const COMMANDS: &str = "cmd.jsonl";
 const RESPONSES: &str = "resp.jsonl";
-
-fn option(name: &str, value: &OsStr) -> OsString {
-    let mut option = OsString::from(name);
-    option.push(value);
-    option
-}
 
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     private::file().write(true).create_new(true).open(path)?.write_all(text.as_bytes())

@@ -4,6 +4,7 @@ mod bridge;
 mod game;
 mod launch;
 mod project;
+mod start;
 mod tree;
 
 use super::options::LimitOptions;

@@ -33,11 +33,11 @@ pub fn open(path: &Path) -> Result<(PathBuf, String), Failure> {
 ///
 /// # Errors
 /// [`Status::Usage`] where it doesn't start the bridge.
-pub fn open_to_play(path: &Path) -> Result<PathBuf, Failure> {
+pub fn open_to_play(path: &Path) -> Result<(PathBuf, String), Failure> {
     let (folder, text) = open(path)?;
     let script = AUTOLOAD.1.trim_start_matches("res://");
     if has_autoload(&text) && folder.join(script).exists() {
-        return Ok(folder);
+        return Ok((folder, text));
     }
     let name = folder.display();
     Err(usage(format_args!("{name} has no AgentBridge: put it in with godot-bridge install {name}")))

@@ -1,7 +1,9 @@
 //! Lockstep: a game that has frames only while a command needs them, and is the same each time.
 
 use super::{Game, bridge, small_game};
+use crate::process::{binary, command, pipe, text};
 use serde_json::{Value, json};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A hundred balls in a box, pushed by chance and by a player; timers and tweens; and a count of what passed.
@@ -96,7 +98,8 @@ fn the_same_commands_give_the_same_minute_twice_and_quicker_than_it_lasts() {
     assert!(took < Duration::from_secs(60), "{took:?}");
     let last: Value = serde_json::from_str(&first[first.len() - 2]).unwrap();
     assert!(last["data"]["bounces"].as_u64().unwrap() > 100 && last["data"]["rings"].as_u64().unwrap() > 80, "{last}");
-    assert!((last["data"]["seconds"].as_f64().unwrap() - 60.0).abs() < 2.0, "{last}");
+    // The clicks take some frames, too.
+    assert!((60.0..63.0).contains(&last["data"]["seconds"].as_f64().unwrap()), "{last}");
     let other = minute(&["--seed", "7"]);
     assert_ne!(first.last(), other.last(), "another seed, another game");
 }
@@ -149,25 +152,14 @@ fn a_recorded_game_is_replayed_frame_by_frame() {
     ];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let log = folder.path().join("session.jsonl");
-    let mut record = crate::process::command("jsonl-record");
-    record
-        .arg(&log)
-        .arg("--")
-        .arg(crate::process::binary("godot-bridge"))
-        .arg("--lockstep")
-        .arg("--launch")
-        .arg(folder.path());
-    let recorded = crate::process::pipe(&mut record, lines.as_bytes());
-    assert_eq!(recorded.status.code(), Some(0), "{recorded:?}");
-    // Also the numbers of frames: nothing is ignored.
-    let mut replay = crate::process::command("jsonl-replay");
-    replay
-        .arg(&log)
-        .arg("--")
-        .arg(crate::process::binary("godot-bridge"))
-        .arg("--lockstep")
-        .arg("--launch")
-        .arg(folder.path());
-    let replayed = crate::process::pipe(&mut replay, b"");
-    assert_eq!(replayed.status.code(), Some(0), "{replayed:?}");
+    let bridge = |wrapper: &mut Command| {
+        wrapper.arg(&log).arg("--").arg(binary("godot-bridge")).arg("--lockstep").arg("--launch").arg(folder.path());
+        pipe(wrapper, lines.as_bytes())
+    };
+    let recorded = bridge(command("jsonl-record").args(["--child", "world"]));
+    assert!(recorded.status.success(), "{}", text(&recorded.stderr));
+    // The numbers of frames are the same, too: nothing is ignored.
+    let replayed = bridge(command("replay").args(["--as", "agent"]));
+    let said = text(&replayed.stderr);
+    assert!(replayed.status.success() && said.contains(" 0 different"), "{said}");
 }

@@ -8,6 +8,7 @@ mod plays;
 mod presses;
 mod projects;
 mod sees;
+mod starts;
 mod tools;
 mod waits;
 

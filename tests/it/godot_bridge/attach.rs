@@ -17,7 +17,7 @@ impl Started {
     fn start(fault: &str) -> Started {
         let folder = tempfile::tempdir().unwrap();
         let mut game = Command::new(example("stand-in-game"));
-        game.args([fault, "--", "--agent-mode"]).arg(format!("--agent-dir={}", folder.path().display()));
+        game.arg(fault).env("AGENT_BRIDGE_MODE", "1").env("AGENT_BRIDGE_DIR", folder.path());
         let game = game.stdout(Stdio::null()).spawn().unwrap();
         let json = folder.path().join("game.json");
         eventually("the game has begun", || std::fs::read(&json).is_ok_and(|text| text.ends_with(b"}")));

@@ -1,6 +1,6 @@
 //! Ways to end: whichever it is, the game ends with the bridge, with all that it has started.
 
-use super::{Bridge, assert_nothing_is_left, bridge, is_known_to_anybody, lines, play};
+use super::{Bridge, assert_nothing_is_left, bridge, has_a_process, lines, play};
 use crate::process::{eventually, is_running, text};
 use nix::sys::signal::Signal;
 use std::fs::OpenOptions;
@@ -42,7 +42,7 @@ fn a_signal_ends_it_while_the_game_hangs_or_never_greets() {
         let mut bridge = Bridge::start(fault, options);
         bridge.talk.say(r#"{"cmd":"x"}"#);
         // The game is there, and signals are listened for.
-        eventually("the game has started", || is_known_to_anybody(bridge.home.path()));
+        eventually("the game has started", || has_a_process(bridge.home.path()));
         bridge.talk.hear_nothing_for(100);
         bridge.talk.signal(Signal::SIGTERM);
         let ended = bridge.end();

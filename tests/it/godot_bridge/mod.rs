@@ -8,6 +8,7 @@ mod events;
 mod faults;
 mod flow;
 mod project;
+mod starts;
 
 use crate::process::{Ended, Talk, command, eventually, example, text};
 use crate::schemas::hold_all;
@@ -79,16 +80,15 @@ fn play(fault: &str, options: &[&str], lines: &[&str]) -> Output {
 fn assert_nothing_is_left(home: &Path) {
     let sessions = std::fs::read_dir(home.join("pipewright")).map(|entries| entries.count()).unwrap_or_default();
     assert_eq!(sessions, 0, "a session's folder was left");
-    eventually("the game has ended", || !is_known_to_anybody(home));
+    eventually("the game has ended", || !has_a_process(home));
 }
 
-/// Whether a process names this folder among its arguments.
-fn is_known_to_anybody(folder: &Path) -> bool {
-    let folder = folder.to_str().unwrap();
-    std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .any(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|words| text(&words).contains(folder)))
+/// Whether a process has a session in this folder, by its environment.
+fn has_a_process(folder: &Path) -> bool {
+    let session = format!("AGENT_BRIDGE_DIR={}", folder.display());
+    let knows = |variables: Vec<u8>| text(&variables).contains(&session);
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.any(|process| std::fs::read(process.path().join("environ")).is_ok_and(knows))
 }
 
 fn lines(output: &Output) -> Vec<String> {
