@@ -36,24 +36,26 @@ func move(viewport: Viewport, point: Vector2) -> void:
 	event.relative = event.position - pointer
 	event.screen_relative = event.relative
 	pointer = event.position
-	if _has_real_pointer() and viewport is Window:
-		# Input says where it is, but get_global_mouse_position asks the system.
-		DisplayServer.warp_mouse(Vector2i(event.position))
+	if viewport is Window and _has_real_pointer() and _warp(viewport.get_window_id(), Vector2i(event.position)):
+		# The system's own event has the distance.
+		event.relative = Vector2.ZERO
+		event.screen_relative = Vector2.ZERO
 	# Also while the game is paused: what is under the pointer must be known.
 	if viewport is Window:
 		_parse(event)
 	else:
 		_deliver(viewport, event)
 
-## Moves the mouse by so many pixels, as a game that captures the pointer reads it.
+## Moves the mouse by so many pixels.
 func move_by(relative: Vector2) -> void:
-	var event := InputEventMouseMotion.new()
 	var root: Window = _session.get_tree().root
-	_locate(event, root, root.get_final_transform().affine_inverse() * pointer)
+	var to_canvas := root.get_final_transform().affine_inverse()
 	if Input.mouse_mode != Input.MOUSE_MODE_CAPTURED:
-		event.position += relative
-		event.global_position = event.position
-		pointer = event.position
+		move(root, to_canvas * (pointer + relative))
+		return
+	# A captured pointer stays where it is.
+	var event := InputEventMouseMotion.new()
+	_locate(event, root, to_canvas * pointer)
 	event.relative = relative
 	event.screen_relative = relative
 	send(event)
@@ -215,6 +217,17 @@ func _locate(event: InputEventMouse, viewport: Viewport, point: Vector2) -> void
 func _modify(event: InputEventWithModifiers) -> void:
 	for code: int in _modifiers:
 		event.set(MODIFIERS[code], true)
+
+## Moves the system's pointer, since get_global_mouse_position asks for that; gives whether it had to.
+func _warp(window_id: int, at: Vector2i) -> bool:
+	var there := DisplayServer.window_get_position(window_id) + at
+	if DisplayServer.mouse_get_position() == there:
+		return false
+	DisplayServer.warp_mouse(at)
+	# The engine counts from the window that had the focus last.
+	if DisplayServer.mouse_get_position() != there:
+		DisplayServer.warp_mouse(at + there - DisplayServer.mouse_get_position())
+	return true
 
 func _has_real_pointer() -> bool:
 	return DisplayServer.get_name() != "headless" and Input.mouse_mode != Input.MOUSE_MODE_CAPTURED
