@@ -26,6 +26,7 @@ pub const ADDON: &[Asset] = assets!(
     "agent_decode.gd",
     "agent_devices.gd",
     "agent_diff.gd",
+    "agent_errors.gd",
     "agent_events.gd",
     "agent_files.gd",
     "agent_folder.gd",

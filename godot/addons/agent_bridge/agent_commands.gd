@@ -117,8 +117,7 @@ func carry_out(command: Command) -> Dictionary:
 	var invalid: Variant = Answer.check(name, arguments, command.args)
 	if invalid != null:
 		return invalid
-	var before: int = _session.events.script_error_seq
-	_session.devices.at_once = name in GESTURES
+	var before: int = _session.events.errors.script_errors
 	_session.devices.at_once = name in GESTURES
 	var carry: Callable = _built_in[name][1]
 	var answer: Variant

@@ -139,7 +139,7 @@ func _process(_delta: float) -> void:
 	if _quiet_until > Time.get_ticks_msec() and not transport.has_news():
 		return
 	_frames += 1
-	events.collect()
+	events.errors.collect()
 	_watch_scene()
 	var lines: Array = transport.poll()
 	if not lines.is_empty():
@@ -199,6 +199,7 @@ func _begin(command: Command) -> void:
 	_running = command
 	sleep.hurry()
 	command.events_before = events.seq
+	events.errors.begin_command()
 	command.begin()
 	if command.failure != null:
 		_answer(command, command.failure)
@@ -220,7 +221,7 @@ func _answer(command: Command, answer: Dictionary) -> void:
 	command.done = true
 	_running = null
 	sleep.hurry()
-	events.collect()
+	events.errors.end_command()
 	var id := "null" if command.id == null else str(command.id)
 	var body := _body(id, answer)
 	if body == "":
