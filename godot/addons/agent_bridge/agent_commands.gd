@@ -5,6 +5,7 @@ extends RefCounted
 const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
+const Expect := preload("agent_expect.gd")
 const Folder := preload("agent_folder.gd")
 const Keys := preload("agent_keys.gd")
 const Look := preload("agent_look.gd")
@@ -28,6 +29,7 @@ var _look: Look
 var _keys: Keys
 var _mouse: Mouse
 var _touch: Touch
+var _expect: Expect
 ## By name: its arguments (a ? is for what may be left out) and what carries it out, called with (args) or (args, command).
 var _built_in: Dictionary
 
@@ -37,6 +39,7 @@ func _init(session: Node) -> void:
 	_keys = Keys.new(session)
 	_mouse = Mouse.new(session, _keys)
 	_touch = Touch.new(session)
+	_expect = Expect.new(session)
 	_built_in = {
 		"hello": [{"version": "any?", "stream": "bool?"}, _hello],
 		"get_tree": [{"root": "string?", "depth": "int?", "max_nodes": "int?", "fields": "any?", "since": "int?"}, _look.get_tree_],
@@ -71,6 +74,8 @@ func _init(session: Node) -> void:
 		"unwatch": [{"path": "string", "signals": "array?"}, _watch.bind(false)],
 		"wait_for": [{"selector": "string?", "state": "string?", "path": "string?", "property": "string?", "equals": "value?", "signal": "string?",
 			"frames": "int?", "idle": "int?", "then": "object?"}, session.wait.wait_for],
+		"expect": [{"selector": "string?", "state": "string?", "count": "int?", "path": "string?", "property": "string?", "equals": "value?",
+			"text": "string?", "signal": "string?", "no_errors": "bool?"}, _expect.expect],
 		"pause": [{}, session.time.pause],
 		"resume": [{}, session.time.resume],
 		"step": [{"frames": "int?", "until": "object?", "observe": "object?", "every": "int?"}, session.time.step],

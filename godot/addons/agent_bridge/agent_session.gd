@@ -254,6 +254,8 @@ func _timed_out(command: Command) -> Dictionary:
 	commands.abandon(command)
 	# Whatever waits for it lets go of what it holds: a key, a listener.
 	ticked.emit()
+	if command.overdue.is_valid():
+		return command.overdue.call()
 	return Answer.fail("TIMEOUT", "%s took longer than %s s" % [command.name, command.timeout],
 		"give the command a longer \"timeout\" (seconds), or look at get_tree for what keeps it", {"timeout": command.timeout})
 
