@@ -12,6 +12,7 @@ const Keys := preload("agent_keys.gd")
 const Look := preload("agent_look.gd")
 const Mouse := preload("agent_mouse.gd")
 const Monitors := preload("agent_performance.gd")
+const Picture := preload("agent_picture.gd")
 const Touch := preload("agent_touch.gd")
 
 const ADDON := "0.2.0"
@@ -33,6 +34,7 @@ var _mouse: Mouse
 var _touch: Touch
 var _expect: Expect
 var _performance: Monitors
+var _picture: Picture
 var _edit: Edit
 ## By name: its arguments (a ? is for what may be left out) and what carries it out, called with (args) or (args, command).
 var _built_in: Dictionary
@@ -45,6 +47,7 @@ func _init(session: Node) -> void:
 	_touch = Touch.new(session)
 	_expect = Expect.new(session)
 	_performance = Monitors.new()
+	_picture = Picture.new(session)
 	_edit = Edit.new(session, _look)
 	_built_in = {
 		"hello": [{"version": "any?", "stream": "bool?"}, _hello],
@@ -84,6 +87,7 @@ func _init(session: Node) -> void:
 			"text": "string?", "signal": "string?", "no_errors": "bool?"}, _expect.expect],
 		"game_command": [{"name": "string", "args": "object?"}, _game_command],
 		"performance": [{}, _performance.performance],
+		"screenshot": [{"path": "string?", "region": "array?", "name": "string?", "compare": "string?", "tolerance": "float?"}, _picture.screenshot],
 		"pause": [{}, session.time.pause],
 		"resume": [{}, session.time.resume],
 		"step": [{"frames": "int?", "until": "object?", "observe": "object?", "every": "int?"}, session.time.step],
