@@ -226,7 +226,7 @@ func _answer(command: Command, answer: Dictionary) -> void:
 	var body := _body(id, answer)
 	if body == "":
 		# A script has failed over what the game gave; whoever asked is answered nonetheless.
-		body = _body(id, Answer.fail("GAME_ERROR", "the answer can't be told: %s" % events.script_error))
+		body = _body(id, Answer.fail("GAME_ERROR", "the answer can't be told: %s" % events.errors.last_script_error))
 	if body.length() > LONGEST_ANSWER:
 		body = _body(id, Answer.fail("TOO_LARGE", "the answer has %d characters" % body.length(), "ask for less: root, depth, max_nodes, fields"))
 	var dropped := events.take_dropped()
