@@ -198,6 +198,16 @@ func _hello(args: Dictionary) -> Dictionary:
 func _at(own: Dictionary) -> Dictionary:
 	return Aim.TARGET.merged(own)
 
+## A command of the game's by its name: also one that it has declared only after a client has read the list of commands.
+func _game_command(args: Dictionary) -> Dictionary:
+	var name: String = args["name"]
+	var offered := _offered(name)
+	if not offered.is_empty():
+		return await _session.hook.carry_out(name, offered, args.get("args", {}))
+	var names: Array = _session.hook.commands().keys()
+	return Answer.fail("UNKNOWN_COMMAND", "the game has no command %s" % name,
+		"it declares none (agent_commands)" if names.is_empty() else "it has: " + ", ".join(names), {"commands": names})
+
 func _get_events(args: Dictionary) -> Dictionary:
 	var dropped: int = _session.events.take_dropped()
 	var texts: Array = _session.events.take(0, maxi(args.get("limit", 1000), 0))
