@@ -98,7 +98,7 @@ func _init(session: Node) -> void:
 		"evaluate": [{"expression": "string", "path": "string?"}, _edit.evaluate],
 		"quit": [{"code": "int?"}, func(args: Dictionary) -> Dictionary: return {"code": args.get("code", 0)}],
 	}
-	if not Edit.is_allowed():
+	if not session.options.allow_edit:
 		for name: String in Edit.NAMES:
 			_built_in.erase(name)
 

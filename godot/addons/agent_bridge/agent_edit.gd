@@ -19,9 +19,6 @@ func _init(session: Node, look: Look) -> void:
 	_session = session
 	_look = look
 
-static func is_allowed() -> bool:
-	return OS.get_environment("AGENT_BRIDGE_ALLOW_EDIT") == "1"
-
 static func not_allowed(name: String) -> Dictionary:
 	return Answer.fail("NOT_ALLOWED", "%s is not allowed: it can change anything in the game" % name, "start godot-bridge with --allow-edit")
 

@@ -40,26 +40,22 @@ func screenshot(args: Dictionary, command: Command) -> Dictionary:
 	var out := {"path": target, "width": area.size.x, "height": area.size.y}
 	return out if compared == null else _compare(picture, compared, args, out)
 
-## The folder for files; empty where none was named.
-func _output() -> String:
-	return OS.get_environment("AGENT_BRIDGE_OUTPUT")
-
 ## The file to write, or the failure.
 func _target(args: Dictionary) -> Variant:
-	if _output() == "":
+	if _session.options.output == "":
 		return Answer.fail("NO_OUTPUT", "there is no folder for files", "start godot-bridge with --output DIR")
 	if not args.has("name"):
 		return _next_free()
 	var name: String = args["name"]
 	if not _is_plain(name):
 		return Answer.fail("INVALID_ARGS", "name must be the name of a file in the output folder, not %s" % name, "{\"name\":\"menu.png\"}")
-	return _output().path_join(name if name.get_extension().to_lower() == "png" else name + ".png")
+	return _session.options.output.path_join(name if name.get_extension().to_lower() == "png" else name + ".png")
 
 func _next_free() -> String:
 	var number := 1
-	while FileAccess.file_exists(_output().path_join("screenshot-%04d.png" % number)):
+	while FileAccess.file_exists(_session.options.output.path_join("screenshot-%04d.png" % number)):
 		number += 1
-	return _output().path_join("screenshot-%04d.png" % number)
+	return _session.options.output.path_join("screenshot-%04d.png" % number)
 
 func _is_plain(name: String) -> bool:
 	return name.is_valid_filename() and not name.begins_with(".")
@@ -84,7 +80,7 @@ func _compared(args: Dictionary, target: String) -> Variant:
 func _compared_file(named: String) -> String:
 	if named.begins_with("res://"):
 		return "" if ".." in named.split("/") else named
-	return _output().path_join(named) if _is_plain(named) else ""
+	return _session.options.output.path_join(named) if _is_plain(named) else ""
 
 ## The window that is drawn into, and the part of it in its coordinates; or the failure.
 func _aim(args: Dictionary) -> Variant:

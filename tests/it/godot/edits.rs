@@ -45,8 +45,9 @@ func agent_command(command: String, args: Dictionary):
 
 fn edited() -> (Game, tempfile::TempDir) {
     let folder = small_game(GAME);
-    std::fs::write(folder.path().join("two.tscn"), "[gd_scene format=3]\n\n[node name=\"Two\" type=\"Node2D\"]\n").unwrap();
-    (Game::start(bridge(folder.path()).env("AGENT_BRIDGE_ALLOW_EDIT", "1")), folder)
+    std::fs::write(folder.path().join("two.tscn"), "[gd_scene format=3]\n\n[node name=\"Two\" type=\"Node2D\"]\n")
+        .unwrap();
+    (Game::start(bridge(folder.path()).arg("--allow-edit")), folder)
 }
 
 #[test]
@@ -74,7 +75,11 @@ fn a_property_is_set_and_read_back() {
         ("level", json!(400), json!({"value": 9, "type": "int"})),
         ("anything", json!("text"), json!({"value": "text", "type": "String"})),
         ("anything", json!(null), json!({"value": null, "type": "Nil"})),
-        ("modulate", json!([1, 0, 0, 1]), json!({"value": {"$type": "Color", "value": [1.0, 0.0, 0.0, 1.0]}, "type": "Color"})),
+        (
+            "modulate",
+            json!([1, 0, 0, 1]),
+            json!({"value": {"$type": "Color", "value": [1.0, 0.0, 0.0, 1.0]}, "type": "Color"}),
+        ),
         ("visible", json!(false), json!({"value": false, "type": "bool"})),
     ] {
         assert_eq!(game.data("set_property", set(property, value)), now, "{property}");
@@ -127,11 +132,9 @@ fn a_method_is_called_and_waited_for() {
 #[ignore = "needs Godot: scripts/test installs it"]
 fn an_expression_is_evaluated_on_a_node() {
     let (mut game, _folder) = edited();
-    for (expression, value) in [
-        ("add(1) + level", json!(4)),
-        ("later()", json!("done")),
-        ("\"%s!\" % name", json!("Main!")),
-    ] {
+    for (expression, value) in
+        [("add(1) + level", json!(4)), ("later()", json!("done")), ("\"%s!\" % name", json!("Main!"))]
+    {
         assert_eq!(game.data("evaluate", json!({"expression": expression}))["value"], value, "{expression}");
     }
     let on_root = game.data("evaluate", json!({"expression": "name", "path": "/root"}));

@@ -43,7 +43,8 @@ fn an_error_in_each_frame_leaves_other_events_and_is_counted() {
     // The last ones are reported within a second.
     std::thread::sleep(Duration::from_millis(2000));
     take(&mut game.data("get_events", json!({})));
-    let failed = game.data("get_property", json!({"path": "/root/Main", "property": "failed"}))["value"].as_u64().unwrap();
+    let failed =
+        game.data("get_property", json!({"path": "/root/Main", "property": "failed"}))["value"].as_u64().unwrap();
     let errors: Vec<&Value> = events.iter().filter(|event| event["type"] == "engine_error").collect();
     assert!(failed > 500 && errors.iter().all(|event| event["error"] == "again"), "{failed}: {errors:?}");
     let counted: u64 = errors.iter().map(|event| event["repeated"].as_u64().unwrap_or(1)).sum();
@@ -83,7 +84,9 @@ fn a_script_is_asked_for_nothing_before_it_is_ready() {
     let (mut game, _folder) = Game::play(
         "extends Control\nvar asked := []\nvar early := []\nvar agent_mode := false\nvar seen := false\nfunc _get(property):\n\tasked.append(property)\n\treturn null\nfunc _ready():\n\tearly = asked.duplicate()\n\tseen = agent_mode\n",
     );
-    let value = |game: &mut Game, name: &str| game.data("get_property", json!({"path": "/root/Main", "property": name}))["value"].clone();
+    let value = |game: &mut Game, name: &str| {
+        game.data("get_property", json!({"path": "/root/Main", "property": name}))["value"].clone()
+    };
     assert_eq!((value(&mut game, "early"), value(&mut game, "seen")), (json!([]), json!(true)));
     game.end();
 }

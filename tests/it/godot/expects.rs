@@ -98,11 +98,7 @@ fn a_failed_expectation_says_what_was_expected_and_what_was_found() {
             "expected property points of #None to be 1 within 0.2 s; no node matches #None",
             Value::Null,
         ),
-        (
-            json!({"selector": "#None"}),
-            "expected a node that matches #None within 0.2 s; no node matches",
-            json!([]),
-        ),
+        (json!({"selector": "#None"}), "expected a node that matches #None within 0.2 s; no node matches", json!([])),
         (
             json!({"selector": "#Go", "state": "disabled"}),
             "expected a node that matches #Go and is disabled within 0.2 s; 1 node matches, 0 of them disabled: /root/Main/Go",
@@ -195,7 +191,8 @@ fn the_bridge_exits_1_where_an_expectation_failed() {
     let folder = small_game(SCORE);
     let press = json!({"cmd": "press_button", "args": {"path": "#Go"}});
     for (points, status) in [("0", 0), ("3", 1)] {
-        let expect = json!({"cmd": "expect", "args": {"path": "#Score", "text": format!("Score: {points}"), "timeout": 0.2}});
+        let expect =
+            json!({"cmd": "expect", "args": {"path": "#Score", "text": format!("Score: {points}"), "timeout": 0.2}});
         let output = pipe(&mut bridge(folder.path()), format!("{press}\n{expect}\n").as_bytes());
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stdout));
     }

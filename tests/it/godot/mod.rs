@@ -1,19 +1,13 @@
 //! `godot-bridge` on a real Godot (which `scripts/install-godot` installs; PIPEWRIGHT_GODOT names it).
 
-<<<<<<< HEAD
 mod devices;
-=======
 mod edits;
->>>>>>> 816d796 (Tests of pictures, expectations, errors and editing on the engine)
 mod ends;
 mod errors;
 mod expects;
 mod facts;
-<<<<<<< HEAD
 mod lockstep;
-=======
 mod pictures;
->>>>>>> 816d796 (Tests of pictures, expectations, errors and editing on the engine)
 mod plays;
 mod presses;
 mod projects;

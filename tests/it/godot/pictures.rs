@@ -56,10 +56,9 @@ struct Shown {
 impl Shown {
     fn start(body: &str) -> Shown {
         let (display, folder) = (Display::start(), small_game(body));
-        std::fs::create_dir(folder.path().join("pictures")).unwrap();
         let mut bridge = bridge(folder.path());
         bridge.arg("--window").env("DISPLAY", &display.name);
-        bridge.env("AGENT_BRIDGE_OUTPUT", folder.path().join("pictures"));
+        bridge.arg("--output").arg(folder.path().join("pictures"));
         Shown { game: Game::start(&mut bridge), folder, display }
     }
 
@@ -79,7 +78,8 @@ fn a_screenshot_is_of_the_window_a_node_or_a_region() {
     let mut shown = Shown::start(BOX);
     let window = shown.game.data("screenshot", json!({}));
     assert_eq!(window, json!({"path": shown.file("screenshot-0001.png"), "width": 800, "height": 600}));
-    let colours = [(99, 100), (100, 100), (299, 149), (300, 149), (299, 150)].map(|(x, y)| shown.pixel(&window["path"], x, y));
+    let colours =
+        [(99, 100), (100, 100), (299, 149), (300, 149), (299, 150)].map(|(x, y)| shown.pixel(&window["path"], x, y));
     assert_eq!(colours, ["808080", "ff0000", "ff0000", "808080", "808080"]);
 
     let node = shown.game.data("screenshot", json!({"path": "#Box"}));
@@ -90,7 +90,11 @@ fn a_screenshot_is_of_the_window_a_node_or_a_region() {
     assert_eq!(region, json!({"path": shown.file("corner.png"), "width": 20, "height": 20}));
     assert_eq!([(9, 9), (10, 10)].map(|(x, y)| shown.pixel(&region["path"], x, y)), ["808080", "ff0000"]);
     let cut = shown.game.data("screenshot", json!({"region": [-10, 590, 5000, 1e12], "name": "corner.png"}));
-    assert_eq!(cut, json!({"path": shown.file("corner.png"), "width": 800, "height": 10}), "what is outside is left out");
+    assert_eq!(
+        cut,
+        json!({"path": shown.file("corner.png"), "width": 800, "height": 10}),
+        "what is outside is left out"
+    );
 }
 
 #[test]
@@ -118,7 +122,8 @@ fn a_screenshot_shows_what_the_command_before_it_did() {
 #[ignore = "needs Godot and Xvfb: scripts/test installs them"]
 fn a_screenshot_that_differs_from_another_picture_fails_and_marks_where() {
     let mut shown = Shown::start(BOX);
-    let compare = |tolerance: f64| json!({"path": "#Box", "name": "now", "compare": "res://red.png", "tolerance": tolerance});
+    let compare =
+        |tolerance: f64| json!({"path": "#Box", "name": "now", "compare": "res://red.png", "tolerance": tolerance});
     assert_eq!(shown.game.data("screenshot", compare(0.0))["differing"], 0.0);
     // A channel may be off by 8 of 255.
     shown.game.data("colour", json!({"to": "f70800"}));
@@ -138,8 +143,11 @@ fn a_screenshot_that_differs_from_another_picture_fails_and_marks_where() {
 
     let (code, answer) = shown.game.refusal("screenshot", json!({"region": [0, 0, 10, 20], "compare": "now.png"}));
     assert_eq!(code, "PICTURE_DIFFERS");
-    assert!(answer["error"].as_str().unwrap().contains("10 x 20") && answer["error"].as_str().unwrap().contains("200 x 50"));
-    let sizes = ["width", "height", "compare_width", "compare_height"].map(|name| answer["details"][name].as_i64().unwrap());
+    assert!(
+        answer["error"].as_str().unwrap().contains("10 x 20") && answer["error"].as_str().unwrap().contains("200 x 50")
+    );
+    let sizes =
+        ["width", "height", "compare_width", "compare_height"].map(|name| answer["details"][name].as_i64().unwrap());
     assert_eq!(sizes, [10, 20, 200, 50]);
 }
 
@@ -174,7 +182,8 @@ fn a_screenshot_that_cannot_be_taken_says_why() {
         assert_eq!(found, code, "{arguments}: {answer}");
         assert_eq!(answer["events"], json!([]), "{arguments}");
     }
-    let left: Vec<_> = std::fs::read_dir(Path::new(&shown.file("."))).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(Path::new(&shown.file("."))).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "nothing is written: {left:?}");
     std::fs::remove_dir_all(shown.file(".")).unwrap();
     assert_eq!(shown.game.refusal("screenshot", json!({})).0, "NO_OUTPUT");

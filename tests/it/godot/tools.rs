@@ -48,7 +48,7 @@ fn the_arguments_of_each_listed_tool_have_a_valid_schema() {
 /// A game in which every command exists.
 fn play() -> (Game, tempfile::TempDir) {
     let folder = small_game("extends Control\n");
-    (Game::start(bridge(folder.path()).env("AGENT_BRIDGE_ALLOW_EDIT", "1")), folder)
+    (Game::start(bridge(folder.path()).arg("--allow-edit")), folder)
 }
 
 #[test]
