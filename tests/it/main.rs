@@ -14,6 +14,7 @@ mod between;
 mod browser_bridge;
 mod clients;
 mod contract;
+mod display;
 mod documents;
 mod edges;
 mod engine;

@@ -25,6 +25,8 @@ var events_before := 0
 var deadline := 0
 ## Answered. Whatever is still at work for it (a gesture, a wait) looks at this after each await, and stops.
 var done := false
+## Gives the failure to answer with when its time is up; without one that is TIMEOUT.
+var overdue := Callable()
 
 ## Reads a line. `line` may also be the transport's failure to read one.
 func _init(line: Variant, tree: SceneTree) -> void:

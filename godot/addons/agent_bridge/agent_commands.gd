@@ -5,10 +5,14 @@ extends RefCounted
 const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
+const Edit := preload("agent_edit.gd")
+const Expect := preload("agent_expect.gd")
 const Folder := preload("agent_folder.gd")
 const Keys := preload("agent_keys.gd")
 const Look := preload("agent_look.gd")
 const Mouse := preload("agent_mouse.gd")
+const Monitors := preload("agent_performance.gd")
+const Picture := preload("agent_picture.gd")
 const Touch := preload("agent_touch.gd")
 
 const ADDON := "0.2.0"
@@ -20,7 +24,7 @@ const GESTURES := ["press_button", "click", "drag", "scroll", "type_text"]
 const DEVICES := ["mouse_move", "mouse_down", "mouse_up", "press_key", "key_down", "key_up", "press_action", "action_down", "action_up",
 	"touch_down", "touch_move", "touch_up", "joypad_button", "joypad_axis", "release_all"]
 ## These change nothing.
-const LOOKS := ["get_tree", "get_node", "get_property", "get_signals", "get_state", "list_actions", "find"]
+const LOOKS := ["get_tree", "get_node", "get_property", "get_signals", "get_state", "list_actions", "find", "performance"]
 
 var _session: Node
 var _look: Look
@@ -28,6 +32,10 @@ var _look: Look
 var _keys: Keys
 var _mouse: Mouse
 var _touch: Touch
+var _expect: Expect
+var _performance: Monitors
+var _picture: Picture
+var _edit: Edit
 ## By name: its arguments (a ? is for what may be left out) and what carries it out, called with (args) or (args, command).
 var _built_in: Dictionary
 
@@ -37,6 +45,10 @@ func _init(session: Node) -> void:
 	_keys = Keys.new(session)
 	_mouse = Mouse.new(session, _keys)
 	_touch = Touch.new(session)
+	_expect = Expect.new(session)
+	_performance = Monitors.new()
+	_picture = Picture.new(session)
+	_edit = Edit.new(session, _look)
 	_built_in = {
 		"hello": [{"version": "any?", "stream": "bool?"}, _hello],
 		"get_tree": [{"root": "string?", "depth": "int?", "max_nodes": "int?", "fields": "any?", "since": "int?"}, _look.get_tree_],
@@ -71,16 +83,29 @@ func _init(session: Node) -> void:
 		"unwatch": [{"path": "string", "signals": "array?"}, _watch.bind(false)],
 		"wait_for": [{"selector": "string?", "state": "string?", "path": "string?", "property": "string?", "equals": "value?", "signal": "string?",
 			"frames": "int?", "idle": "int?", "then": "object?"}, session.wait.wait_for],
+		"expect": [{"selector": "string?", "state": "string?", "count": "int?", "path": "string?", "property": "string?", "equals": "value?",
+			"text": "string?", "signal": "string?", "no_errors": "bool?"}, _expect.expect],
+		"game_command": [{"name": "string", "args": "object?"}, _game_command],
+		"performance": [{}, _performance.performance],
+		"screenshot": [{"path": "string?", "region": "array?", "name": "string?", "compare": "string?", "tolerance": "float?"}, _picture.screenshot],
 		"pause": [{}, session.time.pause],
 		"resume": [{}, session.time.resume],
 		"step": [{"frames": "int?", "until": "object?", "observe": "object?", "every": "int?"}, session.time.step],
 		"seed": [{"seed": "int"}, _seed],
+		"set_property": [{"path": "string", "property": "string", "value": "value"}, _edit.set_property],
+		"call": [{"path": "string", "method": "string", "args": "array?"}, _edit.call_method],
+		"change_scene": [{"file": "string"}, _edit.change_scene],
+		"evaluate": [{"expression": "string", "path": "string?"}, _edit.evaluate],
 		"quit": [{"code": "int?"}, func(args: Dictionary) -> Dictionary: return {"code": args.get("code", 0)}],
 	}
+	if not session.options.allow_edit:
+		for name: String in Edit.NAMES:
+			_built_in.erase(name)
 
 ## Whether what a command causes is waited for.
 func acts(name: String) -> bool:
-	return name in GESTURES or name in DEVICES and not _session.time.is_held() or not _built_in.has(name)
+	return name in GESTURES or name in DEVICES and not _session.time.is_held() or name == "game_command" or name in Edit.NAMES or \
+		not _built_in.has(name)
 
 ## Another command that stands among the arguments of `outer`; a failure where it is none.
 func inner(json: Dictionary, outer: Command) -> Variant:
@@ -117,8 +142,7 @@ func carry_out(command: Command) -> Dictionary:
 	var invalid: Variant = Answer.check(name, arguments, command.args)
 	if invalid != null:
 		return invalid
-	var before: int = _session.events.script_error_seq
-	_session.devices.at_once = name in GESTURES
+	var before: int = _session.events.errors.script_errors
 	_session.devices.at_once = name in GESTURES
 	var carry: Callable = _built_in[name][1]
 	var answer: Variant
@@ -126,8 +150,8 @@ func carry_out(command: Command) -> Dictionary:
 		answer = await carry.call(command.args, command)
 	else:
 		answer = await carry.call(command.args)
-	# None of ours gives nothing, but where a script has failed (an agent_fields, a getter), or its time was up.
-	if answer is Dictionary and (not answer.is_empty() or command.done):
+	# None of ours gives nothing, but where a script has failed (an agent_fields, a getter), or its time was up. The game's own may.
+	if answer is Dictionary and (not answer.is_empty() or command.done or name == "game_command"):
 		return answer
 	return _session.hook.failed(name, before)
 
@@ -151,6 +175,8 @@ func _names() -> Array:
 	return names
 
 func _unknown(name: String) -> Dictionary:
+	if name in Edit.NAMES:
+		return Edit.not_allowed(name)
 	var names := _names()
 	var near := names.duplicate()
 	near.sort_custom(func(a: String, b: String) -> bool: return a.similarity(name) > b.similarity(name))
@@ -171,6 +197,16 @@ func _hello(args: Dictionary) -> Dictionary:
 ## The arguments of a command that takes a target: what names it, and its own.
 func _at(own: Dictionary) -> Dictionary:
 	return Aim.TARGET.merged(own)
+
+## A command of the game's by its name: also one that it has declared only after a client has read the list of commands.
+func _game_command(args: Dictionary) -> Dictionary:
+	var name: String = args["name"]
+	var offered := _offered(name)
+	if not offered.is_empty():
+		return await _session.hook.carry_out(name, offered, args.get("args", {}))
+	var names: Array = _session.hook.commands().keys()
+	return Answer.fail("UNKNOWN_COMMAND", "the game has no command %s" % name,
+		"it declares none (agent_commands)" if names.is_empty() else "it has: " + ", ".join(names), {"commands": names})
 
 func _get_events(args: Dictionary) -> Dictionary:
 	var dropped: int = _session.events.take_dropped()

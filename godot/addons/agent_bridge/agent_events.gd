@@ -2,19 +2,15 @@
 extends RefCounted
 ## What happens in the game, in order: signals of watched nodes, and errors of the engine and of scripts, kept until somebody takes them.
 ##
-## An event is made into text at once, since its arguments may be changed or freed by the time it is read. Errors come from any thread: those of
-## others than the main one are put aside behind a mutex, and join the queue with the next frame.
+## An event is made into text at once, since its arguments may be changed or freed by the time it is read.
 
+const Errors := preload("agent_errors.gd")
 const Values := preload("agent_values.gd")
 
 ## At most so many wait; then the oldest go.
 const LIMIT := 1000
 const RESERVED := ["type", "node", "seq", "frame", "args"]
-const HOOK := "agent_command"
 const OF_BUTTONS := ["pressed", "toggled", "button_down", "button_up"]
-
-## Set while the bridge does what may fail and is answered anyway.
-static var muted := false
 
 ## One connected signal: what its handler needs to know.
 class Source extends RefCounted:
@@ -24,70 +20,23 @@ class Source extends RefCounted:
 	## Where it was last seen; by the time of its signal it may have been taken out of the tree.
 	var path: String
 
-## The engine's errors, whichever thread they come from.
-class Catcher extends Logger:
-	const KINDS := ["error", "warning", "script", "shader"]
-	var events: WeakRef
-	func _log_error(function: String, file: String, line: int, code: String, rationale: String, _notify: bool, type: int,
-			backtraces: Array[ScriptBacktrace]) -> void:
-		var queue: RefCounted = events.get_ref()
-		if queue == null or queue.is_muted():
-			return
-		var about := {"error": rationale if rationale != "" else code, "file": file, "line": line, "function": function, "kind": KINDS[type]}
-		for trace in backtraces:
-			if trace.get_frame_count() > 0:
-				about["stack"] = range(mini(trace.get_frame_count(), 16)).map(func(i: int) -> String:
-					return "%s:%d in %s" % [trace.get_frame_file(i), trace.get_frame_line(i), trace.get_frame_function(i)])
-		queue.report(about)
-
 ## Counts up with each event.
 var seq := 0
-## The number of the last error of a script, and what it said: how a failed command is known.
-var script_error_seq := 0
-## The number of the last one that happened in a hook's agent_command, or in what that called.
-var hook_error_seq := 0
-var script_error := ""
+var errors := Errors.new(_push_error)
 
 var _texts: Array[String] = []
 var _dropped := 0
 var _pushing := false
 var _connected := {}
 var _purge_at := 1024
-var _catcher := Catcher.new()
-var _mutex := Mutex.new()
-var _from_threads: Array[Dictionary] = []
-
-func _init() -> void:
-	_catcher.events = weakref(self)
-	OS.add_logger(_catcher)
+## By path and name of a signal: the arguments of its last event that expect has not taken, as JSON.
+var _untaken := {}
 
 func close() -> void:
-	OS.remove_logger(_catcher)
+	errors.close()
 
-## Whether errors of this thread are of no interest just now.
-func is_muted() -> bool:
-	return muted and OS.get_thread_caller_id() == OS.get_main_thread_id()
-
-## An error, from any thread.
-func report(about: Dictionary) -> void:
-	if OS.get_thread_caller_id() == OS.get_main_thread_id():
-		push("engine_error", about, "")
-		return
-	_mutex.lock()
-	if _from_threads.size() < LIMIT:
-		_from_threads.append(about)
-	_mutex.unlock()
-
-## Takes in what other threads have reported; once a frame.
-func collect() -> void:
-	if _from_threads.is_empty():
-		return
-	_mutex.lock()
-	var reports := _from_threads.duplicate()
-	_from_threads.clear()
-	_mutex.unlock()
-	for about in reports:
-		push("engine_error", about, "")
+func _push_error(about: Dictionary) -> void:
+	push("engine_error", about, "")
 
 ## Adds an event. `node` is a path; empty where there is none.
 func push(type: String, about: Dictionary, node: String) -> void:
@@ -96,11 +45,6 @@ func push(type: String, about: Dictionary, node: String) -> void:
 		return
 	_pushing = true
 	seq += 1
-	if about.get("kind") == "script":
-		script_error_seq = seq
-		if about["function"] == HOOK or about.get("stack", []).any(func(at: String) -> bool: return at.ends_with(" in " + HOOK)):
-			hook_error_seq = seq
-		script_error = about["error"]
 	var text := "{" + Values.key("type") + Values.quote(type)
 	for name: String in about:
 		text += "," + Values.key(name) + Values.text(about[name])
@@ -120,6 +64,12 @@ func take(after := 0, limit := LIMIT) -> Array[String]:
 	var taken := _texts.slice(older, older + limit)
 	_texts = _texts.slice(0, older) + _texts.slice(older + limit)
 	return taken
+
+## The arguments of a signal's last event, as JSON, where it came since this was asked last; else null.
+func take_signal(path: String, name: String) -> Variant:
+	var args: Variant = _untaken.get([path, name])
+	_untaken.erase([path, name])
+	return args
 
 ## How many were lost since this was asked last.
 func take_dropped() -> int:
@@ -188,6 +138,9 @@ func _emitted(...args: Array) -> void:
 	if node.is_inside_tree():
 		source.path = String(node.get_path())
 	push(source.signal_name, about, source.path)
+	if _untaken.size() >= LIMIT:
+		_untaken.erase(_untaken.keys()[0])
+	_untaken[[source.path, source.signal_name]] = Values.text(args)
 
 ## The arguments' names; empty for those that have none, or one that an event needs for itself.
 func _argument_names(node: Node, signal_name: String, count: int) -> PackedStringArray:

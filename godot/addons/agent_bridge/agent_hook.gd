@@ -21,7 +21,7 @@ func _init(root: Node, tree: Walk, events: Events) -> void:
 func notice(node: Node) -> void:
 	if node.get_script() == null:
 		return
-	if "agent_mode" in node:
+	if _tree.about(node.get_script(), node).variables.has("agent_mode"):
 		node.set("agent_mode", true)
 	if node.has_method("agent_commands") or node.has_method("agent_actions"):
 		_offering[node.get_instance_id()] = true
@@ -48,11 +48,11 @@ func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 		var invalid: Variant = Answer.check(name, declared["args"], args)
 		if invalid != null:
 			return invalid
-	var before := _events.hook_error_seq
+	var before := _events.errors.hook_errors
 	var answer: Variant = await node.call("agent_command", name, args)
 	if answer == null or answer is Dictionary and answer.is_empty():
 		# A function in which a script fails gives null, or what its declared type is when empty.
-		return failed(name, before) if _events.hook_error_seq > before else {}
+		return failed(name, before) if _events.errors.hook_errors > before else {}
 	if not answer is Dictionary:
 		return Answer.fail("GAME_ERROR", "%s answered %s, not a Dictionary" % [name, str(answer).left(200)],
 			"agent_command returns a Dictionary: its data, or error and code")
@@ -62,7 +62,7 @@ func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 
 ## What became of a call in which a script failed: the engine went on with null.
 func failed(name: String, before: int) -> Dictionary:
-	var text := _events.script_error if _events.script_error_seq > before else "it gave nothing"
+	var text := _events.errors.last_script_error if _events.errors.script_errors > before else "it gave nothing"
 	return Answer.fail("GAME_ERROR", "%s failed: %s" % [name, text], "the engine_error among the events says where", {"script_error": text})
 
 ## What the game says can be done now: with `reason` what can't.

@@ -3,7 +3,7 @@ extends RefCounted
 ## Bytes as they come, in lines. A line without its line feed isn't there yet; one that is no UTF-8, or too long, becomes a failure in its place.
 
 const Answer := preload("agent_answer.gd")
-const Events := preload("agent_events.gd")
+const Errors := preload("agent_errors.gd")
 
 ## The longest line that is read, in bytes.
 const LONGEST := 1 << 20
@@ -64,12 +64,12 @@ func _one(bytes: PackedByteArray) -> Variant:
 
 ## Bad UTF-8 is answered, so it needs no place in the engine's errors as well.
 func _quietly(bytes: PackedByteArray) -> String:
-	Events.muted = true
+	Errors.muted = true
 	var printing := Engine.print_error_messages
 	Engine.print_error_messages = false
 	var text := bytes.get_string_from_utf8()
 	Engine.print_error_messages = printing
-	Events.muted = false
+	Errors.muted = false
 	return text
 
 func _too_large() -> Dictionary:

@@ -61,7 +61,7 @@ func get_property(args: Dictionary) -> Dictionary:
 		value = node.get_indexed(NodePath(":".join(names.slice(0, i + 1))))
 		if value == null:
 			return _no_property(node, args["property"])
-	return {"value": value, "type": value.get_class() if typeof(value) == TYPE_OBJECT and is_instance_valid(value) else type_string(typeof(value))}
+	return {"value": value, "type": Values.type_name(value)}
 
 func _no_property(node: Node, property: String) -> Dictionary:
 	var near := []

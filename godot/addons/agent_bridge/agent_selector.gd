@@ -205,8 +205,8 @@ func _text_test(step: Step) -> void:
 		var end := _at + 1
 		while end < _text.length() and (_text[end] != "/" or _text[end - 1] == "\\"):
 			end += 1
-		var pattern := RegEx.create_from_string(_text.substr(_at + 1, end - _at - 1).replace("\\/", "/"), false)
-		if end >= _text.length() or pattern == null or not pattern.is_valid():
+		var pattern := pattern_of(_text.substr(_at + 1, end - _at - 1))
+		if end >= _text.length() or pattern == null:
 			_problem = "the regular expression is none"
 			return
 		_at = end + 1
@@ -218,6 +218,11 @@ func _text_test(step: Step) -> void:
 	step.tests.append(func(node: Node) -> bool:
 		var text: Variant = _tree.text_of(node)
 		return text != null and text == wanted)
+
+## The regular expression that stands between slashes; null where it is none.
+static func pattern_of(between: String) -> RegEx:
+	var pattern := RegEx.create_from_string(between.replace("\\/", "/"), false)
+	return pattern if pattern != null and pattern.is_valid() else null
 
 func _property(step: Step) -> void:
 	_at += 1

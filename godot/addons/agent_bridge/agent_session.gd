@@ -139,7 +139,7 @@ func _process(_delta: float) -> void:
 	if _quiet_until > Time.get_ticks_msec() and not transport.has_news():
 		return
 	_frames += 1
-	events.collect()
+	events.errors.collect()
 	_watch_scene()
 	var lines: Array = transport.poll()
 	if not lines.is_empty():
@@ -199,6 +199,7 @@ func _begin(command: Command) -> void:
 	_running = command
 	sleep.hurry()
 	command.events_before = events.seq
+	events.errors.begin_command()
 	command.begin()
 	if command.failure != null:
 		_answer(command, command.failure)
@@ -220,12 +221,12 @@ func _answer(command: Command, answer: Dictionary) -> void:
 	command.done = true
 	_running = null
 	sleep.hurry()
-	events.collect()
+	events.errors.end_command()
 	var id := "null" if command.id == null else str(command.id)
 	var body := _body(id, answer)
 	if body == "":
 		# A script has failed over what the game gave; whoever asked is answered nonetheless.
-		body = _body(id, Answer.fail("GAME_ERROR", "the answer can't be told: %s" % events.script_error))
+		body = _body(id, Answer.fail("GAME_ERROR", "the answer can't be told: %s" % events.errors.last_script_error))
 	if body.length() > LONGEST_ANSWER:
 		body = _body(id, Answer.fail("TOO_LARGE", "the answer has %d characters" % body.length(), "ask for less: root, depth, max_nodes, fields"))
 	var dropped := events.take_dropped()
@@ -253,6 +254,8 @@ func _timed_out(command: Command) -> Dictionary:
 	commands.abandon(command)
 	# Whatever waits for it lets go of what it holds: a key, a listener.
 	ticked.emit()
+	if command.overdue.is_valid():
+		return command.overdue.call()
 	return Answer.fail("TIMEOUT", "%s took longer than %s s" % [command.name, command.timeout],
 		"give the command a longer \"timeout\" (seconds), or look at get_tree for what keeps it", {"timeout": command.timeout})
 

@@ -202,6 +202,10 @@ static func flat(v: Variant) -> Variant:
 		TYPE_PROJECTION: return flat(v.x) + flat(v.y) + flat(v.z) + flat(v.w)
 	return null
 
+## The name of its type: the class of an object, else that of the Variant.
+static func type_name(value: Variant) -> String:
+	return value.get_class() if typeof(value) == TYPE_OBJECT and is_instance_valid(value) else type_string(typeof(value))
+
 ## Whether a value is what a command's argument asks for: numbers by their amount, strings of both kinds, vectors also as arrays.
 static func same(value: Variant, wanted: Variant) -> bool:
 	if (value is int or value is float) and (wanted is int or wanted is float):

@@ -1,46 +1,21 @@
 //! A window that a person uses at the same time: on a display of its own (Xvfb), with real mouse and keys (xdotool).
 
 use super::{Player, faults, serve_with};
+use crate::display::Display;
 use crate::process::{command, eventually};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-/// A display without a screen; it ends with the test.
-struct Display {
-    server: Child,
-    name: String,
+/// What a person does with mouse and keys.
+fn person(display: &Display, arguments: &[&str]) {
+    let mut xdotool = Command::new("xdotool");
+    let done =
+        xdotool.args(arguments).env("DISPLAY", &display.name).status().expect("xdotool: scripts/test installs it");
+    assert!(done.success(), "{arguments:?}");
 }
 
-impl Display {
-    fn start() -> Display {
-        let mut xvfb = Command::new("Xvfb");
-        xvfb.args(["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]);
-        let mut server =
-            xvfb.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("Xvfb: scripts/test installs it");
-        let mut number = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
-        Display { server, name: format!(":{}", number.trim()) }
-    }
-
-    /// What a person does with mouse and keys.
-    fn person(&self, arguments: &[&str]) {
-        let mut xdotool = Command::new("xdotool");
-        let done =
-            xdotool.args(arguments).env("DISPLAY", &self.name).status().expect("xdotool: scripts/test installs it");
-        assert!(done.success(), "{arguments:?}");
-    }
-
-    fn bridge(&self, arguments: &[&str]) -> Player {
-        Player::of(command("browser-bridge").args(arguments).env("DISPLAY", &self.name))
-    }
-}
-
-impl Drop for Display {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
+fn bridge(display: &Display, arguments: &[&str]) -> Player {
+    Player::of(command("browser-bridge").args(arguments).env("DISPLAY", &display.name))
 }
 
 fn site() -> String {
@@ -82,17 +57,17 @@ fn place(player: &mut Player, name: &str) -> [String; 2] {
 #[ignore = "needs Chromium, Xvfb and xdotool"]
 fn a_person_logs_in_by_hand_and_the_agent_goes_on() {
     let display = Display::start();
-    let mut agent = display.bridge(&["--headed", "--allow-evaluate", &site()]);
+    let mut agent = bridge(&display, &["--headed", "--allow-evaluate", &site()]);
     let [x, y] = place(&mut agent, "Name");
-    display.person(&["mousemove", &x, &y, "click", "1"]);
+    person(&display, &["mousemove", &x, &y, "click", "1"]);
     eventually("the field has the focus", || {
         let focus = json!({"script": "document.hasFocus() && document.activeElement.name"});
         agent.ok("browser_evaluate", focus)["value"] == "name"
     });
-    display.person(&["type", "--delay", "20", "ada"]);
-    display.person(&["key", "Tab"]);
-    display.person(&["type", "--delay", "20", "Secret-7"]);
-    display.person(&["key", "Return"]);
+    person(&display, &["type", "--delay", "20", "ada"]);
+    person(&display, &["key", "Tab"]);
+    person(&display, &["type", "--delay", "20", "Secret-7"]);
+    person(&display, &["key", "Return"]);
     agent.ok("browser_wait", json!({"text": "user=ada", "timeout_ms": 10_000}));
     assert_eq!(agent.click("Orders")["title"], "Orders");
 }
@@ -105,8 +80,8 @@ fn a_window_is_shown_where_there_is_a_display() {
         player.ok("browser_tabs", json!({}));
         faults::below(player.talk.pid().as_raw()).iter().any(|(_, arguments)| arguments.contains("--headless"))
     };
-    assert!(!is_headless(&mut display.bridge(&[])));
-    assert!(is_headless(&mut display.bridge(&["--headless"])));
+    assert!(!is_headless(&mut bridge(&display, &[])));
+    assert!(is_headless(&mut bridge(&display, &["--headless"])));
     let mut without = command("browser-bridge");
     without.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     assert!(is_headless(&mut Player::of(&mut without)));
@@ -119,7 +94,7 @@ fn a_window_has_room_for_the_whole_viewport() {
     let page = "<button style='position:fixed;left:0;bottom:0' onclick='document.title=1'>Last</button>";
     let site =
         serve_with(move |_| Some(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<!doctype html>{page}")));
-    let mut agent = display.bridge(&["--headed", "--viewport", "800x600", &site]);
+    let mut agent = bridge(&display, &["--headed", "--viewport", "800x600", &site]);
     agent.ok("browser_tabs", json!({}));
     let mut xdotool = Command::new("xdotool");
     xdotool.args(["search", "--onlyvisible", "--class", "chromium", "getwindowgeometry", "--shell"]);
@@ -129,6 +104,6 @@ fn a_window_has_room_for_the_whole_viewport() {
         printed.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap().parse().unwrap()
     };
     let [x, y] = [number("X") + 10, number("Y") + number("HEIGHT") - 10].map(|place| place.to_string());
-    display.person(&["mousemove", &x, &y, "click", "1"]);
+    person(&display, &["mousemove", &x, &y, "click", "1"]);
     eventually("the page has the click", || agent.ok("browser_tabs", json!({}))["tabs"][0]["title"] == "1");
 }

@@ -1,9 +1,13 @@
 //! `godot-bridge` on a real Godot (which `scripts/install-godot` installs; PIPEWRIGHT_GODOT names it).
 
 mod devices;
+mod edits;
 mod ends;
+mod errors;
+mod expects;
 mod facts;
 mod lockstep;
+mod pictures;
 mod plays;
 mod presses;
 mod projects;

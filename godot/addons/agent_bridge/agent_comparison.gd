@@ -1,0 +1,58 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
+extends RefCounted
+## Which pixels of two pictures of the same size differ.
+
+const Errors := preload("agent_errors.gd")
+
+## A colour channel (0 to 255) may differ by so much: that cannot be seen, and drivers round differently.
+const NOISE := 8
+const RED := 0xff0000ff
+const BYTES := 4
+
+## The share of the pixels that differ.
+var differing := 0.0
+
+var _picture: Image
+## The numbers of those that differ, row by row.
+var _pixels := PackedInt32Array()
+
+func _init(picture: Image, other: Image) -> void:
+	_picture = picture
+	var row := picture.get_width() * BYTES
+	var ours := picture.get_data()
+	var theirs := other.get_data()
+	for y in picture.get_height():
+		var a := ours.slice(y * row, (y + 1) * row)
+		var b := theirs.slice(y * row, (y + 1) * row)
+		# Looking at each pixel takes a hundred times as long.
+		if a != b:
+			_compare_row(a, b, y * picture.get_width())
+	differing = float(_pixels.size()) / (picture.get_width() * picture.get_height())
+
+func _compare_row(a: PackedByteArray, b: PackedByteArray, first: int) -> void:
+	for i in range(0, a.size(), BYTES):
+		if a.decode_u32(i) != b.decode_u32(i) and (absi(a[i] - b[i]) > NOISE or absi(a[i + 1] - b[i + 1]) > NOISE or
+				absi(a[i + 2] - b[i + 2]) > NOISE or absi(a[i + 3] - b[i + 3]) > NOISE):
+			_pixels.append(first + i / BYTES)
+
+## The picture, dark, with the pixels that differ in red.
+func marked() -> Image:
+	var dark: Image = _picture.duplicate()
+	dark.adjust_bcs(0.3, 1.0, 0.0)
+	for pixel in _pixels:
+		dark.set_pixel(pixel % dark.get_width(), pixel / dark.get_width(), Color.hex(RED))
+	return dark
+
+## A PNG as a picture with four bytes a pixel; null where there is none.
+static func read(file: String) -> Image:
+	if not FileAccess.file_exists(file):
+		return null
+	var picture := Image.new()
+	# The engine reports bad bytes as an error of its own.
+	Errors.muted = true
+	var error := picture.load_png_from_buffer(FileAccess.get_file_as_bytes(file))
+	Errors.muted = false
+	if error != OK:
+		return null
+	picture.convert(Image.FORMAT_RGBA8)
+	return picture

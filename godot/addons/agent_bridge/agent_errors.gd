@@ -1,0 +1,180 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
+extends RefCounted
+## Errors of the engine and of scripts, from any thread: made into events, counted, and kept from flooding the queue.
+##
+## Those of other threads than the main one are put aside behind a mutex, and become events in the next frame. The first few of an error (the
+## same kind, file, line and text) are events of their own; then one a second, or the first that comes while a command is carried out. Such an
+## event says with `repeated` how many it stands for.
+
+## So many of the same error are events of their own.
+const FIRST := 3
+## Later ones are one event in so many milliseconds.
+const EVERY := 1000
+## At most so many from other threads wait for the next frame.
+const LIMIT := 1000
+## Of more different errors than this, those that no longer come are forgotten.
+const REMEMBERED := 500
+## So many are described where expect finds errors.
+const SHOWN := 5
+const LONGEST_STACK := 16
+const HOOK := "agent_command"
+
+## Set while the bridge does what may fail and is answered anyway.
+static var muted := false
+
+## The engine's errors, whichever thread they come from.
+class Catcher extends Logger:
+	const KINDS := ["error", "warning", "script", "shader"]
+	var errors: WeakRef
+	## The addon's folder: its own frames say nothing about the game.
+	var own_folder: String
+	func _log_error(function: String, file: String, line: int, code: String, rationale: String, _notify: bool, type: int,
+			backtraces: Array[ScriptBacktrace]) -> void:
+		var to: RefCounted = errors.get_ref()
+		if to == null or to.is_muted():
+			return
+		var about := {"error": rationale if rationale != "" else code, "file": file, "line": line, "function": function, "kind": KINDS[type]}
+		for trace in backtraces:
+			var frames := _frames(trace)
+			if not frames.is_empty():
+				about["stack"] = frames
+		to.report(about)
+
+	func _frames(trace: ScriptBacktrace) -> Array[String]:
+		var out: Array[String] = []
+		for i in trace.get_frame_count():
+			var file := trace.get_frame_file(i)
+			if not file.begins_with(own_folder) and out.size() < LONGEST_STACK:
+				out.append("%s:%d in %s" % [file, trace.get_frame_line(i), trace.get_frame_function(i)])
+		return out
+
+## One error that has come before.
+class Known extends RefCounted:
+	var about: Dictionary
+	var count := 0
+	## Those that no event has reported yet.
+	var waiting := 0
+	## When the last event of it was made, by Time.get_ticks_msec().
+	var reported := 0
+	## The command during which that was.
+	var command := 0
+
+## How many errors of scripts there were: how a failed command is known.
+var script_errors := 0
+## How many of them happened in a hook's agent_command, or in what that called.
+var hook_errors := 0
+## What the last one said.
+var last_script_error := ""
+
+var _push: Callable
+var _catcher := Catcher.new()
+var _mutex := Mutex.new()
+var _from_threads: Array[Dictionary] = []
+var _known := {}
+var _any_waiting := false
+## The number of the command that is carried out; 0 between commands.
+var _command := 0
+var _commands := 0
+var _unchecked := 0
+var _first_unchecked: Array[Dictionary] = []
+
+## `push` makes an event of a description.
+func _init(push: Callable) -> void:
+	_push = push
+	_catcher.errors = weakref(self)
+	_catcher.own_folder = get_script().resource_path.get_base_dir() + "/"
+	OS.add_logger(_catcher)
+
+func close() -> void:
+	OS.remove_logger(_catcher)
+
+## Whether errors of this thread are of no interest just now.
+func is_muted() -> bool:
+	return muted and OS.get_thread_caller_id() == OS.get_main_thread_id()
+
+func begin_command() -> void:
+	_commands += 1
+	_command = _commands
+
+func end_command() -> void:
+	collect()
+	_command = 0
+
+## An error, from any thread.
+func report(about: Dictionary) -> void:
+	if OS.get_thread_caller_id() == OS.get_main_thread_id():
+		_add(about)
+		return
+	_mutex.lock()
+	if _from_threads.size() < LIMIT:
+		_from_threads.append(about)
+	_mutex.unlock()
+
+## Takes in what other threads have reported, and reports the repeated errors whose time has come; once a frame.
+func collect() -> void:
+	if not _from_threads.is_empty():
+		_mutex.lock()
+		var reports := _from_threads.duplicate()
+		_from_threads.clear()
+		_mutex.unlock()
+		for about in reports:
+			_add(about)
+	if not _any_waiting:
+		return
+	_any_waiting = false
+	for known: Known in _known.values():
+		if known.waiting > 0 and Time.get_ticks_msec() - known.reported >= EVERY:
+			_report(known)
+		_any_waiting = _any_waiting or known.waiting > 0
+
+## How many errors (not warnings) have come since this was asked last, or since the start, and the first of them.
+func take_unchecked() -> Dictionary:
+	collect()
+	var taken := {"count": _unchecked, "errors": _first_unchecked}
+	_unchecked = 0
+	_first_unchecked = []
+	return taken
+
+func _add(about: Dictionary) -> void:
+	_count(about)
+	var key: Array = [about["kind"], about["file"], about["line"], about["error"]]
+	var known: Known = _known.get(key)
+	if known == null:
+		if _known.size() >= REMEMBERED:
+			_forget()
+		known = Known.new()
+		_known[key] = known
+	known.about = about
+	known.count += 1
+	known.waiting += 1
+	var is_due := Time.get_ticks_msec() - known.reported >= EVERY
+	if known.count <= FIRST or is_due or _command != 0 and known.command != _command:
+		_report(known)
+	else:
+		_any_waiting = true
+
+func _report(known: Known) -> void:
+	var about := known.about
+	if known.waiting > 1:
+		about = about.merged({"repeated": known.waiting})
+	known.waiting = 0
+	known.reported = Time.get_ticks_msec()
+	known.command = _command
+	_push.call(about)
+
+func _count(about: Dictionary) -> void:
+	if about["kind"] != "warning":
+		_unchecked += 1
+		if _first_unchecked.size() < SHOWN:
+			_first_unchecked.append(about)
+	if about["kind"] == "script":
+		script_errors += 1
+		last_script_error = about["error"]
+		if about["function"] == HOOK or about.get("stack", []).any(func(at: String) -> bool: return at.ends_with(" in " + HOOK)):
+			hook_errors += 1
+
+## Those of which nothing waits to be reported.
+func _forget() -> void:
+	for key: Array in _known.keys():
+		if _known[key].waiting == 0:
+			_known.erase(key)
