@@ -185,7 +185,7 @@ func _work() -> void:
 ## The game has its next frame when a command needs one: until then the engine's loop waits here.
 func _wait_for_commands() -> void:
 	var since := Time.get_ticks_usec()
-	while _running == null and transport.connected and not (_owner != null and _owner.is_gone()):
+	while _running == null and is_processing() and transport.connected and not (_owner != null and _owner.is_gone()):
 		transport.flush()
 		_queue.append_array(transport.poll())
 		if _queue.is_empty():

@@ -15,6 +15,7 @@ mod sees;
 mod starts;
 mod tools;
 mod waits;
+mod windows;
 
 use crate::process::{Talk, binary, command};
 use serde_json::{Value, json};
