@@ -60,6 +60,7 @@ pub fn kind_of(code: &str) -> Kind {
         "INVALID_ARGS" | "AMBIGUOUS" => Kind::InvalidArgs,
         "NODE_NOT_FOUND" | "PROPERTY_NOT_FOUND" | "INVALID_ID" => Kind::NotFound,
         "NEEDS_APPROVAL" => Kind::NeedsApproval,
+        "NOT_ALLOWED" => Kind::Denied,
         "TIMEOUT" => Kind::Timeout,
         "TOO_LARGE" => Kind::TooLarge,
         "VERSION_MISMATCH" => Kind::Protocol,

@@ -73,8 +73,8 @@ func evaluate(args: Dictionary, command: Command) -> Dictionary:
 
 func change_scene(args: Dictionary, command: Command) -> Dictionary:
 	var file: String = args["file"]
-	if not file.begins_with("res://") and not file.begins_with("uid://") or not ResourceLoader.exists(file, "PackedScene"):
-		return Answer.fail("INVALID_ARGS", "there is no scene %s" % file, "file is the path of a scene, such as res://main.tscn")
+	if not file.begins_with("res://") and not file.begins_with("uid://") or not ResourceLoader.exists(file):
+		return Answer.fail("INVALID_ARGS", "there is no file %s in the game" % file, "file is the path of a scene, such as res://main.tscn")
 	var tree: SceneTree = _session.get_tree()
 	var old: int = 0 if tree.current_scene == null else tree.current_scene.get_instance_id()
 	var error := tree.change_scene_to_file(file)

@@ -66,5 +66,6 @@ func _no_errors() -> Dictionary:
 	if came["count"] == 0:
 		return {"no_errors": true}
 	var first: Dictionary = came["errors"][0]
-	return Answer.fail("EXPECTATION_FAILED", "expected no errors; there %s: %s (%s:%d)" % ["was one" if came["count"] == 1 else "were %d, first" % came["count"],
-		first["error"], first["file"], first["line"]], "details.errors has the first of them; each was an event as well", came)
+	var place: String = first["stack"][0] if first.has("stack") else "%s:%d" % [first["file"], first["line"]]
+	return Answer.fail("EXPECTATION_FAILED", "expected no errors; there %s: %s (%s)" % ["was one" if came["count"] == 1 else "were %d, first" % came["count"],
+		first["error"], place], "details.errors has the first of them; each was an event as well", came)

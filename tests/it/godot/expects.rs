@@ -144,7 +144,6 @@ fn a_failed_expectation_says_what_was_expected_and_what_was_found() {
     ] {
         assert_eq!(game.refusal("expect", wrong.clone()).0, "INVALID_ARGS", "{wrong}");
     }
-    game.end();
 }
 
 #[test]
@@ -165,7 +164,6 @@ fn a_signal_that_came_before_is_expected_once() {
     assert!(!expected(&mut game, json!({"signal": "scored", "timeout": 0.2})));
     game.data("leave", json!({}));
     assert!(expected(&mut game, json!({"signal": "left", "path": "/root/Main"})), "of a node that has gone since");
-    game.end();
 }
 
 #[test]
@@ -181,7 +179,6 @@ fn no_errors_are_expected_since_the_last_look() {
     let errors = answer["details"]["errors"].as_array().unwrap();
     assert!(answer["details"]["count"] == 7 && errors.len() == 5 && errors[0]["error"] == "wrong", "{answer}");
     game.data("expect", json!({"no_errors": true}));
-    game.end();
 }
 
 /// A shell script that pipes commands in is a test: its exit status says whether all held.

@@ -3,7 +3,6 @@
 use super::{Game, bridge, small_game};
 use crate::display::Display;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// A red box in an otherwise grey window; its button makes it blue. `pixel` reads a picture without the addon.
 const BOX: &str = r#"extends Control
@@ -182,10 +181,12 @@ fn a_screenshot_that_cannot_be_taken_says_why() {
         assert_eq!(found, code, "{arguments}: {answer}");
         assert_eq!(answer["events"], json!([]), "{arguments}");
     }
-    let left: Vec<_> =
-        std::fs::read_dir(Path::new(&shown.file("."))).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(shown.folder.path().join("pictures"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 2, "nothing is written: {left:?}");
-    std::fs::remove_dir_all(shown.file(".")).unwrap();
+    std::fs::remove_dir_all(shown.folder.path().join("pictures")).unwrap();
     assert_eq!(shown.game.refusal("screenshot", json!({})).0, "NO_OUTPUT");
 }
 
@@ -195,7 +196,6 @@ fn a_screenshot_needs_a_window_and_a_folder() {
     let (mut game, _folder) = Game::play(BOX);
     let (code, answer) = game.refusal("screenshot", json!({}));
     assert!(code == "NO_RENDERER" && answer["hint"].as_str().unwrap().contains("--window"), "{answer}");
-    game.end();
     let (display, folder) = (Display::start(), small_game(BOX));
     let mut game = Game::start(bridge(folder.path()).arg("--window").env("DISPLAY", &display.name));
     let (code, answer) = game.refusal("screenshot", json!({}));
