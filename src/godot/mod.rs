@@ -15,13 +15,13 @@ pub use engine::{Engine, Printed};
 pub use project::{AUTOLOAD, Change, TICKS_PER_SECOND, has_autoload, install, remove, ticks_per_second};
 pub use tools::{declared_tools, tools};
 pub use view::tree;
-pub use wire::{Message, Response, command};
+pub use wire::{Hello, Message, Response, command};
 
 /// The protocol's version that is spoken; an addon with another major number is refused.
 pub const PROTOCOL: &str = "1.0";
 
 /// Whether an addon that says `version` can be spoken with.
-pub fn is_spoken(version: &str) -> bool {
+fn is_spoken(version: &str) -> bool {
     let major = |version: &str| version.split('.').next().map(str::to_owned);
     major(version) == major(PROTOCOL)
 }

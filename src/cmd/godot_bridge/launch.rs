@@ -47,9 +47,34 @@ pub struct EngineOptions {
     /// How long a command may take that has no `timeout` among its arguments; a game that doesn't answer even two seconds after that is given up; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = crate::cmd::options::duration)]
     pub timeout: Duration,
+    /// How long the game may take to end once it was asked to; then it is killed; 0 is for ever
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = crate::cmd::options::duration)]
+    pub quit_timeout: Duration,
     /// Show what the engine prints
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// How long is waited for what; for ever where there is nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For the game's greeting.
+    pub start: Option<Duration>,
+    /// For a command that says nothing about it.
+    pub command: Option<Duration>,
+    /// For an engine to end that was asked to, or has closed its connection.
+    pub quit: Option<Duration>,
+}
+
+impl EngineOptions {
+    pub fn patience(&self) -> Patience {
+        let unless_for_ever = |time: Duration| Some(time).filter(|time| !time.is_zero());
+        Patience {
+            start: unless_for_ever(self.start_timeout),
+            command: unless_for_ever(self.timeout),
+            quit: unless_for_ever(self.quit_timeout),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
