@@ -1,5 +1,6 @@
 //! How a game is reached: started with the engine, started as a program, or joined where it runs.
 
+use super::import::import_where_needed;
 use super::project;
 use super::start::StartOptions;
 use crate::godot::{TICKS_PER_SECOND, ticks_per_second};
@@ -139,9 +140,11 @@ fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Re
         return Err(Failure::new(Status::Usage, "--movie needs --window: a game without one draws nothing"));
     }
     let godot = engine(options.godot.as_deref())?;
-    if project::needs_import(&folder) {
-        project::import(&godot, &folder, report)?;
+    if !project::has_current_addon(&folder) {
+        let name = folder.display();
+        report.note(format_args!("{name}: its AgentBridge is not of this version: run godot-bridge install {name}"));
     }
+    import_where_needed(&godot, &folder, report)?;
     let mut command = vec![godot];
     command.extend((!start.window).then(|| "--headless".into()));
     command.extend(["--path".into(), folder.into_os_string()]);

@@ -2,6 +2,7 @@
 
 mod bridge;
 mod game;
+mod import;
 mod launch;
 mod project;
 mod start;
