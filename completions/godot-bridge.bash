@@ -41,7 +41,7 @@ _godot__bridge() {
 
     case "${cmd}" in
         godot__bridge)
-            opts="-v -h -V --launch --attach --godot --window --lockstep --seed --allow-edit --output --movie --transport --start-timeout --timeout --verbose --events --max-line --max-depth --help --version install tree help"
+            opts="-v -h -V --launch --attach --godot --window --lockstep --seed --allow-edit --output --movie --transport --start-timeout --timeout --quit-timeout --verbose --events --max-line --max-depth --help --version install tree help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -80,6 +80,10 @@ _godot__bridge() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --quit-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -173,7 +177,7 @@ _godot__bridge() {
             return 0
             ;;
         godot__subcmd__bridge__subcmd__tree)
-            opts="-v -h --launch --attach --godot --window --lockstep --seed --allow-edit --output --movie --transport --start-timeout --timeout --verbose --root --depth --max-line --max-depth --help"
+            opts="-v -h --launch --attach --godot --window --lockstep --seed --allow-edit --output --movie --transport --start-timeout --timeout --quit-timeout --verbose --root --depth --max-line --max-depth --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -212,6 +216,10 @@ _godot__bridge() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --quit-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_godot_bridge_global_optspecs
-    string join \n launch= attach= godot= window lockstep seed= allow-edit output= movie= transport= start-timeout= timeout= v/verbose events= max-line= max-depth= h/help V/version
+    string join \n launch= attach= godot= window lockstep seed= allow-edit output= movie= transport= start-timeout= timeout= quit-timeout= v/verbose events= max-line= max-depth= h/help V/version
 end
 
 function __fish_godot_bridge_needs_command
@@ -35,6 +35,7 @@ tcp\t'A port of this machine that only who knows the session\'s token may use'
 unix\t'A Unix socket in a private folder'"
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l start-timeout -d 'How long the game may take to greet; 0 is for ever' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up; 0 is for ever' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l quit-timeout -d 'How long the game may take to end once it was asked to; then it is killed; 0 is for ever' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l events -d 'Also give events as they come, as observations: to a file (appended), `stderr`, or `-` for stdout, between the answers' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
@@ -60,6 +61,7 @@ tcp\t'A port of this machine that only who knows the session\'s token may use'
 unix\t'A Unix socket in a private folder'"
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l start-timeout -d 'How long the game may take to greet; 0 is for ever' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l timeout -d 'How long a command may take that has no `timeout` among its arguments; a game that doesn\'t answer even two seconds after that is given up; 0 is for ever' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l quit-timeout -d 'How long the game may take to end once it was asked to; then it is killed; 0 is for ever' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l root -d 'Where to begin: a path or a selector' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l depth -d 'How deep to go' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r

@@ -5,23 +5,25 @@ mod addon;
 mod answer;
 mod engine;
 mod project;
+mod script;
 mod tools;
 mod view;
 mod wire;
 
-pub use addon::ADDON;
+pub use addon::{ADDON, Asset};
 pub use answer::{Gone, answer, kind_of};
 pub use engine::{Engine, Printed};
-pub use project::{AUTOLOAD, Change, TICKS_PER_SECOND, has_autoload, install, remove, ticks_per_second};
+pub use project::{AUTOLOAD, Change, Foreign, TICKS_PER_SECOND, has_autoload, install, remove, ticks_per_second};
+pub use script::class_name;
 pub use tools::{declared_tools, tools};
 pub use view::tree;
-pub use wire::{Message, Response, command};
+pub use wire::{Hello, Message, Response, command};
 
 /// The protocol's version that is spoken; an addon with another major number is refused.
 pub const PROTOCOL: &str = "1.0";
 
 /// Whether an addon that says `version` can be spoken with.
-pub fn is_spoken(version: &str) -> bool {
+fn is_spoken(version: &str) -> bool {
     let major = |version: &str| version.split('.').next().map(str::to_owned);
     major(version) == major(PROTOCOL)
 }

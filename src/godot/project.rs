@@ -14,14 +14,29 @@ pub struct Change {
 
 const SECTION: &str = "[autoload]";
 
-/// Whether the project starts the bridge.
-pub fn has_autoload(project: &str) -> bool {
-    find(project).is_some()
+/// A line that gives the autoload's name to a script that is not the addon's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The line's number in the file, from 1.
+    pub number: usize,
+    /// The line.
+    pub line: String,
 }
 
-/// The line that starts the bridge, whatever script of that name it starts, and where it begins.
-fn find(project: &str) -> Option<(usize, &str)> {
-    find_setting(project, SECTION, AUTOLOAD.0)
+/// Whether the project starts the bridge; `uid` is what the engine calls the addon's script, where it has a name for it.
+pub fn has_autoload(project: &str, uid: Option<&str>) -> bool {
+    find(project, uid).is_ok_and(|found| found.is_some())
+}
+
+/// The line that starts the bridge, from whatever folder, and where it begins.
+fn find<'a>(project: &'a str, uid: Option<&str>) -> Result<Option<(usize, &'a str)>, Foreign> {
+    let Some((at, line)) = find_setting(project, SECTION, AUTOLOAD.0) else { return Ok(None) };
+    let value = line.split_once('=').map_or("", |(_, value)| value.trim());
+    let script = value.trim_matches('"').trim_start_matches('*');
+    match script.ends_with("/agent_bridge/agent_bridge.gd") || uid == Some(script) {
+        true => Ok(Some((at, line))),
+        false => Err(Foreign { number: project[..at].lines().count() + 1, line: line.trim_end().to_owned() }),
+    }
 }
 
 /// The line of a section (`[autoload]`) that sets `key`, and where it begins.
@@ -50,14 +65,17 @@ pub fn ticks_per_second(project: &str) -> u32 {
 
 /// The project with the autoload, first of all of them, so that it is there before what it looks at; `None` where it is
 /// there already.
-pub fn install(project: &str) -> Option<Change> {
+///
+/// # Errors
+/// Where the project has another autoload of that name.
+pub fn install(project: &str, uid: Option<&str>) -> Result<Option<Change>, Foreign> {
     let line = format!("{}=\"*{}\"", AUTOLOAD.0, AUTOLOAD.1);
-    if let Some((at, found)) = find(project) {
+    if let Some((at, found)) = find(project, uid)? {
         // There, for another section may have the same line.
         let (before, after) = (&project[..at], &project[at + found.len()..]);
         let diff = vec![format!("-{found}"), format!("+{line}")];
         let changed = || Change { text: format!("{before}{line}{after}"), diff };
-        return (found.trim_end() != line).then(changed);
+        return Ok((found.trim_end() != line).then(changed));
     }
     let feed = if project.contains("\r\n") { "\r\n" } else { "\n" };
     let begins = |line: &str| line.trim_end() == SECTION;
@@ -83,7 +101,7 @@ pub fn install(project: &str) -> Option<Change> {
             diff.insert(0, format!("+{SECTION}"));
         }
     }
-    Some(Change { text, diff })
+    Ok(Some(Change { text, diff }))
 }
 
 /// The section as it is put in; it is known again to be taken out without a trace.
@@ -92,8 +110,15 @@ fn section(feed: &str, line: &str) -> String {
 }
 
 /// The project without the autoload, and without the section where nothing else is in it; `None` where it isn't there.
-pub fn remove(project: &str) -> Option<Change> {
-    let (_, found) = find(project)?;
+///
+/// # Errors
+/// Where the project has another autoload of that name.
+pub fn remove(project: &str, uid: Option<&str>) -> Result<Option<Change>, Foreign> {
+    Ok(find(project, uid)?.and_then(|(_, found)| without(project, found)))
+}
+
+/// The project without this line of its autoloads.
+fn without(project: &str, found: &str) -> Option<Change> {
     let mut diff = vec![format!("-{}", found.trim_end())];
     let ours = ["\n", "\r\n"].into_iter().find_map(|feed| project.strip_suffix(&section(feed, found)));
     if let Some(before) = ours {
@@ -141,13 +166,13 @@ mod tests {
         let many = &format!("{PLAIN}\n\n\n");
         for project in [PLAIN, WITH_OTHERS, "", no_line_feed, many] {
             for project in [project.to_owned(), project.replace('\n', "\r\n")] {
-                let installed = install(&project).unwrap();
-                assert!(has_autoload(&installed.text), "{project}");
-                assert_eq!(install(&installed.text), None, "{project}");
+                let installed = install(&project, None).unwrap().unwrap();
+                assert!(has_autoload(&installed.text, None), "{project}");
+                assert_eq!(install(&installed.text, None), Ok(None), "{project}");
                 assert_eq!(installed.text.contains("\r\n"), project.contains("\r\n"));
-                let removed = remove(&installed.text).unwrap();
+                let removed = remove(&installed.text, None).unwrap().unwrap();
                 assert_eq!(removed.text, project);
-                assert_eq!(remove(&project), None);
+                assert_eq!(remove(&project, None), Ok(None));
             }
         }
     }
@@ -156,36 +181,55 @@ mod tests {
     fn it_is_taken_out_where_the_editor_has_moved_it() {
         let line = "AgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\n";
         let moved = format!("a=1\n\n[autoload]\n\n{line}\n[display]\n\nb=1\n");
-        assert_eq!(remove(&moved).unwrap().text, "a=1\n\n[display]\n\nb=1\n");
+        assert_eq!(remove(&moved, None).unwrap().unwrap().text, "a=1\n\n[display]\n\nb=1\n");
         let last = format!("a=1\n\n[autoload]\n{line}");
-        assert_eq!(remove(&last).unwrap().text, "a=1\n");
+        assert_eq!(remove(&last, None).unwrap().unwrap().text, "a=1\n");
     }
 
     #[test]
     fn a_line_of_another_section_is_left_alone() {
-        let other = "[other]\nAgentBridge=\"a\"\n[autoload]\nAgentBridge=\"a\"\n";
-        let installed = install(other).unwrap().text;
+        let other = "[other]\nAgentBridge=\"a\"\n[autoload]\nAgentBridge=\"res://agent_bridge/agent_bridge.gd\"\n";
+        let installed = install(other, None).unwrap().unwrap().text;
         assert!(installed.starts_with("[other]\nAgentBridge=\"a\"\n[autoload]\nAgentBridge=\"*res"), "{installed}");
-        assert_eq!(remove(other).unwrap().text, "[other]\nAgentBridge=\"a\"\n");
+        assert_eq!(remove(other, None).unwrap().unwrap().text, "[other]\nAgentBridge=\"a\"\n");
     }
 
     #[test]
     fn it_comes_first_and_its_place_is_told() {
-        let change = install(WITH_OTHERS).unwrap();
+        let change = install(WITH_OTHERS, None).unwrap().unwrap();
         assert_eq!(change.diff, ["+AgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\""]);
         assert!(
             change.text.contains("[autoload]\n\nAgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\nGame=")
         );
-        assert_eq!(install(PLAIN).unwrap().diff[0], "+[autoload]");
+        assert_eq!(install(PLAIN, None).unwrap().unwrap().diff[0], "+[autoload]");
     }
 
     #[test]
-    fn another_script_of_that_name_is_replaced_and_other_sections_are_not_meant() {
-        let old = "[autoload]\nAgentBridge=\"*res://src/agent/agent_bridge.gd\"\n";
-        let change = install(old).unwrap();
-        assert_eq!(change.text, "[autoload]\nAgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\n");
-        assert_eq!(change.diff.len(), 2);
-        assert!(!has_autoload("[other]\nAgentBridge=1\n"));
+    fn an_older_line_of_the_addon_is_brought_to_the_new_form() {
+        for old in
+            ["res://addons/agent_bridge/agent_bridge.gd", "*res://src/agent_bridge/agent_bridge.gd", "*uid://b4x"]
+        {
+            let old = format!("[autoload]\r\nAgentBridge = \"{old}\"\r\n");
+            let change = install(&old, Some("uid://b4x")).unwrap().unwrap();
+            assert_eq!(change.text, "[autoload]\r\nAgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\r\n");
+            assert_eq!(change.diff.len(), 2);
+            assert!(has_autoload(&old, Some("uid://b4x")));
+            assert_eq!(remove(&old, Some("uid://b4x")).unwrap().unwrap().text, "");
+        }
+    }
+
+    #[test]
+    fn an_autoload_of_that_name_that_is_not_the_addons_is_neither_replaced_nor_removed() {
+        for script in ["*res://agent_bridge.gd", "*uid://other", "res://my_agent_bridge/agent_bridge.gd", ""] {
+            let project = format!("{PLAIN}\n[autoload]\nAgentBridge=\"{script}\"\n");
+            let foreign = Foreign { number: 8, line: format!("AgentBridge=\"{script}\"") };
+            for uid in [None, Some("uid://b4x")] {
+                assert_eq!(install(&project, uid), Err(foreign.clone()));
+                assert_eq!(remove(&project, uid), Err(foreign.clone()));
+                assert!(!has_autoload(&project, uid));
+            }
+        }
+        assert!(!has_autoload("[other]\nAgentBridge=1\n", None));
     }
 
     #[test]

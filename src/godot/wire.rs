@@ -1,5 +1,6 @@
 //! Lines to the game, and lines from it.
 
+use super::{PROTOCOL, is_spoken};
 use crate::json::Object;
 use crate::record::Fields;
 use serde_json::value::RawValue;
@@ -80,6 +81,36 @@ pub struct Response<'a> {
     /// Whether it was carried out.
     pub ok: bool,
     fields: Fields<'a>,
+}
+
+/// What the addon says of itself in its answer to `hello`.
+#[derive(Debug, Default, serde::Deserialize)]
+pub struct Hello {
+    /// The version of the protocol.
+    pub version: Option<String>,
+    /// The names of its commands.
+    pub commands: Option<Vec<String>>,
+}
+
+impl Hello {
+    /// What the answer to `hello` says.
+    ///
+    /// # Errors
+    /// Why this addon can't be spoken with, and what to do.
+    pub fn of(response: &Response<'_>) -> Result<Hello, String> {
+        let said = response.get("data").and_then(|data| serde_json::from_str::<Hello>(data.get()).ok());
+        let hello = said.unwrap_or_default();
+        if response.ok && hello.version.as_deref().is_some_and(is_spoken) {
+            return Ok(hello);
+        }
+        let says = match (hello.version, response.text("error")) {
+            (Some(version), _) => format!("the addon speaks version {version} of the protocol"),
+            (None, Some(error)) => format!("the addon answers {error:?}"),
+            (None, None) => "the addon names no version of the protocol".to_owned(),
+        };
+        let advice = "run godot-bridge install on the project to bring both to the same";
+        Err(format!("{says}, this bridge {PROTOCOL}; {advice}"))
+    }
 }
 
 /// A line from the game.

@@ -47,7 +47,7 @@ struct Game {
 }
 
 fn main() {
-    let fault = std::env::args().last().unwrap();
+    let fault = std::env::args().next_back().unwrap();
     assert_eq!(option("MODE").as_deref(), Some("1"), "not in agent mode");
     let folder = PathBuf::from(option("DIR").unwrap());
     fs::create_dir_all(&folder).unwrap();
@@ -158,7 +158,8 @@ impl Game {
             "no-version" => self.done(asked, &json!({"engine":"4.6"})),
             "no-hello" => self.say(&json!({"ok":false,"id":asked.id,"error":"Unknown command: hello"})),
             "long-hello" => self.done(asked, &json!({"version":"1.0","pad":"x".repeat(5 << 20)})),
-            _ => self.done(asked, &json!({"version":"1.0","commands":[],"pid":std::process::id()})),
+            "few-commands" => self.done(asked, &json!({"version":"1.0","commands":["get_tree","quit","none of ours"]})),
+            _ => self.done(asked, &json!({"version":"1.0","pid":std::process::id()})),
         }
         if self.fault == "hangs" {
             forever();
@@ -171,6 +172,7 @@ impl Game {
                 self.done(asked, &json!({}));
                 match self.fault.as_str() {
                     "never-ends" => forever(),
+                    "ends-late" => sleep(Duration::from_secs(3)),
                     "crashes-at-the-end" | "crashes-with-a-tree" => crash(),
                     // What a shell around the engine makes of a signal.
                     "ends-like-a-crash" => exit(139),
@@ -235,6 +237,13 @@ impl Game {
             "list_actions" if self.fault == "declares" => {
                 let commands = json!({"swap":{"about":"Swaps two","args":{"from":"int","to":"int?"}}});
                 self.done(asked, &json!({"actions":[],"commands":commands}));
+            }
+            // A command of the game's own, with a name that the addon gives to one of its own.
+            "list_actions" if self.fault == "few-commands" => {
+                self.done(
+                    asked,
+                    &json!({"actions":[],"commands":{"click":{"about":"Its own"},"quit":{"about":"Not this"}}}),
+                );
             }
             "list_actions" if self.fault == "cannot-list" => {
                 self.say(&json!({"ok":false,"id":asked.id,"error":"no","code":"UNKNOWN_COMMAND","events":[]}));

@@ -10,7 +10,7 @@ use crate::io::lines::{Line, Piece, text};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side};
 use crate::json::Object;
-use crate::record::{Form, Kind, OwnedCall, Unreadable};
+use crate::record::{Form, Kind, OwnedCall, Tool, Unreadable};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 use std::process::ExitStatus;
@@ -88,6 +88,11 @@ impl Bridge {
         }
     }
 
+    /// The tools of the addon: an older one, or one that does not permit editing, has fewer.
+    fn built_in_tools(&self) -> impl Iterator<Item = Tool<'static>> {
+        godot::tools().filter(|tool| self.game.takes(tool.name))
+    }
+
     /// Whether this is the number of our own question for the tools that the game declares.
     fn is_declaration(&self, id: u64) -> bool {
         matches!(self.declared, Declared::Asked(asked) if asked == id)
@@ -96,7 +101,9 @@ impl Bridge {
     fn settle(&mut self, Answer { id, response, skipped }: &Answer<'_>, calls: &mut Calls, out: &mut Out) {
         if self.is_declaration(*id) {
             let data = response.get("data").filter(|_| response.ok);
-            self.declared = Declared::Known(data.map(|data| godot::declared_tools(data.get())).unwrap_or_default());
+            let is_built_in = |name: &str| self.built_in_tools().any(|tool| tool.name == name);
+            let declared = data.map(|data| godot::declared_tools(data.get(), is_built_in));
+            self.declared = Declared::Known(declared.unwrap_or_default());
         } else if !response.ok {
             self.report.fail();
         }
@@ -181,7 +188,7 @@ impl World for Bridge {
 
     fn tools(&self) -> Vec<String> {
         let declared: &[String] = if let Declared::Known(tools) = &self.declared { tools } else { &[] };
-        godot::tools().map(|tool| tool.json()).chain(declared.iter().cloned()).collect()
+        self.built_in_tools().map(|tool| tool.json()).chain(declared.iter().cloned()).collect()
     }
 
     fn find_tools(&mut self, out: &mut Out) -> bool {
@@ -260,6 +267,7 @@ impl World for Bridge {
         }
         if self.game.has_answered_quit() {
             // It is ended with all that it has started.
+            self.report.note(NOT_ENDED);
             out.stop(self.report.finish());
         } else if let Some(gone) = self.game.overdue() {
             self.lose(&gone, calls);

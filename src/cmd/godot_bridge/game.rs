@@ -1,7 +1,8 @@
 //! The game at the other end: how it is greeted, asked and waited for, and why it is gone.
 
+use super::launch::Patience;
 use crate::cmd::options::TOO_LONG;
-use crate::godot::{self, Engine, Gone, Message, Printed, Response};
+use crate::godot::{self, Engine, Gone, Hello, Message, Printed, Response};
 use crate::io::child::{describe, exit_code};
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
@@ -18,22 +19,11 @@ const GRACE: Duration = Duration::from_secs(2);
 const BROKEN: Duration = Duration::from_secs(5);
 /// What the game is told where a command may take for ever: ten days.
 const FOR_EVER: Duration = Duration::from_secs(864_000);
-/// An engine that was asked to end, or has closed its connection, ends within this, or is taken for ended.
-const CLOSING: Duration = Duration::from_secs(2);
 
 /// Why a game that has closed its connection is given up.
-pub const LEFT: &str = "the game has closed its connection, and hasn't ended";
+pub const LEFT: &str = "the game has closed its connection, and hasn't ended in time (--quit-timeout)";
 /// The same where it has answered `quit`.
-pub const NOT_ENDED: &str = "the game was asked to quit, and hasn't ended";
-
-/// How long is waited for what; for ever where there is nothing.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// For the game's greeting.
-    pub start: Option<Duration>,
-    /// For a command that says nothing about it.
-    pub command: Option<Duration>,
-}
+pub const NOT_ENDED: &str = "the game was asked to quit, and hasn't ended in time (--quit-timeout)";
 
 /// One of our commands that isn't answered yet.
 struct PendingCommand {
@@ -73,6 +63,8 @@ pub struct Game {
     /// Since when the first of `pending` is what the game works on.
     since: Instant,
     is_ready: bool,
+    /// The commands that the addon has said it takes; `None` where it has not said.
+    commands: Option<Vec<String>>,
     wants_events: bool,
     /// Whether it has been told to end.
     is_quitting: bool,
@@ -94,6 +86,7 @@ impl Game {
             pending: VecDeque::new(),
             since: Instant::now(),
             is_ready: false,
+            commands: None,
             wants_events,
             is_quitting: false,
             last_moment: None,
@@ -111,6 +104,11 @@ impl Game {
 
     pub fn is_ready(&self) -> bool {
         self.is_ready
+    }
+
+    /// Whether the addon takes this command, as far as it has said.
+    pub fn takes(&self, command: &str) -> bool {
+        self.commands.as_ref().is_none_or(|commands| commands.iter().any(|name| name == command))
     }
 
     pub fn is_quitting(&self) -> bool {
@@ -140,7 +138,7 @@ impl Game {
     pub fn quit(&mut self, out: &mut Out) {
         if !std::mem::replace(&mut self.is_quitting, true) {
             // Nothing else is asked any more, so that it has nothing else to do.
-            self.send(out, "quit", None, Some(CLOSING));
+            self.send(out, "quit", None, Some(self.patience.quit.unwrap_or(FOR_EVER)));
         }
     }
 
@@ -172,29 +170,11 @@ impl Game {
         if self.is_ready {
             return Ok(GameMessage::Answer(Answer { id, response, skipped }));
         }
-        self.check_version(&response)?;
+        let hello = Hello::of(&response).map_err(|why| self.gone("VERSION_MISMATCH", why, None))?;
+        self.commands = hello.commands;
         self.is_ready = true;
         self.last_moment = None;
         Ok(GameMessage::Ready)
-    }
-
-    fn check_version(&self, hello: &Response<'_>) -> Result<(), Gone> {
-        #[derive(serde::Deserialize)]
-        struct Hello {
-            version: Option<String>,
-        }
-        let said = hello.get("data").and_then(|data| serde_json::from_str::<Hello>(data.get()).ok());
-        let version = said.and_then(|hello| hello.version);
-        if hello.ok && version.as_deref().is_some_and(godot::is_spoken) {
-            return Ok(());
-        }
-        let says = match (version, hello.text("error")) {
-            (Some(version), _) => format!("the addon speaks version {version} of the protocol"),
-            (None, Some(error)) => format!("the addon answers {error:?}"),
-            (None, None) => "the addon names no version of the protocol".to_owned(),
-        };
-        let advice = "run godot-bridge install on the project to bring both to the same";
-        Err(self.gone("VERSION_MISMATCH", format!("{says}, this bridge {}; {advice}", godot::PROTOCOL), None))
     }
 
     /// Takes what the engine prints. Of an over-long line only the beginning is kept.
@@ -213,7 +193,9 @@ impl Game {
 
     /// The game should end now; `why` is what is told where it doesn't.
     pub fn close(&mut self, why: &'static str) {
-        self.last_moment.get_or_insert((Instant::now() + CLOSING, why));
+        if let Some(patience) = self.patience.quit {
+            self.last_moment.get_or_insert((Instant::now() + patience, why));
+        }
     }
 
     /// How long the game may say nothing about the first of the commands, from `since`.
@@ -231,8 +213,8 @@ impl Game {
     /// It has all its time again.
     pub fn wait_anew(&mut self) {
         self.since = Instant::now();
-        if let Some((at, _)) = &mut self.last_moment {
-            *at = self.since + CLOSING;
+        if let (Some((at, _)), Some(patience)) = (&mut self.last_moment, self.patience.quit) {
+            *at = self.since + patience;
         }
     }
 
@@ -247,7 +229,12 @@ impl Game {
         let seconds = patience.as_secs_f64();
         let (code, said) = match self.is_ready {
             true => ("TIMEOUT", format!("the game has not answered for {seconds} s, and is given up")),
-            false => ("GAME_START_FAILED", format!("the game has not greeted within {seconds} s (--start-timeout)")),
+            false => {
+                let advice =
+                    "it may be slow to start, or its AgentBridge addon may be missing or older than this bridge";
+                let said = format!("the game has not greeted within {seconds} s (--start-timeout): {advice}");
+                ("GAME_START_FAILED", said)
+            }
         };
         Some(self.gone(code, said, None))
     }

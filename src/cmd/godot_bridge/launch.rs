@@ -1,5 +1,6 @@
 //! How a game is reached: started with the engine, started as a program, or joined where it runs.
 
+use super::import::import_where_needed;
 use super::project;
 use super::start::StartOptions;
 use crate::godot::{TICKS_PER_SECOND, ticks_per_second};
@@ -47,9 +48,34 @@ pub struct EngineOptions {
     /// How long a command may take that has no `timeout` among its arguments; a game that doesn't answer even two seconds after that is given up; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = crate::cmd::options::duration)]
     pub timeout: Duration,
+    /// How long the game may take to end once it was asked to; then it is killed; 0 is for ever
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = crate::cmd::options::duration)]
+    pub quit_timeout: Duration,
     /// Show what the engine prints
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// How long is waited for what; for ever where there is nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For the game's greeting.
+    pub start: Option<Duration>,
+    /// For a command that says nothing about it.
+    pub command: Option<Duration>,
+    /// For an engine to end that was asked to, or has closed its connection.
+    pub quit: Option<Duration>,
+}
+
+impl EngineOptions {
+    pub fn patience(&self) -> Patience {
+        let unless_for_ever = |time: Duration| Some(time).filter(|time| !time.is_zero());
+        Patience {
+            start: unless_for_ever(self.start_timeout),
+            command: unless_for_ever(self.timeout),
+            quit: unless_for_ever(self.quit_timeout),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -114,9 +140,11 @@ fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Re
         return Err(Failure::new(Status::Usage, "--movie needs --window: a game without one draws nothing"));
     }
     let godot = engine(options.godot.as_deref())?;
-    if project::needs_import(&folder) {
-        project::import(&godot, &folder, report)?;
+    if !project::has_current_addon(&folder) {
+        let name = folder.display();
+        report.note(format_args!("{name}: its AgentBridge is not of this version: run godot-bridge install {name}"));
     }
+    import_where_needed(&godot, &folder, report)?;
     let mut command = vec![godot];
     command.extend((!start.window).then(|| "--headless".into()));
     command.extend(["--path".into(), folder.into_os_string()]);

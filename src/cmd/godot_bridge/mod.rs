@@ -2,6 +2,7 @@
 
 mod bridge;
 mod game;
+mod import;
 mod launch;
 mod project;
 mod start;
@@ -18,13 +19,12 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use bridge::Bridge;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use game::{Game, Patience};
+use game::Game;
 use launch::{EngineOptions, GameOptions, Reached, reach};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tree::Tree;
 
 /// Play a Godot game: commands in, answers out
@@ -67,7 +67,7 @@ enum Action {
     /// Print the game's tree for people
     Tree {
         #[command(flatten)]
-        game: GameOptions,
+        game: Box<GameOptions>,
         /// Where to begin: a path or a selector
         #[arg(long, value_name = "SELECTOR", default_value = "/root")]
         root: String,
@@ -130,7 +130,7 @@ fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
     let reached = reach(options, arguments.program, &report)?;
     let game = Game::new(
-        patience(&options.engine),
+        options.engine.patience(),
         reached.first,
         events.is_some(),
         options.engine.verbose,
@@ -163,18 +163,13 @@ fn tree(
     signals: &Signals,
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
-    let game = Game::new(patience(options), reached.first, false, options.verbose, Arc::clone(report));
+    let game = Game::new(options.patience(), reached.first, false, options.verbose, Arc::clone(report));
     let launched = matches!(reached.way, Way::Link(_, Some(_)));
     let tree = Tree { game, root, depth, launched, report: Arc::clone(report) };
     let ends = Ends { far: vec![reached.way], near: Near::Stdout, limits, ..Ends::default() };
     let ended = between(Box::new(tree), ends, signals, report);
     drop(reached.kept);
     ended
-}
-
-fn patience(options: &EngineOptions) -> Patience {
-    let unless_for_ever = |time: Duration| Some(time).filter(|time| !time.is_zero());
-    Patience { start: unless_for_ever(options.start_timeout), command: unless_for_ever(options.timeout) }
 }
 
 fn install(changed: &[String]) -> Result<Status, Failure> {

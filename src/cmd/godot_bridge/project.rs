@@ -1,17 +1,14 @@
-//! A project on the disk: whether it can be played, whether it has to be imported first, and the addon put in and out.
+//! A project on the disk: whether it can be played, and the addon put in and out.
 
-use crate::godot::{ADDON, AUTOLOAD, Change, Engine, has_autoload, install, remove};
-use crate::io::child;
-use crate::io::report::{Failure, Report, Status};
-use std::ffi::{OsStr, OsString};
+use crate::godot::{ADDON, AUTOLOAD, Asset, Change, Foreign, has_autoload, install, remove};
+use crate::io::report::{Failure, Status};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-const FILE: &str = "project.godot";
+pub const FILE: &str = "project.godot";
 const ADDON_FOLDER: &str = "addons/agent_bridge";
-/// Folders within folders; a link that leads back up ends there.
-const DEEPEST: usize = 16;
 
 fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)
@@ -36,71 +33,25 @@ pub fn open(path: &Path) -> Result<(PathBuf, String), Failure> {
 pub fn open_to_play(path: &Path) -> Result<(PathBuf, String), Failure> {
     let (folder, text) = open(path)?;
     let script = AUTOLOAD.1.trim_start_matches("res://");
-    if has_autoload(&text) && folder.join(script).exists() {
+    if has_autoload(&text, uid(&folder).as_deref()) && folder.join(script).exists() {
         return Ok((folder, text));
     }
     let name = folder.display();
     Err(usage(format_args!("{name} has no AgentBridge: put it in with godot-bridge install {name}")))
 }
 
-/// Whether the engine has to look through the project once before it can be played: a script's class_name that it doesn't
-/// know yet, or an asset that isn't imported.
-pub fn needs_import(folder: &Path) -> bool {
-    let known = fs::read_to_string(folder.join(".godot/global_script_class_cache.cfg")).unwrap_or_default();
-    any_file(folder, DEEPEST, &mut |path| {
-        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-        match extension {
-            "gd" => class_name(path).is_some_and(|name| !known.contains(&format!("&\"{name}\""))),
-            "import" => fs::read_to_string(path).is_ok_and(|text| !imported_file_exists(folder, &text)),
-            _ => ASSETS.contains(&extension) && !path.with_extension(format!("{extension}.import")).exists(),
-        }
-    })
+/// Whether the addon's files are those of this version.
+pub fn has_current_addon(folder: &Path) -> bool {
+    let is_same = |asset: &Asset| {
+        fs::read(folder.join(ADDON_FOLDER).join(asset.path)).is_ok_and(|text| text == asset.text.as_bytes())
+    };
+    ADDON.iter().all(is_same)
 }
 
-/// What a game can't load before it was imported.
-const ASSETS: &[&str] =
-    &["png", "jpg", "jpeg", "webp", "svg", "bmp", "tga", "wav", "ogg", "mp3", "ttf", "otf", "woff2", "glb", "gltf"];
-
-fn class_name(script: &Path) -> Option<String> {
-    let text = fs::read_to_string(script).ok()?;
-    let named = text.lines().find_map(|line| line.trim_start().strip_prefix("class_name "))?;
-    let name: String = named.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!name.is_empty()).then_some(name)
-}
-
-/// Whether what an `.import` file says was made is there.
-fn imported_file_exists(folder: &Path, text: &str) -> bool {
-    let made = text.lines().find_map(|line| line.strip_prefix("path=\"res://")?.strip_suffix('"'));
-    made.is_none_or(|made| folder.join(made).exists())
-}
-
-fn any_file(folder: &Path, depth: usize, is_it: &mut impl FnMut(&Path) -> bool) -> bool {
-    if depth == 0 || folder.join(".gdignore").exists() {
-        return false;
-    }
-    // What can't be read, the engine can't either, and says so.
-    fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
-        let path = entry.path();
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        !hidden && if path.is_dir() { any_file(&path, depth - 1, is_it) } else { is_it(&path) }
-    })
-}
-
-/// Has the engine look through the project.
-///
-/// # Errors
-/// [`Status::NotStarted`] where it can't.
-pub fn import(godot: &OsStr, folder: &Path, report: &Report) -> Result<(), Failure> {
-    report.note(format_args!("{}: importing, once; it may take half a minute", folder.display()));
-    let words = [godot, OsStr::new("--headless"), OsStr::new("--path"), folder.as_os_str(), OsStr::new("--import")];
-    let mut tail = Engine::default();
-    let status = child::run(&words.map(OsString::from), |line| _ = tail.take(line))?;
-    if status.success() {
-        return Ok(());
-    }
-    tail.text().lines().for_each(|line| report.say(format_args!("  | {line}")));
-    let how = child::describe(status);
-    Err(Failure::new(Status::NotStarted, format_args!("{}: the import has failed: {how}", folder.display())))
+/// The engine's name for the addon's script, which an editor may write instead of its path.
+fn uid(folder: &Path) -> Option<String> {
+    let text = fs::read_to_string(folder.join(ADDON_FOLDER).join("agent_bridge.gd.uid")).ok()?;
+    Some(text.trim().to_owned())
 }
 
 /// Puts the addon into a project, or takes it out; gives what changed, a line each.
@@ -112,7 +63,12 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
     let failed = |path: &Path, error: io::Error| usage(format_args!("{}: {error}", path.display()));
     let addon = folder.join(ADDON_FOLDER);
     let mut told = Vec::new();
+    let uid = uid(&folder);
     let project = if taking_out {
+        let removed = remove(&text, uid.as_deref()).unwrap_or_else(|Foreign { number, line }| {
+            told.push(format!(" {line}    ({FILE}:{number}, not the addon's: left as it is)"));
+            None
+        });
         if fs::symlink_metadata(&addon).is_ok_and(|found| found.is_symlink()) {
             fs::remove_file(&addon).map_err(|error| failed(&addon, error))?;
             told.push(format!("-{ADDON_FOLDER} (a link)"));
@@ -122,8 +78,16 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
             // Only where nothing else is in it.
             let _ = fs::remove_dir(folder.join("addons"));
         }
-        remove(&text)
+        removed
     } else {
+        let installed = install(&text, uid.as_deref()).map_err(|Foreign { number, line }| {
+            let name = folder.join(FILE);
+            let advice = "give that autoload another name, or remove the line; nothing was written";
+            usage(format_args!(
+                "{}:{number}: AgentBridge is another autoload of this project: {line}: {advice}",
+                name.display()
+            ))
+        })?;
         // As in a copy of a project that shares its addon with another.
         if fs::symlink_metadata(&addon).is_ok_and(|found| found.is_symlink()) && !addon.exists() {
             fs::remove_file(&addon).map_err(|error| failed(&addon, error))?;
@@ -131,7 +95,7 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
         }
         let written = write_addon(&addon).map_err(|error| failed(&addon, error))?;
         told.extend(written.into_iter().map(|path| format!("{path} in {ADDON_FOLDER}")));
-        install(&text)
+        installed
     };
     if let Some(Change { text, diff }) = project {
         let file = folder.join(FILE);

@@ -99,7 +99,10 @@ impl Stage for Tree {
                 }
                 out.stop(self.report.finish());
             }
-            Event::Due if self.game.has_answered_quit() => out.stop(self.report.finish()),
+            Event::Due if self.game.has_answered_quit() => {
+                self.report.note(NOT_ENDED);
+                out.stop(self.report.finish());
+            }
             Event::Due => {
                 if let Some(gone) = self.game.overdue() {
                     return Err(self.game.failure(&gone));

@@ -84,6 +84,22 @@ fn quit_is_answered_and_its_code_is_ours() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
+fn a_game_that_saves_at_its_end_has_the_time_that_it_is_given() {
+    let saves = "extends Control\nfunc _exit_tree() -> void:\n\tOS.delay_msec(3000)\n\t\
+                 FileAccess.open(\"res://saved\", FileAccess.WRITE).store_string(\"all\")\n";
+    for (options, is_saved) in [(&[][..], false), (&["--quit-timeout", "30s"], true)] {
+        let folder = small_game(saves);
+        let mut game = Game::start(bridge(folder.path()).args(options));
+        game.data("get_tree", json!({}));
+        let ended = game.talk.end_after_close();
+        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+        assert_eq!(ended.stderr.contains("hasn't ended in time (--quit-timeout)"), !is_saved, "{}", ended.stderr);
+        assert_eq!(folder.path().join("saved").exists(), is_saved, "{options:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
 fn a_game_that_hangs_is_given_up() {
     let folder = small_game(DOOMED);
     let mut game = Game::start(bridge(folder.path()).args(["--timeout", "1"]));

@@ -2,6 +2,7 @@
 
 use super::{Game, bridge, small_game};
 use serde_json::json;
+use std::path::Path;
 
 /// Every warning of GDScript that there is, but `empty_file` and `renamed_in_godot_4_hint`, which say nothing about code.
 const WARNINGS: &str = "unassigned_variable unassigned_variable_op_assign unused_variable unused_local_constant \
@@ -34,4 +35,61 @@ fn a_project_may_make_an_error_of_every_warning() {
     assert_eq!(game.data("get_node", json!({"path": "#Main"}))["type"], "Control");
     let printed = game.talk.end_after_close().stderr;
     assert!(printed.contains("Warning treated as error"), "{printed}");
+}
+
+/// What the bridge says on stderr while it starts and ends the game.
+fn notes(folder: &Path) -> String {
+    let mut game = Game::start(&mut bridge(folder));
+    assert_eq!(game.data("find", json!({"selector": "#Main"}))["count"], 1);
+    game.talk.end_after_close().stderr
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_project_is_imported_once_though_there_are_files_that_the_engine_does_not_import() {
+    let folder = small_game("extends Control\nvar text := \"\"\"\nclass_name Text\n\"\"\"\nvar ball := Ball.new()\n");
+    // A class, an asset that is gone, one that is none, and a script that can't be parsed.
+    for (name, text) in [
+        ("ball.gd", "@icon(\"res://icon.svg\") class_name Ball extends RefCounted\n"),
+        (
+            "gone.png.import",
+            "[remap]\n\nimporter=\"texture\"\ntype=\"CompressedTexture2D\"\npath=\"res://.godot/imported/gone.png-1.ctex\"\n",
+        ),
+        ("broken.png", "no picture"),
+        ("half.gd", "class_name Half extends NoSuchClass\nfunc (\n"),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    assert_eq!(notes(folder.path()).matches("importing, once").count(), 1);
+    assert_eq!(notes(folder.path()), "");
+    std::fs::write(folder.path().join("other.gd"), "class_name Other\n").unwrap();
+    assert_eq!(notes(folder.path()).matches("importing, once").count(), 1);
+    assert_eq!(notes(folder.path()), "");
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_project_file_that_an_import_rewrites_is_kept() {
+    let folder = small_game("extends Control\n");
+    let plugin = folder.path().join("addons/saves");
+    std::fs::create_dir(&plugin).unwrap();
+    for (name, text) in [
+        (
+            "plugin.cfg",
+            "[plugin]\nname=\"saves\"\ndescription=\"\"\nauthor=\"\"\nversion=\"1\"\nscript=\"plugin.gd\"\n",
+        ),
+        ("plugin.gd", "@tool\nextends EditorPlugin\nfunc _enter_tree() -> void:\n\tProjectSettings.save()\n"),
+        ("named.gd", "class_name Named\n"),
+    ] {
+        std::fs::write(plugin.join(name), text).unwrap();
+    }
+    let file = folder.path().join("project.godot");
+    let enabled = "\n[editor_plugins]\n\nenabled=PackedStringArray(\"res://addons/saves/plugin.cfg\")\n";
+    let former = "; mine\n".to_owned() + &std::fs::read_to_string(&file).unwrap() + enabled;
+    std::fs::write(&file, &former).unwrap();
+    let said = notes(folder.path());
+    assert!(said.contains("the import has changed"), "{said}");
+    assert_ne!(std::fs::read_to_string(&file).unwrap(), former);
+    assert_eq!(std::fs::read_to_string(folder.path().join("project.godot.before-import")).unwrap(), former);
+    assert_eq!(notes(folder.path()), "", "the engine has saved the autoload so that it is known again");
 }

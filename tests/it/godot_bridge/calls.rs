@@ -153,19 +153,25 @@ fn the_commands_are_listed_as_tools_with_the_id_of_the_request() {
     assert_eq!(press["input_schema"]["type"], "object", "{press}");
 }
 
+/// The names of the tools that are listed.
+fn tools(fault: &str, lines_in: &[&str]) -> Vec<String> {
+    let output = play(fault, &[], lines_in);
+    let lists: Vec<String> = lines(&output).into_iter().filter(|line| line.contains("\"tool_list\"")).collect();
+    let [list] = lists.as_slice() else { panic!("{fault}: {lists:?}") };
+    let list: serde_json::Value = serde_json::from_str(list).unwrap();
+    list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn only_commands_that_the_addon_has_are_tools() {
+    assert_eq!(tools("few-commands", &[r#"{"cmd":"x"}"#, r#"{"type":"list_tools"}"#]), ["get_tree", "quit", "click"]);
+}
+
 #[test]
 fn commands_that_the_game_declares_are_tools_too() {
     let lines_in = [r#"{"cmd":"x","id":1}"#, r#"{"type":"list_tools"}"#, r#"{"cmd":"x","id":2}"#];
-    let names = |fault: &str, lines_in: &[&str]| -> Vec<String> {
-        let output = play(fault, &[], lines_in);
-        let lists: Vec<String> = lines(&output).into_iter().filter(|line| line.contains("\"tool_list\"")).collect();
-        let [list] = lists.as_slice() else { panic!("{fault}: {lists:?}") };
-        let list: serde_json::Value = serde_json::from_str(list).unwrap();
-        let named = list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
-        named.collect()
-    };
-    let own = names("echo", &lines_in);
-    assert_eq!(names("declares", &lines_in), [own.as_slice(), &["swap".to_owned()]].concat());
+    let own = tools("echo", &lines_in);
+    assert_eq!(tools("declares", &lines_in), [own.as_slice(), &["swap".to_owned()]].concat());
     // Whatever becomes of that question, the list is answered.
     for fault in ["cannot-list", "lists-too-much", "forgets-to-list", "hangs"] {
         let options: &[&str] = if fault == "hangs" { &["--timeout", "0.1"] } else { &[] };

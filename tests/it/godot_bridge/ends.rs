@@ -139,6 +139,22 @@ fn a_game_that_answers_quit_and_goes_on_is_given_up() {
 }
 
 #[test]
+fn a_game_has_its_time_to_end() {
+    const NOTE: &str = "godot-bridge: the game was asked to quit, and hasn't ended in time (--quit-timeout)\n";
+    for (options, said) in [(&[][..], NOTE), (&["--quit-timeout", "20s"], ""), (&["--quit-timeout", "0"], "")] {
+        let output = play("ends-late", options, &[r#"{"cmd":"x"}"#]);
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), said), "{options:?}");
+    }
+    for (options, status) in [(["--quit-timeout", "1s"], 4), (["--quit-timeout", "20s"], 5)] {
+        let output = play("ends-late", &options, &[r#"{"cmd":"quit","args":{"code":5}}"#]);
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
+    }
+    let started = Instant::now();
+    play("never-ends", &["--quit-timeout", "100ms"], &[r#"{"cmd":"x"}"#]);
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_crash_at_the_end_is_told() {
     for transport in ["file", "unix", "tcp"] {
         for (fault, how) in [("crashes-at-the-end", "signal 6 (SIGABRT)"), ("ends-like-a-crash", "exit status 139")] {

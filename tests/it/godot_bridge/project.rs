@@ -1,5 +1,7 @@
 //! Projects: the addon put in and taken out, and how the engine is called for one.
 
+mod imports;
+
 use crate::process::{command, pipe, text};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -85,6 +87,25 @@ fn a_project_file_behind_a_link_is_written_where_it_is() {
 }
 
 #[test]
+fn an_autoload_of_that_name_that_is_not_the_addons_stays() {
+    let before = "[autoload]\n\nGame=\"*res://game.gd\"\nAgentBridge=\"*res://src/agent_bridge.gd\"\n";
+    let (folder, file) = project(before);
+    let refused = run(&["install"], folder.path());
+    assert_eq!((refused.status.code(), text(&refused.stdout).as_str()), (Some(2), ""));
+    let line =
+        "project.godot:4: AgentBridge is another autoload of this project: AgentBridge=\"*res://src/agent_bridge.gd\"";
+    let said = text(&refused.stderr);
+    assert!(said.contains(line) && said.contains("give that autoload another name"), "{said}");
+    assert!(!folder.path().join("addons").exists(), "nothing is written");
+    let left = run(&["install", "--remove"], folder.path());
+    let line = " AgentBridge=\"*res://src/agent_bridge.gd\"    (project.godot:4, not the addon's: left as it is)\n";
+    assert_eq!((left.status.code(), text(&left.stdout).as_str()), (Some(0), line));
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    let output = run(&["--launch"], folder.path());
+    assert_eq!(output.status.code(), Some(2), "it does not start the bridge");
+}
+
+#[test]
 fn what_is_no_project_is_2() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [&["install"][..], &["install", "--remove"], &["--launch"], &["tree", "--launch"]] {
@@ -122,80 +143,65 @@ impl Launch {
 
     /// The engine's arguments, call by call, after a launch with `engine` as what it does.
     fn launch(&self, engine: &str) -> (Output, Vec<String>) {
+        self.launch_with(&[], engine)
+    }
+
+    fn launch_with(&self, options: &[&str], engine: &str) -> (Output, Vec<String>) {
         let _ = fs::remove_file(&self.calls);
         let program = self.folder.path().join(".engine");
         let game = crate::process::example("stand-in-game");
         let script = format!("#!/bin/sh\necho \"$*\" >>{}\ngame={}\n{engine}\n", self.calls.display(), game.display());
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let output = run(&["--godot", program.to_str().unwrap(), "--launch"], self.folder.path());
+        let arguments = [options, &["--godot", program.to_str().unwrap(), "--launch"]].concat();
+        let output = run(&arguments, self.folder.path());
         let calls = fs::read_to_string(&self.calls).unwrap_or_default();
         let folder = self.folder.path().to_str().unwrap();
         (output, calls.lines().map(|call| call.replace(folder, "P")).collect())
     }
 
+    /// Whether the project is imported, once, when it is launched.
     fn imports(&self) -> bool {
         let (output, calls) = self.launch(PLAYS);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert_eq!(calls.last().unwrap(), "--headless --path P", "{calls:?}");
         let imports = calls[..calls.len() - 1].to_vec();
-        assert!(imports.is_empty() || imports == ["--headless --path P --import"], "{calls:?}");
+        assert!(imports.is_empty() || imports == [IMPORT], "{calls:?}");
         assert_eq!(text(&output.stderr).contains("importing, once"), !imports.is_empty());
         !imports.is_empty()
     }
 }
 
+const IMPORT: &str = "--headless --path P --import";
 const PLAYS: &str = r#"case $* in *--import) exit;; esac; exec "$game" "$@" echo"#;
 
 #[test]
-fn the_engine_looks_through_a_project_where_it_has_to() {
+fn an_addon_of_another_version_is_told() {
     let launch = Launch::new();
-    assert!(!launch.imports(), "there is nothing to look for");
-    launch.add("ball.gd", "# A ball\nclass_name Ball extends Node2D\n");
-    assert!(launch.imports(), "a class_name that it doesn't know");
-    launch.add(".godot/global_script_class_cache.cfg", "list=[{\n\"class\": &\"Ball\",\n}]\n");
-    assert!(!launch.imports());
-    launch.add("art/ball.png", "");
-    assert!(launch.imports(), "an asset that was never imported");
-    launch.add("art/ball.png.import", "[remap]\npath=\"res://.godot/imported/ball.ctex\"\n");
-    assert!(launch.imports(), "one whose result is gone");
-    launch.add(".godot/imported/ball.ctex", "");
-    assert!(!launch.imports());
-    launch.add("raw/.gdignore", "");
-    launch.add("raw/other.png", "");
-    assert!(!launch.imports(), "what the engine ignores");
+    let note = |output: &Output| text(&output.stderr).matches("its AgentBridge is not of this version").count();
+    let (output, _) = launch.launch(PLAYS);
+    assert_eq!((output.status.code(), note(&output)), (Some(0), 1));
+    let advice = format!("run godot-bridge install {}\n", launch.folder.path().display());
+    assert!(text(&output.stderr).contains(&advice), "{}", text(&output.stderr));
+    run(&["install"], launch.folder.path());
+    let (output, _) = launch.launch(PLAYS);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
 }
 
 #[test]
-fn an_import_that_fails_is_3() {
+fn the_engine_gets_the_projects_frames_and_a_movie_needs_a_window() {
     let launch = Launch::new();
-    launch.add("ball.gd", "class_name Ball\n");
-    let (output, calls) = launch.launch("echo ERROR: no disk left; exit 4");
-    let stderr = text(&output.stderr);
-    assert_eq!((output.status.code(), calls.len()), (Some(3), 1), "{stderr}");
-    assert!(
-        stderr.contains("  | ERROR: no disk left\n") && stderr.contains("the import has failed: exit status 4"),
-        "{stderr}"
+    launch.add(
+        "project.godot",
+        &format!("[autoload]\nAgentBridge=\"*res://{SCRIPT}\"\n[physics]\ncommon/physics_ticks_per_second=30\n"),
     );
-}
-
-#[test]
-fn what_an_import_leaves_behind_is_not_waited_for() {
-    let launch = Launch::new();
-    launch.add("ball.gd", "class_name Ball\n");
-    // In a session of its own, as a daemon is, with the engine's stdout.
-    let pid = launch.folder.path().join(".pid");
-    let leaves = format!(
-        "setsid sh -c 'echo $$ >{}; exec sleep 100' & until [ -s {} ]; do sleep 0.01; done; exit",
-        pid.display(),
-        pid.display()
-    );
-    let started = std::time::Instant::now();
-    let (output, calls) = launch.launch(&format!("case $* in *--import) {leaves};; esac; exec \"$game\" \"$@\" echo"));
-    assert_eq!((output.status.code(), calls.len()), (Some(0), 2), "{}", text(&output.stderr));
-    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
-    let daemon: i32 = fs::read_to_string(pid).unwrap().trim().parse().unwrap();
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(daemon), nix::sys::signal::SIGKILL).unwrap();
+    let (_, calls) = launch.launch_with(&["--lockstep"], PLAYS);
+    assert_eq!(calls, ["--headless --path P --fixed-fps 30"]);
+    let (_, calls) = launch.launch_with(&["--window", "--movie", "/tmp/movie.avi"], PLAYS);
+    assert_eq!(calls, ["--path P --fixed-fps 30 --write-movie /tmp/movie.avi"]);
+    let (output, calls) = launch.launch_with(&["--movie", "movie.avi"], PLAYS);
+    assert_eq!((output.status.code(), calls.len()), (Some(2), 0));
+    assert!(text(&output.stderr).contains("--movie needs --window"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -101,6 +101,30 @@ fn a_game_is_served_with_what_its_calls_cause() {
 }
 
 #[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_godot_game_is_played_by_an_mcp_client() {
+    let (bridge, vault) = (path("godot-bridge"), crate::godot::vault());
+    let mut client = Client::start(&mut serve(&[], &[&bridge, "--launch", vault.to_str().unwrap()]));
+    let client_info = json!({"name": "test", "version": "1"});
+    let version = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client_info});
+    assert!(client.ask("initialize", &version)["result"]["capabilities"]["tools"].is_object());
+    client.notify("notifications/initialized", &json!({}));
+    let listed = client.ask("tools/list", &json!({}));
+    let names = listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
+    let names: Vec<&str> = names.collect();
+    assert!(["press_button", "get_tree", "swap"].iter().all(|name| names.contains(name)), "{names:?}");
+    client.call("swap", &json!({"from": 0, "to": 1}));
+    let pressed = client.call("press_button", &json!({"path": "#ResetButton"}));
+    assert_eq!(pressed["structuredContent"]["path"], "/root/LevelScene/HUDLayer/ResetButton");
+    assert!(pressed["content"][1]["text"].as_str().unwrap().contains("\"type\":\"pressed\""), "{pressed}");
+    let refused = client.call("press_button", &json!({"path": "#NextLevelButton"}));
+    assert!(refused["isError"] == true && refused.to_string().contains("NOT_ACTIONABLE"), "{refused}");
+    let places = client.call("get_property", &json!({"path": "#Crystal_0", "property": "place"}));
+    assert_eq!(places["structuredContent"]["value"], 0, "the crystals are at home again: {places}");
+    client.talk.end_after_close();
+}
+
+#[test]
 fn a_world_that_does_not_end_with_its_stdin_is_ended() {
     let script = r#"read line; echo '{"type":"tool_list","request_id":"tools-1","tools":[]}'; trap '' TERM; sleep 1000; sleep 1000"#;
     let mut client = Client::start(&mut serve(&[], &["sh", "-c", script]));
