@@ -30,10 +30,11 @@ func _init(picture: Image, other: Image) -> void:
 	differing = float(_pixels.size()) / (picture.get_width() * picture.get_height())
 
 func _compare_row(a: PackedByteArray, b: PackedByteArray, first: int) -> void:
-	for i in range(0, a.size(), BYTES):
+	for x in _picture.get_width():
+		var i := x * BYTES
 		if a.decode_u32(i) != b.decode_u32(i) and (absi(a[i] - b[i]) > NOISE or absi(a[i + 1] - b[i + 1]) > NOISE or
 				absi(a[i + 2] - b[i + 2]) > NOISE or absi(a[i + 3] - b[i + 3]) > NOISE):
-			_pixels.append(first + i / BYTES)
+			_pixels.append(first + x)
 
 ## The picture, dark, with the pixels that differ in red.
 func marked() -> Image:
