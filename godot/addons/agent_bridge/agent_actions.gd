@@ -29,8 +29,7 @@ func list_actions(_args: Dictionary) -> Dictionary:
 		elif reason != "hidden" or node.get_window().visible and (node is BaseButton or node is LineEdit or node is TextEdit):
 			action["reason"] = reason
 			cannot.append(action)
-	can.append_array(_input_actions())
-	for action: Dictionary in _session.hook.actions():
+	for action: Dictionary in of_game():
 		(cannot if action.has("reason") else can).append(action)
 	var commands: Dictionary = _session.hook.commands()
 	for name: String in commands:
@@ -38,6 +37,10 @@ func list_actions(_args: Dictionary) -> Dictionary:
 		if commands[name]["args"] == null:
 			commands[name].erase("args")
 	return {"actions": can, "unavailable": cannot, "commands": commands}
+
+## What is no node's: the actions of the input map, and what the game's hook says, with `reason` what can't be done now.
+func of_game() -> Array:
+	return _input_actions() + _session.hook.actions()
 
 ## What can be done with a node; empty where there is nothing.
 func _action(node: Node) -> Dictionary:

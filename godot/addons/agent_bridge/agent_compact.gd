@@ -3,6 +3,7 @@ extends RefCounted
 ## get_tree with the view "agent": what a player sees and can act on, a line for each node: its short name, role, state, label, value and items.
 ## Containers that only lay out are left out.
 
+const Actions := preload("agent_actions.gd")
 const Controls := preload("agent_controls.gd")
 const Scripts := preload("agent_scripts.gd")
 const Walk := preload("agent_tree.gd")
@@ -40,7 +41,7 @@ func view(root: Node, options: Dictionary) -> Dictionary:
 	_is_truncated = false
 	if _session.selector.is_visible(root):
 		_walk(root, 0, 0, "")
-	return {"tree": Array(_lines), "nodes": _lines.size(), "truncated": _is_truncated}
+	return {"tree": Array(_lines), "actions": Actions.new(_session).of_game(), "nodes": _lines.size(), "truncated": _is_truncated}
 
 ## `caption` is the label before it.
 func _walk(node: Node, depth: int, indent: int, caption: String) -> void:

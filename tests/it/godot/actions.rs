@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 
 pub const CONTROLS: &str = r##"extends Control
 signal happened(what: String)
+var cells: Array:
+	get: return [$Tree.get_root().get_child(2).is_checked(1), $Tree.get_root().get_child(3).get_range(1)]
 func place(control: Control, title: String, at: Vector2, extent := Vector2(120, 30)) -> Control:
 	control.name = title
 	control.position = at
@@ -158,6 +160,12 @@ func _process(_delta: float):
 		happened.emit("left")
 "##;
 
+/// What the game of [`CONTROLS`] has noticed, as its signal `happened` says.
+pub fn happened(answer: &Value) -> Vec<String> {
+    let events = answer["events"].as_array().unwrap().iter().filter(|event| event["type"] == "happened");
+    events.map(|event| event["what"].as_str().unwrap().to_owned()).collect()
+}
+
 fn of_path<'a>(listed: &'a Value, list: &str, path: &str) -> Vec<&'a Value> {
     listed[list].as_array().unwrap().iter().filter(|entry| entry["args"]["path"] == path).collect()
 }
@@ -195,7 +203,8 @@ fn each_kind_of_control_is_an_action() {
             assert_eq!(action[key], *value, "{key} of {name}");
         }
     }
-    let tree = ["Weapons", "Weapons/Sword | 7", "Weapons/Shield | 7", "Armour", "Armour/Sword | 7", "Armour/Shield | 7"];
+    let tree =
+        ["Weapons", "Weapons/Sword | 7", "Weapons/Shield | 7", "Armour", "Armour/Sword | 7", "Armour/Shield | 7"];
     assert_eq!(only("Tree")["items"].as_array().unwrap()[..6], tree.map(Value::from));
     let levels = only("Choice");
     assert_eq!((levels["items"].as_array().unwrap().len(), &levels["more"]), (50, &json!(9)), "59 can be chosen");
@@ -231,8 +240,11 @@ fn what_the_tree_shows_can_be_asked_for_by_its_name() {
     assert_eq!(ask("/root", "text")["value"], "Small");
     assert_eq!(ask("#IconOnly", "pressed")["type"], "Signal", "a plain button shows no such field");
     assert_eq!(game.refusal("get_property", json!({"path": "#Plain", "property": "items"})).0, "PROPERTY_NOT_FOUND");
-    game.data("wait_for", json!({"path": "#Check", "property": "pressed", "equals": true,
-        "then": {"cmd": "press_button", "args": {"path": "#Check"}}}));
+    game.data(
+        "wait_for",
+        json!({"path": "#Check", "property": "pressed", "equals": true,
+        "then": {"cmd": "press_button", "args": {"path": "#Check"}}}),
+    );
     let found = game.data("find", json!({"selector": "CheckBox[pressed=true]"}));
     assert_eq!(found["matches"], json!(["/root/Main/Check"]));
     assert_eq!(game.data("find", json!({"selector": "TabContainer[selected=0]"}))["count"], 1);

@@ -90,7 +90,10 @@ fn text_behind_a_modal_dialog_is_refused() {
         entries.map(|entry| (entry["args"]["path"].as_str().unwrap().to_owned(), entry["reason"].clone())).collect()
     };
     let reachable = paths("actions");
-    assert!(reachable.len() == 3 && reachable.iter().all(|(path, _)| path.starts_with("/root/Main/Dialog/")), "{listed}");
+    assert!(
+        reachable.len() == 3 && reachable.iter().all(|(path, _)| path.starts_with("/root/Main/Dialog/")),
+        "{listed}"
+    );
     assert!(paths("unavailable").contains(&("/root/Main/Ask".to_owned(), json!("covered_by"))), "{listed}");
 }
 
@@ -101,6 +104,9 @@ fn a_tooltip_is_a_field() {
     let tree = game.data("get_tree", json!({}))["tree"].take();
     assert_eq!(named(&tree, "Line")["tooltip"], "Your name");
     assert_eq!(named(&tree, "Ask")["tooltip"], Value::Null);
-    assert_eq!(game.data("find", json!({"selector": "[tooltip=\"Your name\"]"}))["matches"], json!(["/root/Main/Line"]));
+    assert_eq!(
+        game.data("find", json!({"selector": "[tooltip=\"Your name\"]"}))["matches"],
+        json!(["/root/Main/Line"])
+    );
     game.end();
 }
