@@ -1,7 +1,7 @@
 //! A model that follows a script: `stand-in-model SCRIPT [LOG]`. Each line of the script is a turn, an object with `text`, `calls`
 //! (`{"tool_name","arguments"}`), `stop`, `usage` or `error`; the turn is chosen by the number of turns that the request has, so that a model side
 //! that is started anew goes on; the last one is repeated. A text `@ROLE NAME` in arguments is replaced by what calls name that element by, in the newest list of the request: its number
-//! (browser-bridge), its ref (@playwright/mcp) or its path (godot-bridge, where ROLE is the node's type, and `@ROLE.FIELD NAME` is a field of the node). Requests are appended to LOG.
+//! (browser-bridge), its ref (@playwright/mcp) or its path (godot-bridge's tree; in its view for agents the short name; `@ROLE.FIELD NAME` is a field of the node). Requests are appended to LOG.
 
 #![allow(clippy::expect_used)] // a script that cannot be read is a fault of its test
 
@@ -86,6 +86,9 @@ fn list(text: &str) -> Option<Vec<Element>> {
         walk(&object["tree"], &mut nodes);
         return Some(nodes);
     }
+    if let Some(lines) = object["tree"].as_array() {
+        return Some(lines.iter().filter_map(|line| shown(line.as_str()?)).collect());
+    }
     let snapshot = object["content"][0]["text"].as_str().unwrap_or(text);
     snapshot.contains("```yaml\n").then(|| snapshot.lines().filter_map(referenced).collect())
 }
@@ -100,6 +103,21 @@ fn numbered(item: &str) -> Option<Element> {
     };
     let names = vec![name.trim_start().to_owned()];
     Some(Element { role: role.to_owned(), names, reference: number.parse::<u64>().ok()?.into(), node: Value::Null })
+}
+
+/// `@NUMBER ROLE(MARKS) NAME = VALUE FIELD=VALUE`
+fn shown(line: &str) -> Option<Element> {
+    let (reference, rest) = line.trim_start().split_once(' ')?;
+    let (head, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let fields = rest.split(' ').filter_map(|word| word.split_once('=')).filter(|(name, _)| !name.is_empty());
+    let node: Value = fields
+        .map(|(name, value)| (name.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
+        .collect::<serde_json::Map<String, Value>>()
+        .into();
+    let name = rest.split_once(" = ").or(rest.split_once(" =")).map_or(rest, |(name, _)| name).to_owned();
+    let label = node["label"].as_str().map(str::to_owned);
+    let role = head.split('(').next().unwrap_or(head).to_owned();
+    Some(Element { role, names: label.into_iter().chain([name]).collect(), reference: reference.into(), node })
 }
 
 /// `- ROLE "NAME" [ref=REF]`

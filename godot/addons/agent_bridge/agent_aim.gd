@@ -42,8 +42,8 @@ func aim_at(target: Variant, command: Command) -> Variant:
 		return await aim(target, command)
 	return await aim({"position": target}, command)
 
-## Moves the pointer to where a control can be pressed, or gives the failure.
-func reach(control: Control, command: Command) -> Variant:
+## Moves the pointer to where a control can be pressed, or gives the failure. `within` is the part of it that is meant; without area all of it.
+func reach(control: Control, command: Command, within := Rect2()) -> Variant:
 	var problem: Variant = _session.reach.problem(control)
 	if problem != null:
 		return problem
@@ -52,6 +52,8 @@ func reach(control: Control, command: Command) -> Variant:
 		if command.done or not is_instance_valid(control) or not control.is_inside_tree():
 			return _went_away()
 	var part := Place.visible_part(control)
+	if within.has_area():
+		part = part.intersection(control.get_global_transform_with_canvas() * within)
 	if not part.has_area():
 		return _session.reach.refusal(control, "offscreen", "is outside of what can be seen", "it is at %s in a viewport of %s; make the game show it" %
 			[Place.rect(control), control.get_viewport().get_visible_rect().size])

@@ -2,11 +2,14 @@
 extends RefCounted
 ## What there is to command: the built-in commands with their arguments, and who carries each out.
 
+const Actions := preload("agent_actions.gd")
 const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
+const Choose := preload("agent_choose.gd")
 const Command := preload("agent_command.gd")
 const Edit := preload("agent_edit.gd")
 const Expect := preload("agent_expect.gd")
+const Fill := preload("agent_fill.gd")
 const Folder := preload("agent_folder.gd")
 const Keys := preload("agent_keys.gd")
 const Look := preload("agent_look.gd")
@@ -19,7 +22,7 @@ const ADDON := "0.2.0"
 const CAPABILITIES := ["events", "stream", "selectors", "fields", "diff", "gestures", "wait_for", "step", "engine_errors", "typed_values",
 	"devices"]
 ## These are answered at the end of the next frame, with what they have caused; so are the game's own.
-const GESTURES := ["press_button", "click", "drag", "scroll", "type_text"]
+const GESTURES := ["press_button", "click", "drag", "scroll", "type_text", "select", "fill", "set_value"]
 ## So are these, but where the game's time is held: then they change what is pressed, and no frame passes.
 const DEVICES := ["mouse_move", "mouse_down", "mouse_up", "press_key", "key_down", "key_up", "press_action", "action_down", "action_up",
 	"touch_down", "touch_move", "touch_up", "joypad_button", "joypad_axis", "release_all"]
@@ -29,6 +32,9 @@ const LOOKS := ["get_tree", "get_node", "get_property", "get_signals", "get_stat
 var _session: Node
 var _look: Look
 # A Callable does not keep its object.
+var _actions: Actions
+var _choose: Choose
+var _fill: Fill
 var _keys: Keys
 var _mouse: Mouse
 var _touch: Touch
@@ -42,6 +48,7 @@ var _built_in: Dictionary
 func _init(session: Node) -> void:
 	_session = session
 	_look = Look.new(session)
+	_actions = Actions.new(session)
 	_keys = Keys.new(session)
 	_mouse = Mouse.new(session, _keys)
 	_touch = Touch.new(session)
@@ -49,14 +56,16 @@ func _init(session: Node) -> void:
 	_performance = Monitors.new()
 	_picture = Picture.new(session)
 	_edit = Edit.new(session, _look)
+	_choose = Choose.new(session)
+	_fill = Fill.new(session, _keys, _mouse, _choose)
 	_built_in = {
 		"hello": [{"version": "any?", "stream": "bool?"}, _hello],
-		"get_tree": [{"root": "string?", "depth": "int?", "max_nodes": "int?", "fields": "any?", "since": "int?"}, _look.get_tree_],
+		"get_tree": [{"root": "string?", "depth": "int?", "max_nodes": "int?", "view": "string?", "fields": "any?", "since": "int?"}, _look.get_tree_],
 		"get_node": [{"path": "string"}, _look.get_node_],
 		"get_property": [{"path": "string", "property": "string"}, _look.get_property],
 		"get_signals": [{"path": "string"}, _look.get_signals],
 		"get_state": [{}, _look.get_state],
-		"list_actions": [{}, _look.list_actions],
+		"list_actions": [{}, _actions.list_actions],
 		"find": [{"selector": "string", "limit": "int?"}, _look.find],
 		"press_button": [{"path": "string", "force": "bool?"}, _mouse.press_button],
 		"click": [_at({"button": "string?", "count": "int?", "modifiers": "string?"}), _mouse.click],
@@ -66,6 +75,9 @@ func _init(session: Node) -> void:
 		"mouse_down": [_at({"button": "string?"}), _mouse.mouse_down],
 		"mouse_up": [_at({"button": "string?"}), _mouse.mouse_up],
 		"type_text": [{"text": "string", "path": "string?"}, _keys.type_text],
+		"select": [{"path": "string", "item": "any"}, _choose.select],
+		"fill": [{"path": "string", "text": "string", "item": "any?", "column": "int?"}, _fill.fill],
+		"set_value": [{"path": "string", "value": "any", "item": "any?", "column": "int?"}, _fill.set_value],
 		"press_key": [{"key": "string", "frames": "int?"}, _keys.press_key],
 		"key_down": [{"key": "string"}, _keys.key_down],
 		"key_up": [{"key": "string"}, _keys.key_up],

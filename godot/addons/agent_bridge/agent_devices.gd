@@ -33,13 +33,11 @@ func _init(session: Node) -> void:
 func move(viewport: Viewport, point: Vector2) -> void:
 	var event := InputEventMouseMotion.new()
 	_locate(event, viewport, point)
-	event.relative = event.position - pointer
-	event.screen_relative = event.relative
+	_travel(event, event.position - pointer)
 	pointer = event.position
 	if viewport is Window and _has_real_pointer() and _warp(viewport.get_window_id(), Vector2i(event.position)):
 		# The system's own event has the distance.
-		event.relative = Vector2.ZERO
-		event.screen_relative = Vector2.ZERO
+		_travel(event, Vector2.ZERO)
 	# Also while the game is paused: what is under the pointer must be known.
 	if viewport is Window:
 		_parse(event)
@@ -56,8 +54,7 @@ func move_by(relative: Vector2) -> void:
 	# A captured pointer stays where it is.
 	var event := InputEventMouseMotion.new()
 	_locate(event, root, to_canvas * pointer)
-	event.relative = relative
-	event.screen_relative = relative
+	_travel(event, relative)
 	send(event)
 
 ## Presses or releases a mouse button where the pointer is to be: at a point of a viewport.
@@ -213,6 +210,13 @@ func _locate(event: InputEventMouse, viewport: Viewport, point: Vector2) -> void
 	event.global_position = event.position
 	event.button_mask = _button_mask
 	_modify(event)
+
+## How far and how fast the mouse moves: menus take no notice of a motion without speed.
+func _travel(event: InputEventMouseMotion, relative: Vector2) -> void:
+	event.relative = relative
+	event.screen_relative = relative
+	event.velocity = relative * Engine.physics_ticks_per_second
+	event.screen_velocity = event.velocity
 
 func _modify(event: InputEventWithModifiers) -> void:
 	for code: int in _modifiers:

@@ -4,6 +4,7 @@ extends RefCounted
 ## as they enter the tree.
 
 const Answer := preload("agent_answer.gd")
+const Scripts := preload("agent_scripts.gd")
 const Walk := preload("agent_tree.gd")
 const Events := preload("agent_events.gd")
 
@@ -21,7 +22,7 @@ func _init(root: Node, tree: Walk, events: Events) -> void:
 func notice(node: Node) -> void:
 	if node.get_script() == null:
 		return
-	if _tree.about(node.get_script(), node).variables.has("agent_mode"):
+	if Scripts.about(node).variables.has("agent_mode"):
 		node.set("agent_mode", true)
 	if node.has_method("agent_commands") or node.has_method("agent_actions"):
 		_offering[node.get_instance_id()] = true

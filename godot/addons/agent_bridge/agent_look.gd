@@ -3,20 +3,26 @@ extends RefCounted
 ## The commands that look and change nothing.
 
 const Answer := preload("agent_answer.gd")
+const Scripts := preload("agent_scripts.gd")
 const Values := preload("agent_values.gd")
+const Compact := preload("agent_compact.gd")
 const Diff := preload("agent_diff.gd")
 const Walk := preload("agent_tree.gd")
 
 var _session: Node
 var _diff := Diff.new()
+var _compact: Compact
 
 func _init(session: Node) -> void:
 	_session = session
+	_compact = Compact.new(session)
 
 func get_tree_(args: Dictionary) -> Dictionary:
 	var root: Variant = _session.selector.one(args.get("root", "/root"))
 	if root is Dictionary:
 		return root
+	if args.has("view"):
+		return _view(root, args)
 	var wrong := Walk.wrong_fields(args.get("fields", []))
 	if wrong != "":
 		return Answer.fail("INVALID_ARGS", wrong, "\"all\", or some of %s; [\"-text\"] leaves out, [\"=\",\"text\"] gives only those" % ", ".join(Walk.ALL.keys()))
@@ -35,6 +41,11 @@ func get_tree_(args: Dictionary) -> Dictionary:
 	out["revision"] = _diff.remember(same, found)
 	return out
 
+func _view(root: Node, args: Dictionary) -> Dictionary:
+	if args["view"] != "agent" or args.has("fields") or args.has("since"):
+		return Answer.fail("INVALID_ARGS", "view is \"agent\", and goes without fields and since", "leave view out for the tree with its fields")
+	return _compact.view(root, args)
+
 func get_node_(args: Dictionary) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
 	if node is Dictionary:
@@ -51,11 +62,11 @@ func get_property(args: Dictionary) -> Dictionary:
 	if node is Dictionary:
 		return node
 	var names: PackedStringArray = args["property"].split(":")
-	if names[0] == "" or not names[0] in node:
+	var value: Variant = null
+	if names.size() == 1:
+		value = _session.selector.value_of(node, names[0])
+	if names.find("") >= 0 or value == null and not names[0] in node:
 		return _no_property(node, args["property"])
-	if names.size() > 1 and names.find("") >= 0:
-		return _no_property(node, args["property"])
-	var value: Variant = node.get(names[0])
 	for i in range(1, names.size()):
 		# A name that leads nowhere gives null, without a complaint.
 		value = node.get_indexed(NodePath(":".join(names.slice(0, i + 1))))
@@ -101,42 +112,5 @@ func find(args: Dictionary) -> Dictionary:
 func get_state(_args: Dictionary) -> Dictionary:
 	var tree: SceneTree = _session.get_tree()
 	var scene := tree.current_scene
-	return {"scene": null if scene == null else {"name": scene.name, "type": _session.tree.type_of(scene), "path": String(scene.get_path()),
+	return {"scene": null if scene == null else {"name": scene.name, "type": Scripts.type_of(scene), "path": String(scene.get_path()),
 		"file": scene.scene_file_path}, "paused": tree.paused, "frame": Engine.get_process_frames(), "time": Time.get_ticks_msec() / 1000.0}
-
-func list_actions(_args: Dictionary) -> Dictionary:
-	var can := []
-	var cannot := []
-	for node: Node in _session.tree.all(_session.get_tree().root):
-		var action := _action(node)
-		if action.has("reason"):
-			cannot.append(action)
-		elif not action.is_empty():
-			can.append(action)
-	for action: Dictionary in _session.hook.actions():
-		(cannot if action.has("reason") else can).append(action)
-	var commands: Dictionary = _session.hook.commands()
-	for name: String in commands:
-		commands[name].erase("node")
-		if commands[name]["args"] == null:
-			commands[name].erase("args")
-	return {"actions": can, "unavailable": cannot, "commands": commands}
-
-## What can be done with a node, and why not; empty where there is nothing.
-func _action(node: Node) -> Dictionary:
-	var action := {}
-	if node is BaseButton:
-		action = {"cmd": "press_button", "args": {"path": String(node.get_path())}}
-		if _session.tree.text_of(node) is String:
-			action["text"] = _session.tree.text_of(node)
-	elif node is LineEdit or node is TextEdit:
-		action = {"cmd": "type_text", "args": {"path": String(node.get_path())}, "needs": ["text"]}
-	else:
-		return {}
-	if not _session.selector.is_visible(node):
-		action["reason"] = "hidden"
-	elif _session.selector.is_in_state(node, "disabled"):
-		action["reason"] = "disabled"
-	elif not node.can_process():
-		action["reason"] = "paused"
-	return action

@@ -34,8 +34,10 @@ static func rect(node: Node) -> Variant:
 		return node.get_global_transform_with_canvas() * own if own is Rect2 else null
 	return null
 
-## The same in the window's coordinates.
+## The same in the window's coordinates; also what a window covers that is embedded in it.
 static func rect_in_window(node: Node) -> Variant:
+	if node is Window and node.visible and node.is_embedded():
+		return top(embedder(node))[1] * Rect2(node.position, node.size)
 	var own: Variant = rect(node)
 	var viewport := node.get_viewport()
 	return own if own == null or viewport == node.get_tree().root else top(viewport)[1] * own

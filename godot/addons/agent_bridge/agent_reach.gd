@@ -22,14 +22,29 @@ func problem(control: Control) -> Variant:
 	return null if modal == null else covered(control, modal)
 
 ## The open window that keeps input from a node's own window; null where there is none.
-func modal_over(node: Node) -> Variant:
+func modal_over(node: Node, open := modals()) -> Variant:
 	var own := node.get_window()
 	var root: Window = _session.get_tree().root
-	for window: Window in root.find_children("*", "Window", true, false):
-		if window.visible and window.exclusive and window.transient and window != own and not window.is_ancestor_of(node):
-			if window.get_parent().get_viewport() == own or own == root:
-				return window
+	for window in open:
+		if window != own and not window.is_ancestor_of(node) and (window.get_parent().get_viewport() == own or own == root):
+			return window
 	return null
+
+## The open windows that keep input from others.
+func modals() -> Array:
+	return _session.get_tree().root.find_children("*", "Window", true, false).filter(func(window: Window) -> bool:
+		return window.visible and window.exclusive and window.transient)
+
+## Whether something listens for clicks on a node that is no button: a control, or an object of physics that can be picked.
+func takes_clicks(node: Node) -> bool:
+	if node is Control:
+		return node.mouse_filter != Control.MOUSE_FILTER_IGNORE and _is_listened(node, "gui_input", "_gui_input")
+	var is_pickable: bool = node is CollisionObject2D and node.input_pickable or node is CollisionObject3D and node.input_ray_pickable
+	return is_pickable and node.get_viewport().physics_object_picking and _is_listened(node, "input_event", "_input_event")
+
+func _is_listened(node: Node, signal_name: String, method: String) -> bool:
+	return node.get_script() != null and node.has_method(method) or node.get_signal_connection_list(signal_name).any(
+		func(connection: Dictionary) -> bool: return not _session.events.is_ours(connection["callable"]))
 
 ## The failure for a node that a player cannot use. `reason` is one of the README's; `text` follows the node's path.
 func refusal(node: Node, reason: String, text: String, hint: String) -> Dictionary:

@@ -3,6 +3,8 @@ extends RefCounted
 ## Selectors: which node a command means. Parsed into steps, each a list of tests; resolved anew each time, so that nothing goes stale.
 
 const Answer := preload("agent_answer.gd")
+const Refs := preload("agent_refs.gd")
+const Scripts := preload("agent_scripts.gd")
 const Values := preload("agent_values.gd")
 const Walk := preload("agent_tree.gd")
 
@@ -15,6 +17,8 @@ class Step extends RefCounted:
 	var tests: Array[Callable] = []
 	## Which of the matches; null for all.
 	var nth: Variant = null
+
+var refs := Refs.new()
 
 var _root: Node
 var _tree: Walk
@@ -47,6 +51,9 @@ func all(selector: String) -> Variant:
 		var node := _by_path(selector)
 		if node != null:
 			return [node]
+	if selector.begins_with("@"):
+		var shown := refs.node(selector)
+		return [] if shown == null or not shown.is_inside_tree() else [shown]
 	var steps: Variant = _parse(selector.strip_edges())
 	if steps is Dictionary:
 		return steps
@@ -93,12 +100,14 @@ func _hangs(node: Node, above: Dictionary, child_only: bool) -> bool:
 	return false
 
 func _not_found(selector: String) -> Dictionary:
+	if selector.begins_with("@"):
+		return Answer.fail("NODE_NOT_FOUND", "the node of %s is gone, or there was none" % selector, "look at get_tree with view agent")
 	# What the last compound begins with: a name, or a type.
 	var words := selector.get_slice(":", 0).get_slice("[", 0).replace("#", " ").replace("/", " ").replace(">", " ").split(" ", false)
 	var wanted := words[-1].to_lower() if not words.is_empty() else ""
 	var near := []
 	for node in _tree.all(_root):
-		var likeness := maxf(wanted.similarity(String(node.name).to_lower()), wanted.similarity(_tree.type_of(node).to_lower()))
+		var likeness := maxf(wanted.similarity(String(node.name).to_lower()), wanted.similarity(Scripts.type_of(node).to_lower()))
 		# Two letters that changed places leave a third of a short word.
 		if likeness > 0.3:
 			near.append([likeness, String(node.get_path())])
@@ -180,7 +189,7 @@ func _grouped(step: Step) -> void:
 
 func _typed(step: Step) -> void:
 	var type := _word()
-	step.tests.append(func(node: Node) -> bool: return _tree.is_a(node, type))
+	step.tests.append(func(node: Node) -> bool: return Scripts.is_a(node, type))
 
 func _pseudo(step: Step) -> void:
 	_at += 1
@@ -278,16 +287,19 @@ func _quoted() -> Variant:
 	_at = end + 1
 	return json.data
 
-## A property's value (`position:x` goes into it), else what the node's hook says; null where there is neither.
+## A property's value (`position:x` goes into it), else what the node's hook says, else a field that get_tree shows; null where there is none.
 func value_of(node: Node, property: String) -> Variant:
 	var value: Variant = node.get_indexed(NodePath(property)) if property.get_slice(":", 0) in node else null
 	if typeof(value) == TYPE_OBJECT and not is_instance_valid(value):
 		# Freed: what the game asks as == null.
 		value = null
-	if value == null and node.has_method("agent_fields"):
-		var fields: Variant = node.call("agent_fields")
-		value = fields.get(property) if fields is Dictionary else null
-	return value
+	# Signals and methods are members, too, but no properties: "pressed" is a signal of each button.
+	if value != null and not value is Signal and not value is Callable:
+		return value
+	var fields: Variant = node.call("agent_fields") if node.has_method("agent_fields") else null
+	var said: Variant = fields.get(property) if fields is Dictionary else null
+	var shown: Variant = _tree.shown(node, property) if said == null else said
+	return value if shown == null else shown
 
 ## Whether a node is visible, hidden, enabled, disabled or focused.
 func is_in_state(node: Node, state: String) -> bool:

@@ -5,8 +5,10 @@ extends RefCounted
 ## Each field is made into JSON at once. So a node's description can be kept and compared with a later one, though the game goes on changing or
 ## freeing what it described.
 
+const Controls := preload("agent_controls.gd")
 const Values := preload("agent_values.gd")
 const Place := preload("agent_place.gd")
+const Scripts := preload("agent_scripts.gd")
 
 const DEFAULT_NODES := 5000
 ## Each is an object in an array, and many readers of JSON take 128 levels of both at most.
@@ -17,12 +19,6 @@ const DEEPEST := 200
 const DEEPEST_GATHERED := 800
 const ALL := {"rect": true, "groups": true, "vars": true, "class": true, "process": true}
 const OWN := ["name", "type", "path", "children", "more"]
-
-## What is known of a script, asked once.
-class About extends RefCounted:
-	var type := ""
-	var has_fields := false
-	var variables := PackedStringArray()
 
 ## What a walk has found.
 class Found extends RefCounted:
@@ -36,7 +32,6 @@ class Found extends RefCounted:
 
 ## The bridge's own node, which no walk shows.
 var _own: Node
-var _scripts := {}
 var _classes := {}
 # The walk that is going on:
 var _found: Found
@@ -68,25 +63,12 @@ func node(of: Node, fields: Variant) -> Dictionary:
 	_choose(fields)
 	return _fields(of, String(of.get_path()))
 
-## The script's class_name (or that of one it extends), else the engine's class.
-func type_of(of: Node) -> String:
-	var script: Script = of.get_script()
-	return of.get_class() if script == null or about(script, of).type == "" else about(script, of).type
-
-## Whether it is of a type: an engine class it is or inherits, or the class_name of a script it has or extends.
-func is_a(of: Node, type: String) -> bool:
-	if of.is_class(type):
-		return true
-	var script: Script = of.get_script()
-	while script != null:
-		if script.get_global_name() == type:
-			return true
-		script = script.get_base_script()
-	return false
-
-## The children that are shown: also the inner ones of what would be useless without (a dialog's OK, a spin box' line).
+## The children that are shown: also the inner ones of what would be useless without (a dialog's OK, a spin box' line), and open popups.
 func children_of(of: Node) -> Array[Node]:
-	var children := of.get_children(of is AcceptDialog or of is SpinBox)
+	var is_whole := of is AcceptDialog or of is SpinBox
+	var children := of.get_children(is_whole)
+	if not is_whole and of.get_child_count(true) > children.size():
+		children.assign(of.get_children(true).filter(func(child: Node) -> bool: return child in children or child is Window and child.visible))
 	if of == _own.get_parent():
 		children.erase(_own)
 	return children
@@ -113,21 +95,18 @@ func text_of(of: Node) -> Variant:
 		return of.get("text")
 	return of.title if of is Window else null
 
-func about(script: Script, of: Node) -> About:
-	var known: About = _scripts.get(script)
-	if known == null:
-		known = About.new()
-		known.has_fields = of.has_method("agent_fields")
-		var base := script
-		while base != null:
-			if known.type == "":
-				known.type = base.get_global_name()
-			base = base.get_base_script()
-		for property in script.get_script_property_list():
-			if property["usage"] & PROPERTY_USAGE_SCRIPT_VARIABLE:
-				known.variables.append(property["name"])
-		_scripts[script] = known
-	return known
+## A field that a walk shows although it is no property of the node under this name; null where there is none.
+func shown(of: Node, field: String) -> Variant:
+	match field:
+		"pressed": return of.button_pressed if of is BaseButton and of.toggle_mode else null
+		"selected": return Controls.selected(of)
+		"items": return Controls.items(of, MAX_ITEMS)
+		"text": return text_of(of)
+		"tooltip": return of.tooltip_text if of is Control else null
+		"visible_in_tree": return of.is_visible_in_tree() if of is CanvasItem or of is Node3D else null
+		"rect": return Place.rect_in_window(of)
+		"type": return Scripts.type_of(of)
+	return null
 
 ## What is wrong with the `fields` of a command, in words; empty where nothing is.
 static func wrong_fields(fields: Variant) -> String:
@@ -188,8 +167,7 @@ func _walk(of: Node, path: String, depth: int) -> void:
 
 func _fields(of: Node, path: String) -> Dictionary:
 	var out := {"name": Values.quote(of.name), "type": "", "path": Values.quote(path)}
-	var script: Script = of.get_script()
-	var known: About = about(script, of) if script != null else null
+	var known := Scripts.about(of)
 	var type := of.get_class()
 	# A class has a plain name.
 	out["type"] = "\"" + type + "\"" if known == null or known.type == "" else Values.quote(known.type)
@@ -206,7 +184,7 @@ func _fields(of: Node, path: String) -> Dictionary:
 		out["visible"] = _bool(of.visible)
 		out["title"] = Values.quote(of.title)
 		if of is PopupMenu:
-			out["items"] = _items(of)
+			_choice(of, out)
 	elif of is CanvasLayer:
 		out["visible"] = _bool(of.visible)
 	if known != null and known.has_fields:
@@ -221,29 +199,31 @@ func _canvas_item(of: CanvasItem, out: Dictionary) -> void:
 	out["visible"] = _bool(of.visible)
 	if of.visible and not of.is_visible_in_tree():
 		out["visible_in_tree"] = "false"
+	if of is Control and of.tooltip_text != "":
+		out["tooltip"] = Values.quote(of.tooltip_text)
 	if of is BaseButton:
 		out["disabled"] = _bool(of.disabled)
 		if of.toggle_mode:
 			out["pressed"] = _bool(of.button_pressed)
-		if of is OptionButton:
-			out["selected"] = str(of.selected)
-			out["items"] = _items(of)
-		elif of is MenuButton:
-			out["items"] = _items(of.get_popup())
+		_choice(of, out)
 		out["actions"] = "[\"press\"]"
 	elif of is Range:
 		out["value"] = Values.number(of.value)
 	elif of is LineEdit or of is TextEdit:
 		out["editable"] = _bool(of.editable)
 		out["actions"] = "[\"type\"]"
-	elif of is ItemList:
-		out["selected"] = Values.text(Array(of.get_selected_items()))
-		out["items"] = _items(of)
-	elif of is TabBar or of is TabContainer:
-		out["selected"] = str(of.current_tab)
-		out["items"] = Values.text(range(of.get_tab_count()).map(func(i: int) -> String: return of.get_tab_title(i)))
+	elif of is Control:
+		_choice(of, out)
 	elif of is Node2D:
 		out["position"] = _point(of.position)
+
+func _choice(of: Node, out: Dictionary) -> void:
+	var selected: Variant = Controls.selected(of)
+	if selected != null:
+		out["selected"] = Values.text(selected)
+	var items: Variant = Controls.items(of, MAX_ITEMS)
+	if items != null:
+		out["items"] = Values.text(items)
 
 ## What the game says of it. What a node is and where, stays ours; its actions join those that we know.
 func _hook(of: Node, out: Dictionary) -> void:
@@ -260,9 +240,9 @@ func _hook(of: Node, out: Dictionary) -> void:
 		else:
 			out[String(name)] = Values.text(added[name])
 
-func _extras(of: Node, out: Dictionary, known: About) -> void:
+func _extras(of: Node, out: Dictionary, known: Scripts.About) -> void:
 	if _extra.has("rect"):
-		var rect: Variant = Place.rect_in_window(of) if of is CanvasItem else null
+		var rect: Variant = Place.rect_in_window(of)
 		if rect != null:
 			out["rect"] = _rect(rect)
 	if _extra.has("groups"):
@@ -287,9 +267,6 @@ func _filter(out: Dictionary) -> void:
 		for field: String in out.keys():
 			if not _only.has(field):
 				out.erase(field)
-
-func _items(of: Node) -> String:
-	return Values.text(range(mini(of.item_count, MAX_ITEMS)).map(func(i: int) -> String: return of.get_item_text(i)))
 
 func _bool(value: bool) -> String:
 	return "true" if value else "false"

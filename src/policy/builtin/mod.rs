@@ -20,7 +20,7 @@ mod typing;
 
 use super::annotations::Hint;
 use super::detector::{ActionKind, Finding};
-use super::snapshot::{Named, Snapshot};
+use super::snapshot::{Named, Snapshot, is_short};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
 use crate::identifier::words;
@@ -34,7 +34,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use typing::{judge_action, judge_entering, judge_submit, submits};
+use typing::{judge_action, judge_entering, judge_item, judge_submit, submits};
 
 /// Where the keyboard's focus is, as far as the calls tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -145,6 +145,9 @@ impl Builtin {
         };
         let call = JudgedCall { tool: &call.tool, raw, arguments, named, is_focused };
         let mut decision = self.judge_class(&class, &call, hint);
+        if let Some(item) = judge_item(&call) {
+            decision = decision.or_stricter(item);
+        }
         if matches!(class, Class::Activate | Class::Unknown) && decision.kind.is_none() {
             decision = judge_description(&call, decision);
         }
@@ -224,6 +227,8 @@ impl Builtin {
             Class::Refs => judge_refs(call),
             Class::Own => allow("what it notes or starts is judged call by call"),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
+            // A slider or a box of a game's that was seen.
+            Class::Change("set") if sets_seen_value(call) => judge_entering(call),
             // As with what is not known, a rule may allow it.
             Class::Change(word) => {
                 Decision::new(Verdict::Confirm, "builtin.unknown_effect", format!("the tool's name says {word:?}"))
@@ -257,13 +262,22 @@ impl Builtin {
         if !words(call.tool).iter().any(|word| ["drag", "drop", "swipe", "move"].contains(&word.as_str())) {
             return decision;
         }
-        let named = |text: &str| self.snapshot.target("browser_click", &Object::default().text("ref", text).end());
+        let named = |text: &str| {
+            let key = if text.starts_with("/root") || is_short(text) { "path" } else { "ref" };
+            self.snapshot.target("browser_click", &Object::default().text(key, text).end())
+        };
         let dropped = serde_json::from_str::<Value>(call.raw).ok().and_then(|own| element::judge_drop(&own, named));
         match dropped {
             Some(dropped) => decision.or_stricter(dropped),
             None => decision,
         }
     }
+}
+
+/// Whether a call sets the value of an element that was seen.
+fn sets_seen_value(call: &JudgedCall<'_>) -> bool {
+    words(call.tool) == ["set", "value"]
+        && matches!(&call.named, Named::Element(target) if target.snapshot_id.is_some())
 }
 
 /// A question that the page asks. Where it has too few words to say what about ("Really?"), it is asked about.

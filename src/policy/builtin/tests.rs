@@ -206,3 +206,41 @@ fn what_reviewers_have_passed_by_the_gate_is_asked_about() {
         assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");
     }
 }
+
+/// As `hitl-gate` does: by what the game has shown under a short name, and by what the item of a menu says.
+#[test]
+fn a_games_controls_are_judged_by_what_it_has_shown() {
+    let mut builtin = Builtin::new(true);
+    let look = r#"{"cmd":"get_tree","id":1,"args":{"view":"agent"}}"#;
+    let look = recognise(look).unwrap().unwrap();
+    let acts = builtin.judge(&look, Hint::None).1;
+    builtin.passes(&look, &acts, false);
+    builtin.snapshot.observe(br#"{"ok":true,"id":1,"data":{"tree":["@6 button Play","@7 button Buy","@8 slider(0..1 step 0.1) Volume = 1","@9 checkbox Pay automatically","@10 menu Menu [Open; Delete save]","@11 button Trash"],"nodes":6},"events":[]}"#);
+    let verdict = |command: &str, args: &str| {
+        let line = format!(r#"{{"cmd":"{command}","id":2,"args":{args}}}"#);
+        builtin.judge(&recognise(&line).unwrap().unwrap(), Hint::None).0.verdict
+    };
+    for (command, args) in [
+        ("press_button", r#"{"path":"@6"}"#),
+        ("set_value", r#"{"path":"@8","value":0.5}"#),
+        ("select", r#"{"path":"@10","item":"Open"}"#),
+        ("fill", r#"{"path":"@6","text":"delete everything"}"#),
+    ] {
+        assert_eq!(verdict(command, args), Verdict::Allow, "{command} {args}");
+    }
+    for (command, args) in [
+        ("press_button", r#"{"path":"@7"}"#),
+        ("click", r#"{"path":"@7"}"#),
+        ("press_button", r#"{"path":"@12"}"#),
+        ("set_value", r#"{"path":"@9","value":true}"#),
+        ("set_value", r#"{"path":"@12","value":true}"#),
+        ("set_value", r#"{"path":"settings/volume","value":1}"#),
+        ("select", r#"{"path":"@10","item":"Delete save"}"#),
+        ("select", r#"{"path":"@10","item":"File/Delete save"}"#),
+        ("select", r#"{"path":"@10","item":["File","Delete save"]}"#),
+        ("select", r#"{"path":"@10","item":1}"#),
+        ("drag", r#"{"from":"@6","to":"@11"}"#),
+    ] {
+        assert_eq!(verdict(command, args), Verdict::Confirm, "{command} {args}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What is typed or chosen: whether that enters it, and whether the choice alone does something.
 
-use super::element::find;
+use super::element::{find, judge_element};
 use super::keys::enters;
 use super::{JudgedCall, allow, found};
 use crate::identifier::words;
@@ -155,6 +155,21 @@ fn action(call: &JudgedCall<'_>) -> Option<String> {
 /// What is typed or chosen, but not entered.
 pub fn judge_entering(call: &JudgedCall<'_>) -> Decision {
     judge_choice(call).unwrap_or_else(|| allow("it only types or chooses"))
+}
+
+/// An item of a Godot node, which is chosen by its label or its path ("File/Delete all"); a number says nothing of it.
+pub fn judge_item(call: &JudgedCall<'_>) -> Option<Decision> {
+    let chooses = words(call.tool).iter().any(|word| ["select", "choose", "pick"].contains(&word.as_str()));
+    let item = call.arguments.get("item").filter(|_| chooses && call.arguments.get("path").is_some())?;
+    let parts: Vec<String> = match serde_json::from_str(item.get()).ok()? {
+        Value::String(path) => path.split('/').map(str::to_owned).collect(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect(),
+        number => return Some(judge_element(&Named::Unknown(format!("item {number}")))),
+    };
+    let named = parts.into_iter().map(|name| Target { name, ..Target::default() });
+    named.filter_map(|target| Some((find(&target)?, target))).next().map(|(finding, target)| {
+        found(finding.kind, "builtin.choice", format!("it chooses {:?}: {}", target.name, finding.because))
+    })
 }
 
 /// Whether it enters what it types.

@@ -235,7 +235,8 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
     let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
     // A `target` or a `ref` of a deployment is no element.
-    let is_acting = has(&ACTS) || has(&TYPES) || has(&["browser", "page", "dom", "element", "ui"]);
+    let is_acting =
+        has(&ACTS) || has(&TYPES) || has(&["browser", "page", "dom", "element", "ui"]) || sets_node(tool, &fields);
     // A tab's number, but not that of the link that is opened in one.
     let is_tab = has(&["tab", "tabs"]) && !has(&["open"]);
     if !is_acting || is_tab || has(&["network", "request", "requests"]) {
@@ -253,6 +254,7 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
             ("path", Some(path), _) if !path.is_empty() => Some(node(path, snapshot)),
             (key, Some(text), _) if REFERENCES.contains(&key) => Some(reference(text, key, snapshot)),
             (key, Some(text), _) if SELECTORS.contains(&key) => Some(select(text, snapshot)),
+            ("from", Some(path), _) if path.starts_with("/root") || godot::is_short(path) => Some(node(path, snapshot)),
             ("from", _, Some(number)) if has(&["drag"]) => Some(numbered("index", &number, snapshot)),
             ("from_uid", _, Some(number)) => Some(numbered("uid", &number, snapshot)),
             (_, _, Some(number)) if is_number => Some(numbered(key, &number, snapshot)),
@@ -271,6 +273,12 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
         [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
         _ => Named::Unknown(short(arguments)),
     }
+}
+
+/// Whether a call sets the value of a Godot node.
+fn sets_node(tool: &str, fields: &Fields<'_>) -> bool {
+    let path = fields.get("path").and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    words(tool) == ["set", "value"] && path.is_some_and(|path| path.starts_with("/root") || godot::is_short(&path))
 }
 
 /// The answer to a browser's own dialog: its message tells what is accepted.
@@ -337,6 +345,9 @@ fn numbered(argument: &str, number: &str, snapshot: &Snapshot) -> Named {
 fn node(path: &str, snapshot: &Snapshot) -> Named {
     if let Some(target) = snapshot.nodes.get(&godot::key(path)) {
         return Named::Element(target.clone());
+    }
+    if godot::is_short(path) {
+        return Named::Unknown(short(path));
     }
     let target = match path.starts_with('/') {
         true => godot::own_name(path).map(|name| Target { name, ..Target::default() }),

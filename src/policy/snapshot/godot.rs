@@ -1,7 +1,8 @@
 //! The nodes of a Godot game, as the addon shows them (godot/addons/agent_bridge/README.md).
 //!
 //! A path is no number: developers name nodes by what they do, and a node keeps its path. So what was last seen of one
-//! stays the best that is known of it, and of one that was never seen its name tells.
+//! stays the best that is known of it, and of one that was never seen its name tells. A short name (`@7`) is one node's as long
+//! as that lives, and never another's; of one that was never seen nothing is known.
 
 use super::tree::{ElementKind, Item};
 use crate::identifier::split;
@@ -14,6 +15,10 @@ pub(super) fn read(value: &Value, most: usize) -> Vec<Item> {
     while let Some((value, parent)) = open.pop() {
         match value {
             Value::Object(fields) => {
+                if let Some(lines) = fields.get("tree").and_then(Value::as_array) {
+                    compact(lines, most, &mut items);
+                    continue;
+                }
                 let mut parent = parent;
                 if let Some(mut item) = node(fields).or_else(|| action(fields)).filter(|_| items.len() < most) {
                     item.parent = parent;
@@ -28,6 +33,54 @@ pub(super) fn read(value: &Value, most: usize) -> Vec<Item> {
         }
     }
     items
+}
+
+/// The lines of the view for agents, such as `  @7 button(disabled) Buy`: what is two spaces further in stands in the line above it.
+fn compact(lines: &[Value], most: usize, items: &mut Vec<Item>) {
+    // What stands side by side is all that tells what an "OK" is about.
+    let mut open = vec![items.len()];
+    items.push(Item { kind: ElementKind::Group, ..Item::default() });
+    for line in lines.iter().filter_map(Value::as_str) {
+        let own = line.trim_start_matches(' ');
+        let Some(mut item) = line_item(own).filter(|_| items.len() < most) else { continue };
+        open.truncate((line.len() - own.len()) / 2 + 1);
+        item.parent = open.last().copied();
+        open.push(items.len());
+        items.push(item);
+    }
+}
+
+/// `@7 slider(0..100 step 1) Volume = 40`: short name, role, states, name, value.
+fn line_item(line: &str) -> Option<Item> {
+    let (short, rest) = line.split_once(' ').filter(|(short, _)| is_short(short))?;
+    let end = rest.find([' ', '(']).unwrap_or(rest.len());
+    let (role, behind) = rest.split_at(end);
+    let said =
+        behind.strip_prefix('(').map_or(behind, |marks| marks.split_once(')').map_or("", |(_, said)| said)).trim();
+    let kind = match role {
+        "button" | "link" | "checkbox" | "radio" | "menu" | "color" | "object" => ElementKind::Active,
+        "textbox" | "spinbutton" => ElementKind::Typed,
+        "dialog" | "window" => ElementKind::Container,
+        _ => ElementKind::Other,
+    };
+    // What a button says is all its name, whatever signs are in it.
+    let is_valued =
+        !matches!(role, "button" | "link" | "checkbox" | "radio" | "object" | "dialog" | "window" | "label");
+    let valued = said.find(" = ").or_else(|| said.find(" [")).filter(|_| is_valued);
+    let (name, value) = valued.map_or((said, None), |at| (&said[..at], Some(said[at..].trim_start_matches(" = "))));
+    Some(Item {
+        key: Some(key(short)),
+        role: if role == "label" { "text" } else { role }.to_owned(),
+        name: name.to_owned(),
+        value: value.filter(|_| kind == ElementKind::Typed).map(str::to_owned),
+        kind,
+        ..Item::default()
+    })
+}
+
+/// Whether it is a short name: `@7`.
+pub(in crate::policy) fn is_short(text: &str) -> bool {
+    text.strip_prefix('@').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The paths that a difference says are gone.

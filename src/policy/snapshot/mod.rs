@@ -38,6 +38,7 @@ use super::detector::{Element, classify};
 use super::target::Target;
 use answer::{Answer, WorldOutput};
 use call::Sort;
+pub(super) use godot::is_short;
 use playwright::Seen;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};

@@ -1,14 +1,19 @@
 //! `godot-bridge` on a real Godot (which `scripts/install-godot` installs; PIPEWRIGHT_GODOT names it).
 
+mod actions;
+mod choices;
+mod compact;
 mod devices;
 mod edits;
 mod ends;
 mod errors;
 mod expects;
 mod facts;
+mod fills;
 mod lockstep;
 mod pictures;
 mod plays;
+mod popups;
 mod presses;
 mod projects;
 mod sees;

@@ -678,15 +678,18 @@ fn actions_are_listed_with_what_keeps_from_them() {
         [
             "press_button /root/Main/Box/Go",
             "press_button /root/Main/Box/Check",
-            "type_text /root/Main/Box/Line",
-            "press_button /root/Main/Box/Choice",
+            "fill /root/Main/Box/Line",
+            "select /root/Main/Box/Choice",
+            "set_value /root/Main/Box/Slider",
+            "select /root/Main/Box/List",
+            "select /root/Main/Box/Tabs",
             "press_button /root/Main/Layer/Above"
         ]
     );
     let unavailable = &listed["unavailable"];
     assert_eq!(
         paths(unavailable),
-        ["press_button /root/Main/Box/Stop", "type_text /root/Main/Box/Fixed", "press_button /root/Main/Menu/Go"]
+        ["press_button /root/Main/Box/Stop", "fill /root/Main/Box/Fixed", "press_button /root/Main/Menu/Go"]
     );
     let reasons: Vec<_> =
         unavailable.as_array().unwrap().iter().map(|action| action["reason"].as_str().unwrap()).collect();

@@ -99,6 +99,34 @@ fn nodes_are_known_by_what_they_show_and_else_by_their_names() {
 }
 
 #[test]
+fn a_short_name_is_what_the_tree_shows_under_it() {
+    let mut snapshot = Snapshot::default();
+    let press = |snapshot: &Snapshot, path: &str| snapshot.target("press_button", &format!(r#"{{"path":{path:?}}}"#));
+    assert_eq!(press(&snapshot, "@7"), Named::Unknown("@7".to_owned()));
+    let tree = r#"{"tree":["@1 label Delete save?","@2 button OK","@3 dialog Shop","  @7 button(disabled,focused) Buy [x] = 3","  @8 textbox Name = Delete","  @9 slider(0..100 step 1) Volume = 40","  @10 combobox Level = Easy [Easy; Hard]","  @11 button","spoof","@x button Like"],"actions":[],"nodes":9,"truncated":false}"#;
+    snapshot.call("get_tree", r#"{"view":"agent"}"#, tree);
+    let told = |path: &str| {
+        let target = element(press(&snapshot, path));
+        (target.role.unwrap(), target.name, target.value, target.context.unwrap())
+    };
+    let of = |role: &str, name: &str, value: Option<&str>, context: &str| {
+        (role.to_owned(), name.to_owned(), value.map(str::to_owned), context.to_owned())
+    };
+    assert_eq!(told("@7"), of("button", "Buy [x] = 3", None, "Shop · Level"));
+    assert_eq!(told("@8"), of("textbox", "Name", Some("Delete"), "Shop · Level"));
+    assert_eq!(told("@9").1, "Volume");
+    assert_eq!(told("@10").1, "Level");
+    assert!(told("@2").3.contains("Delete save?"), "{:?}", told("@2"));
+    for unseen in ["@4", "@x", "@"] {
+        assert_eq!(press(&snapshot, unseen), Named::Unknown(unseen.to_owned()));
+    }
+    let dragged = snapshot.target("drag", r#"{"from":"@7","to":"@8"}"#);
+    assert_eq!(element(dragged).name, "Buy [x] = 3");
+    assert_eq!(element(snapshot.target("set_value", r#"{"path":"@9","value":1}"#)).name, "Volume");
+    assert_eq!(snapshot.target("set_value", r#"{"path":"a/b","value":1}"#), Named::Nothing);
+}
+
+#[test]
 fn a_selectors_words_are_what_is_known_of_it() {
     let snapshot = Snapshot::default();
     for (selector, role, name) in [

@@ -1,0 +1,160 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
+extends RefCounted
+## get_tree with the view "agent": what a player sees and can act on, a line for each node: its short name, role, state, label, value and items.
+## Containers that only lay out are left out.
+
+const Actions := preload("agent_actions.gd")
+const Controls := preload("agent_controls.gd")
+const Scripts := preload("agent_scripts.gd")
+const Walk := preload("agent_tree.gd")
+const Values := preload("agent_values.gd")
+
+const MAX_ITEMS := 20
+## A longer text is cut, in characters.
+const MAX_TEXT := 500
+## ARIA's word where there is one; the first class that a node is of counts.
+const ROLES := {"LinkButton": "link", "CheckBox": "checkbox", "CheckButton": "checkbox", "OptionButton": "combobox", "MenuButton": "menu",
+	"ColorPickerButton": "color", "BaseButton": "button", "SpinBox": "spinbutton", "Slider": "slider", "ScrollBar": "scrollbar", "Range": "progressbar",
+	"LineEdit": "textbox", "TextEdit": "textbox", "ItemList": "listbox", "Tree": "tree", "TabContainer": "tablist", "TabBar": "tablist",
+	"MenuBar": "menubar", "PopupMenu": "menu", "ColorPicker": "color", "Label": "label", "RichTextLabel": "label", "Label3D": "label",
+	"AcceptDialog": "dialog", "Window": "window"}
+const BUTTONS := ["link", "checkbox", "radio", "button", "menu"]
+## What the label before it tells the name of, and whose text is its value.
+const FIELDS := ["combobox", "color", "spinbutton", "slider", "scrollbar", "progressbar", "textbox", "listbox", "tree", "tablist"]
+
+var _session: Node
+# The walk that is going on:
+var _lines: PackedStringArray
+var _modals: Array
+var _max_nodes: int
+var _max_depth: int
+var _is_truncated: bool
+
+func _init(session: Node) -> void:
+	_session = session
+
+func view(root: Node, options: Dictionary) -> Dictionary:
+	_lines = PackedStringArray()
+	_modals = _session.reach.modals()
+	_max_nodes = maxi(options.get("max_nodes", Walk.DEFAULT_NODES), 1)
+	_max_depth = clampi(options.get("depth", Walk.DEFAULT_DEPTH), 0, Walk.DEEPEST)
+	_is_truncated = false
+	if _session.selector.is_visible(root):
+		_walk(root, 0, 0, "")
+	return {"tree": Array(_lines), "actions": Actions.new(_session).of_game(), "nodes": _lines.size(), "truncated": _is_truncated}
+
+## `caption` is the label before it.
+func _walk(node: Node, depth: int, indent: int, caption: String) -> void:
+	if "visible" in node and not node.visible and (node is CanvasItem or node is Node3D or node is Window or node is CanvasLayer):
+		return
+	var is_covered: bool = not _modals.is_empty() and _session.reach.modal_over(node, _modals) != null
+	var line := "" if is_covered else _line(node, caption)
+	if line != "":
+		if _lines.size() >= _max_nodes:
+			_is_truncated = true
+			return
+		_lines.append("  ".repeat(indent) + line)
+		indent += 1
+	if node is SpinBox:
+		return
+	var children: Array[Node] = _session.tree.children_of(node)
+	if depth >= _max_depth:
+		_is_truncated = _is_truncated or not children.is_empty()
+		return
+	var before := ""
+	for i in children.size():
+		var child := children[i]
+		if node is Container and child is Label and child.visible and i + 1 < children.size() and _takes_caption(children[i + 1], child.text):
+			before = child.text
+			continue
+		_walk(child, depth + 1, indent, before)
+		before = ""
+
+## The description of a node; empty where there is nothing to see or do.
+func _line(node: Node, caption: String) -> String:
+	var role := _role(node)
+	var said := _said(node)
+	if role == "" and said == "" or node == _session.get_tree().root:
+		return ""
+	var text: Variant = _session.tree.text_of(node)
+	var name := caption
+	if name == "" and role in ["label", "window", "dialog"]:
+		name = str(text)
+	elif name == "" and role != "":
+		name = Controls.label(node, text if role in BUTTONS else "")
+	if role == "label" and name.strip_edges() == "" and said == "":
+		return ""
+	var out: String = _session.selector.refs.of(node) + " " + (role if role != "" else Scripts.type_of(node)) + _marks(node)
+	if name != "":
+		out += " " + _plain(name)
+	return out + _value(node, role, text) + _items(node) + said
+
+func _role(node: Node) -> String:
+	if node is CheckBox and node.button_group != null:
+		return "radio"
+	for type: String in ROLES:
+		if node.is_class(type):
+			return ROLES[type]
+	return "object" if (node is Control or node is CollisionObject2D or node is CollisionObject3D) and _session.reach.takes_clicks(node) else ""
+
+## Whether a field has no label but the one before it.
+func _takes_caption(node: Node, caption: String) -> bool:
+	var is_unnamed: bool = node is Control and node.visible and node.tooltip_text == "" and node.accessibility_name in ["", caption]
+	return is_unnamed and (_role(node) in FIELDS or node is Button and node.toggle_mode and node.text == "")
+
+## What keeps it from being used, and what is on: "(disabled,checked)".
+func _marks(node: Node) -> String:
+	var marks := PackedStringArray()
+	if _session.selector.is_in_state(node, "disabled"):
+		marks.append("disabled")
+	if node is BaseButton and node.toggle_mode and node.button_pressed and not node is OptionButton and not node is MenuButton:
+		marks.append("checked")
+	if node is Control and node.has_focus():
+		marks.append("focused")
+	if node is Slider or node is SpinBox:
+		marks.append("%s..%s step %s" % [_number(node.min_value), _number(node.max_value), _number(node.step)])
+	return "" if marks.is_empty() else "(%s)" % ",".join(marks)
+
+func _value(node: Node, role: String, text: Variant) -> String:
+	if node is Range:
+		return " = " + _number(node.value)
+	if role == "color":
+		return " = #" + node.color.to_html()
+	if role == "combobox" or role == "textbox":
+		return " = " + _plain(str(text))
+	var selected: Variant = Controls.selected(node)
+	if selected == null or selected is Array and selected.is_empty():
+		return ""
+	if selected is int:
+		selected = [selected]
+	var labels: Array = selected.map(func(item: Variant) -> String:
+		return item if item is String else Controls.text(node, item) if item >= 0 else "")
+	return " = " + _plain("; ".join(labels))
+
+## The items that can be chosen: " [Easy; Hard]".
+func _items(node: Node) -> String:
+	if Controls.holder(node) == null and not node is Tree:
+		return ""
+	var items := Controls.choices(node)
+	var more := "" if items.size() <= MAX_ITEMS else "; %d more" % (items.size() - MAX_ITEMS)
+	return " [" + _plain("; ".join(PackedStringArray(items.slice(0, MAX_ITEMS)))) + more + "]"
+
+## What the game's hook says of it: " crystal_id=0 color=red".
+func _said(node: Node) -> String:
+	var known := Scripts.about(node)
+	var fields: Variant = node.call("agent_fields") if known != null and known.has_fields else null
+	var out := ""
+	if fields is Dictionary:
+		for name: Variant in fields:
+			if not name in Walk.OWN:
+				var value: Variant = fields[name]
+				out += " %s=%s" % [name, value if value is String and value.is_valid_identifier() else Values.text(value)]
+	return _plain(out)
+
+func _number(value: float) -> String:
+	return str(int(value)) if value == floorf(value) and absf(value) < 1e15 else str(value)
+
+## On one line.
+func _plain(text: String) -> String:
+	var line := text.replace("\r", "").replace("\n", " ").replace("\t", " ")
+	return line if line.length() <= MAX_TEXT else line.left(MAX_TEXT) + "…"

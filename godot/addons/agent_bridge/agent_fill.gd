@@ -1,0 +1,183 @@
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
+extends RefCounted
+## fill and set_value: what stands in a text field, a slider, a toggle, a colour or the cell of a tree.
+
+const Answer := preload("agent_answer.gd")
+const Choose := preload("agent_choose.gd")
+const Command := preload("agent_command.gd")
+const Items := preload("agent_items.gd")
+const Keys := preload("agent_keys.gd")
+const Mouse := preload("agent_mouse.gd")
+
+var _session: Node
+var _keys: Keys
+var _mouse: Mouse
+var _choose: Choose
+
+func _init(session: Node, keys: Keys, mouse: Mouse, choose: Choose) -> void:
+	_session = session
+	_keys = keys
+	_mouse = mouse
+	_choose = choose
+
+func fill(args: Dictionary, command: Command) -> Dictionary:
+	var node: Variant = _session.selector.one(args["path"])
+	if node is Dictionary:
+		return node
+	if node is Tree:
+		return await _cell(node, args, args["text"], command)
+	var field: Node = node.get_line_edit() if node is SpinBox or node is FileDialog else node
+	if not field is LineEdit and not field is TextEdit:
+		return _session.reach.refusal(node, "not_a_control", "is no text field", "select and set_value are for other controls")
+	if field is LineEdit and "\n" in args["text"]:
+		return Answer.fail("INVALID_ARGS", "%s has one line" % node.get_path(), "type_text and press_key press Enter")
+	var problem: Variant = await _replace(field, args["text"], node is SpinBox)
+	if problem != null:
+		return problem
+	return {"path": args["path"], "text": field.text} if is_instance_valid(field) else {"path": args["path"]}
+
+func set_value(args: Dictionary, command: Command) -> Dictionary:
+	var node: Variant = _session.selector.one(args["path"])
+	if node is Dictionary:
+		return node
+	var value: Variant = args["value"]
+	if node is Tree:
+		return await _cell(node, args, value, command)
+	if node is Slider or node is SpinBox or node is ScrollBar:
+		return await _number(node, value, args["path"], command)
+	if node is BaseButton and node.toggle_mode and not node is OptionButton and not node is ColorPickerButton:
+		return await _toggle(node, value, args["path"], command)
+	if node is ColorPicker or node is ColorPickerButton:
+		return _colour(node, value, args["path"])
+	return _session.reach.refusal(node, "not_a_control", "has no value that a player sets", "fill is for text fields, select for menus, lists and tabs")
+
+## Puts a text in the place of what stands in a field: null, or why it can't.
+func _replace(field: Control, text: String, is_entered: bool) -> Variant:
+	var problem: Variant = _keys.focus(field)
+	if problem != null:
+		return problem
+	field.select_all()
+	if field is TextEdit:
+		# Pasted: typed, a code editor would add brackets and indents of its own.
+		if text != "":
+			field.insert_text_at_caret(text)
+		else:
+			field.backspace()
+	else:
+		_keys.type((text if text != "" else "\b") + ("\n" if is_entered else ""))
+	await _session.ticked
+	return null
+
+func _number(control: Range, value: Variant, path: String, command: Command) -> Dictionary:
+	if not value is int and not value is float:
+		return _wrong(control, "takes a number", {"min": control.min_value, "max": control.max_value, "step": control.step})
+	if value < control.min_value and not control.allow_lesser or value > control.max_value and not control.allow_greater:
+		return _wrong(control, "takes numbers from %s to %s" % [control.min_value, control.max_value],
+			{"min": control.min_value, "max": control.max_value, "step": control.step})
+	var problem: Variant = null
+	if control is SpinBox:
+		problem = await _replace(control.get_line_edit(), str(value), true)
+	elif control is Slider:
+		problem = await _slide(control, value, command)
+	else:
+		problem = _session.reach.problem(control)
+		if problem == null:
+			control.value = value
+	if problem != null:
+		return problem
+	return {"path": path, "value": control.value} if is_instance_valid(control) else {"path": path}
+
+## Presses a slider where the value is, and releases it.
+func _slide(slider: Slider, value: float, command: Command) -> Variant:
+	if not slider.editable:
+		return _session.reach.refusal(slider, "disabled", "can't be moved", "wait_for its state enabled")
+	var span := slider.max_value - slider.min_value
+	var ratio := (value - slider.min_value) / span if span > 0 else 0.0
+	var grabber := slider.get_theme_icon("grabber").get_size()
+	if slider is VSlider or slider.is_layout_rtl():
+		ratio = 1.0 - ratio
+	var axis := 1 if slider is VSlider else 0
+	var point := slider.size / 2
+	point[axis] = grabber[axis] / 2 + ratio * (slider.size[axis] - grabber[axis])
+	var spot: Variant = await _session.aim.reach(slider, command, Rect2(point - Vector2.ONE, Vector2(2, 2)))
+	if spot is Dictionary:
+		return spot
+	_session.devices.button(MOUSE_BUTTON_LEFT, true, spot[0], spot[1])
+	await _session.ticked
+	if is_instance_valid(slider):
+		# A pixel may be more than a step.
+		slider.value = value
+	if is_instance_valid(spot[0]):
+		_session.devices.button(MOUSE_BUTTON_LEFT, false, spot[0], spot[1])
+	await _session.ticked
+	return null
+
+func _toggle(button: BaseButton, value: Variant, path: String, command: Command) -> Dictionary:
+	if not value is bool:
+		return _wrong(button, "takes true or false", {})
+	if button.button_pressed != value:
+		return await _mouse.press_button({"path": path}, command)
+	var problem: Variant = _session.reach.problem(button)
+	return {"path": path, "pressed": value} if problem == null else problem
+
+func _colour(control: Control, value: Variant, path: String) -> Dictionary:
+	if not value is Color and not (value is String and Color.html_is_valid(value)):
+		return _wrong(control, "takes a colour", {})
+	var problem: Variant = _session.reach.problem(control)
+	if problem != null:
+		return problem
+	var colour: Color = value if value is Color else Color.html(value)
+	control.color = colour
+	control.color_changed.emit(colour)
+	return {"path": path, "value": "#" + colour.to_html()}
+
+## The cell of a tree: checked by a click, else edited as a text.
+func _cell(tree: Tree, args: Dictionary, value: Variant, command: Command) -> Dictionary:
+	if not args.has("item"):
+		return Answer.fail("INVALID_ARGS", "a cell of %s needs item, and column" % tree.get_path(), "{\"item\":\"Weapons/Sword\",\"column\":1}")
+	var item: Variant = Items.find(tree, args["item"])
+	if item is Dictionary:
+		return item
+	var row: TreeItem = item.row
+	var column: int = args.get("column", 0)
+	if column < 0 or column >= tree.columns:
+		return _wrong(tree, "has the columns 0 to %d" % (tree.columns - 1), {})
+	var problem: Variant = _session.reach.problem(tree)
+	if problem == null and not row.is_editable(column):
+		problem = _session.reach.refusal(tree, "disabled", "has the item %s, whose column %d cannot be edited" % [item.paths[0], column], "name another column")
+	if problem == null and row.get_cell_mode(column) == TreeItem.CELL_MODE_CHECK:
+		problem = await _check(tree, row, column, value, command)
+	elif problem == null:
+		problem = await _edit(tree, row, column, value, command)
+	return {"path": args["path"], "item": item.paths[0], "column": column} if problem == null else problem
+
+func _check(tree: Tree, row: TreeItem, column: int, value: Variant, command: Command) -> Variant:
+	if not value is bool:
+		return _wrong(tree, "takes true or false in column %d" % column, {})
+	if row.is_checked(column) == value:
+		return null
+	var rect: Rect2 = await _choose.cell_rect(tree, row, column)
+	var spot: Variant = await _session.aim.reach(tree, command, Rect2(rect.position, Vector2(rect.size.y, rect.size.y)))
+	if spot is Dictionary:
+		return spot
+	await _session.devices.click(spot)
+	return null
+
+func _edit(tree: Tree, row: TreeItem, column: int, value: Variant, command: Command) -> Variant:
+	if row.get_cell_mode(column) == TreeItem.CELL_MODE_RANGE and not value is int and not value is float:
+		return _wrong(tree, "takes a number in column %d" % column, {})
+	if row.get_cell_mode(column) == TreeItem.CELL_MODE_STRING and not value is String:
+		return _wrong(tree, "takes a text in column %d" % column, {})
+	var problem: Variant = await _choose.select_cell(tree, row, column, command)
+	if problem != null or command.done or not is_instance_valid(tree):
+		return problem
+	tree.edit_selected(true)
+	await _session.ticked
+	_keys.press_all([KEY_CTRL, KEY_A])
+	_keys.release_all([KEY_CTRL, KEY_A])
+	_keys.type((str(value) if str(value) != "" else "\b") + "\n")
+	await _session.ticked
+	return null
+
+func _wrong(node: Node, text: String, details: Dictionary) -> Dictionary:
+	return Answer.fail("INVALID_ARGS", "%s %s" % [node.get_path(), text], "list_actions says what each control takes", details)
