@@ -200,7 +200,7 @@ const OTHERS: &[(Sense, &str)] = &[
         Sense::Read,
         "aggregate analyse analyze appraise approximate are ask assess autocomplete blame browse calculate can cat classify \
          compare compute correlate critique dbsize decode derive describe detect determine diagnose dig discover display \
-         distinguish divide does echo emulate encode enumerate estimate examine exists explain explore extract fetch find \
+         distinguish divide does echo emulate encode enumerate estimate examine exists expect explain explore extract fetch find \
          forecast gather gauge geocode get getall glob grep guess has head hello hexists hget hgetall hkeys hlen hmget hover \
          hstrlen hvals identify infer inquire inspect interpolate introspect investigate is lint llen locate lookup lrange ls \
          measure mget multiply nslookup observe paginate parse peek ping poll predict proofread pwd quantify rank read reason \
@@ -218,7 +218,7 @@ const OTHERS: &[(Sense, &str)] = &[
         Sense::Shown,
         "availability balance balances catalog catalogue context definition details directions docs documentation \
          elevation events feed freebusy guide headlines health help history html id info information insights \
-         leaderboard log logs matrix messages metadata metrics news overview price prices ps quota quote quotes \
+         leaderboard log logs matrix messages metadata metrics news overview performance price prices ps quota quote quotes \
          ranking rankings rates replies requests schema screenshot size standings state statistics stats status \
          summary thinking time timeline title tools top transcript transcripts tree trends url usage version weather",
     ),
@@ -256,7 +256,7 @@ const OTHERS: &[(Sense, &str)] = &[
          machine mailbox maps market meal media meeting member memory menu mergerequest mergerequests metric microsoft milestone milvus model \
          module mongo mongodb movie music my mysql namespace neo4j neon netlify network new next node notification notion \
          npm nuget nutrition object obsidian okta old onedrive openai opensearch option organisation organization os \
-         outbox outlook package pagerduty pandas paper parameter part patent path patient payment performance \
+         outbox outlook package pagerduty pandas paper parameter part patent path patient payment \
          permission perplexity person pet phone photo pinecone pipeline place player plugin pod podcast policy pollen \
          port portfolio postgres postgresql postman prefix prev pricing printer private problem product project prometheus \
          property provider public pullrequest pullrequests pypi qdrant quick rabbitmq recent recipe reddit redis region registry related \
