@@ -1,7 +1,7 @@
 //! Those that play a game on a real Godot.
 
 use super::run;
-use crate::godot::vault;
+use crate::godot::{catch, vault};
 use std::fs;
 
 /// A copy of the example game that a test may break.
@@ -43,4 +43,11 @@ fn a_smoke_test_of_a_game_that_is_not() {
     let ran = run("godot-smoke-test.sh", &[game.path().to_str().unwrap()]);
     assert_eq!(ran.status, Some(4), "{}", ran.stderr);
     assert!(ran.stderr.contains("failed: ") && ran.stderr.contains("(GAME_EXITED)"), "{}", ran.stderr);
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_menu_is_used_as_a_player_uses_it() {
+    let ran = run("godot-menu-test.sh", &[catch().to_str().unwrap()]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "ok\n".repeat(10).as_str()), "{}", ran.stderr);
 }

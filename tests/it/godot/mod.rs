@@ -44,17 +44,26 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 /// The example game: a copy that is imported once, for all tests.
 pub fn vault() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vault");
+    example("example")
+}
+
+/// The example game with a menu: the same.
+pub fn catch() -> PathBuf {
+    example("catch")
+}
+
+fn example(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
-    let lock = std::fs::File::create(folder.join("../vault.lock")).unwrap();
+    let lock = std::fs::File::create(folder.with_extension("lock")).unwrap();
     lock.lock().unwrap();
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("godot/example");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("godot").join(name);
     let copies =
         files_below(&example).into_iter().map(|from| (folder.join(from.strip_prefix(&example).unwrap()), from));
     let copies: Vec<(PathBuf, PathBuf)> = copies.collect();
     let is_current =
         copies.iter().all(|(to, from)| std::fs::read(to).is_ok_and(|text| text == std::fs::read(from).unwrap()));
-    if !is_current || !folder.join(".godot/global_script_class_cache.cfg").exists() {
+    if !is_current || !folder.join(".godot").exists() {
         let _ = std::fs::remove_dir_all(&folder);
         for (to, from) in &copies {
             std::fs::create_dir_all(to.parent().unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! An agent sees, plays and completes the Triangle Vault, and sees what was added after the fact.
 
-use super::{Game, binary, bridge, named, nodes, types, vault};
+use super::{Game, binary, bridge, catch, named, nodes, types, vault};
 use crate::process::{pipe, text};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -210,6 +210,21 @@ fn the_vault_is_opened_recorded_and_replayed_in_both_roles() {
     let output = pipe(replay.arg("--").arg(binary("godot-bridge")).arg("--launch").arg(vault()), b"");
     let said = text(&output.stderr);
     assert!(output.status.success() && said.contains(" 0 different"), "{said}");
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_game_of_physics_is_played_in_lockstep_twice_the_same() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let play = || {
+        let mut player = Command::new(root.join("examples/play_catch.py"));
+        let output = pipe(player.arg(binary("godot-bridge")).arg("--lockstep").arg("--launch").arg(catch()), b"");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let first = play();
+    assert!(first.starts_with("caught 10 of 10, in frame "), "{first}");
+    assert_eq!(play(), first);
 }
 
 #[test]
