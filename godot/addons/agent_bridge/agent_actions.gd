@@ -56,7 +56,7 @@ func _action(node: Node) -> Dictionary:
 	elif node is ColorPickerButton or node is ColorPicker:
 		action["cmd"] = "set_value"
 		action["needs"] = ["value"]
-		action["value"] = "#" + (node.color as Color).to_html()
+		action["value"] = "#" + node.color.to_html()
 	elif node is BaseButton:
 		action["cmd"] = "press_button"
 		if node.toggle_mode:

@@ -205,17 +205,18 @@ func _canvas_item(of: CanvasItem, out: Dictionary) -> void:
 		out["disabled"] = _bool(of.disabled)
 		if of.toggle_mode:
 			out["pressed"] = _bool(of.button_pressed)
-		_choice(of, out)
+		if of is OptionButton or of is MenuButton:
+			_choice(of, out)
 		out["actions"] = "[\"press\"]"
 	elif of is Range:
 		out["value"] = Values.number(of.value)
 	elif of is LineEdit or of is TextEdit:
 		out["editable"] = _bool(of.editable)
 		out["actions"] = "[\"type\"]"
-	elif of is Control:
-		_choice(of, out)
 	elif of is Node2D:
 		out["position"] = _point(of.position)
+	elif of is ItemList or of is Tree or of is TabContainer or of is TabBar or of is MenuBar:
+		_choice(of, out)
 
 func _choice(of: Node, out: Dictionary) -> void:
 	var selected: Variant = Controls.selected(of)

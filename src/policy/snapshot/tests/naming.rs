@@ -112,8 +112,8 @@ fn a_short_name_is_what_the_tree_shows_under_it() {
     let of = |role: &str, name: &str, value: Option<&str>, context: &str| {
         (role.to_owned(), name.to_owned(), value.map(str::to_owned), context.to_owned())
     };
-    assert_eq!(told("@7"), of("button", "Buy [x] = 3", None, "Shop · Level"));
-    assert_eq!(told("@8"), of("textbox", "Name", Some("Delete"), "Shop · Level"));
+    assert_eq!(told("@7"), of("button", "Buy [x] = 3", None, "Shop · Volume · Level"));
+    assert_eq!(told("@8"), of("textbox", "Name", Some("Delete"), "Shop · Volume · Level"));
     assert_eq!(told("@9").1, "Volume");
     assert_eq!(told("@10").1, "Level");
     assert!(told("@2").3.contains("Delete save?"), "{:?}", told("@2"));
