@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
 extends RefCounted
 ## Which pixels of two pictures of the same size differ.
 
@@ -6,15 +6,14 @@ const Errors := preload("agent_errors.gd")
 
 ## A colour channel (0 to 255) may differ by so much: that cannot be seen, and drivers round differently.
 const NOISE := 8
-const RED := 0xff0000ff
 const BYTES := 4
 
 ## The share of the pixels that differ.
 var differing := 0.0
 
 var _picture: Image
-## The numbers of those that differ, row by row.
-var _pixels := PackedInt32Array()
+## Those that differ.
+var _pixels := PackedVector2Array()
 
 func _init(picture: Image, other: Image) -> void:
 	_picture = picture
@@ -26,22 +25,22 @@ func _init(picture: Image, other: Image) -> void:
 		var b := theirs.slice(y * row, (y + 1) * row)
 		# Looking at each pixel takes a hundred times as long.
 		if a != b:
-			_compare_row(a, b, y * picture.get_width())
+			_compare_row(a, b, y)
 	differing = float(_pixels.size()) / (picture.get_width() * picture.get_height())
 
-func _compare_row(a: PackedByteArray, b: PackedByteArray, first: int) -> void:
+func _compare_row(a: PackedByteArray, b: PackedByteArray, y: int) -> void:
 	for x in _picture.get_width():
 		var i := x * BYTES
 		if a.decode_u32(i) != b.decode_u32(i) and (absi(a[i] - b[i]) > NOISE or absi(a[i + 1] - b[i + 1]) > NOISE or
 				absi(a[i + 2] - b[i + 2]) > NOISE or absi(a[i + 3] - b[i + 3]) > NOISE):
-			_pixels.append(first + x)
+			_pixels.append(Vector2(x, y))
 
 ## The picture, dark, with the pixels that differ in red.
 func marked() -> Image:
 	var dark: Image = _picture.duplicate()
 	dark.adjust_bcs(0.3, 1.0, 0.0)
 	for pixel in _pixels:
-		dark.set_pixel(pixel % dark.get_width(), pixel / dark.get_width(), Color.hex(RED))
+		dark.set_pixelv(Vector2i(pixel), Color.RED)
 	return dark
 
 ## A PNG as a picture with four bytes a pixel; null where there is none.
