@@ -1,7 +1,7 @@
 //! Much at once, and readers and games that take their time.
 
 use super::{Bridge, bridge, lines};
-use crate::process::{pipe, text};
+use crate::process::{eventually, pipe, text};
 use crate::recorded::peak;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -40,7 +40,7 @@ fn a_game_that_takes_its_time_holds_stdin_back() {
     let (mut bridge, _home) = bridge("echo", &[]);
     let mut child = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    writeln!(stdin, r#"{{"cmd":"sleep","args":{{"seconds":1.5}}}}"#).unwrap();
+    writeln!(stdin, r#"{{"cmd":"sleep","args":{{"seconds":3}}}}"#).unwrap();
     let written = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&written);
     let line = format!("{{\"cmd\":\"x\",\"args\":{{\"pad\":\"{}\"}}}}\n", "x".repeat(1000));
@@ -54,9 +54,10 @@ fn a_game_that_takes_its_time_holds_stdin_back() {
         let answers = BufReader::new(child.stdout.take().unwrap()).lines();
         move || answers.count()
     });
-    thread::sleep(Duration::from_millis(800));
+    eventually("commands are taken while the game sleeps", || written.load(Ordering::Relaxed) >= 500);
+    thread::sleep(Duration::from_millis(300));
     let taken = written.load(Ordering::Relaxed);
-    assert!((500..2000).contains(&taken), "{taken} commands were taken while the game slept");
+    assert!(taken < 2000, "{taken} commands were taken while the game slept");
     writer.join().unwrap();
     assert_eq!(reader.join().unwrap(), 10_001);
     assert!(child.wait().unwrap().success());
