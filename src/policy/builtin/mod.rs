@@ -20,7 +20,8 @@ mod typing;
 
 use super::annotations::Hint;
 use super::detector::{ActionKind, Finding};
-use super::snapshot::{Named, Snapshot, is_short};
+use super::snapshot::godot::is_short;
+use super::snapshot::{Named, Snapshot};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
 use crate::identifier::words;
