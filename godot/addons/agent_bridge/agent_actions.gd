@@ -73,7 +73,7 @@ func _action(node: Node) -> Dictionary:
 		action["text"] = Controls.label(node, text)
 	return action
 
-## Why a player cannot do it now; empty where he can.
+## What keeps a player from using a node now; empty where nothing does.
 func _reason(node: Node, modals: Array) -> String:
 	if not _session.selector.is_visible(node):
 		return "hidden"

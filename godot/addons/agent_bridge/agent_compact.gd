@@ -76,7 +76,8 @@ func _line(node: Node, caption: String) -> String:
 	var said := _said(node)
 	if role == "" and said == "" or node == _session.get_tree().root:
 		return ""
-	var text: Variant = _session.tree.text_of(node)
+	# Without its tags, and with what was appended by script.
+	var text: Variant = node.get_parsed_text() if node is RichTextLabel else _session.tree.text_of(node)
 	var name := caption
 	if name == "" and role in ["label", "window", "dialog"]:
 		name = str(text)

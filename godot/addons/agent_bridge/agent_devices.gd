@@ -97,12 +97,22 @@ func key(code: Key, letter: int, down: bool) -> void:
 	event.key_label = code
 	event.unicode = letter
 	event.pressed = down
+	event.window_id = key_window().get_window_id()
 	if MODIFIERS.has(code) and not down:
 		_modifiers.erase(code)
 	_modify(event)
 	if MODIFIERS.has(code) and down:
 		_modifiers[code] = true
 	press("key %d" % code, event)
+
+## The window that keys go to: a dialog or menu that the system shows in a window of its own, else the game's.
+func key_window() -> Window:
+	var ids := DisplayServer.get_window_list()
+	for i in range(ids.size() - 1, 0, -1):
+		var window := instance_from_id(DisplayServer.window_get_attached_instance_id(ids[i])) as Window
+		if window != null and window.visible and not window.unfocusable and (window.exclusive or window is Popup or window.has_focus()):
+			return window
+	return _session.get_tree().root
 
 ## Presses or releases what has a name of its own: an action, a joypad's button, a touch.
 func press(name: String, event: InputEvent) -> void:

@@ -159,10 +159,10 @@ func focus(node: Node) -> Variant:
 
 ## What has the focus: in the window on top, else in the game's own; null where nothing has.
 func _focused() -> Control:
-	var root: Window = _session.get_tree().root
-	var windows := root.get_embedded_subwindows()
+	var top: Window = _session.devices.key_window()
+	var windows := top.get_embedded_subwindows()
 	windows.reverse()
 	for window in windows:
 		if window.has_focus() and window.gui_get_focus_owner() != null:
 			return window.gui_get_focus_owner()
-	return root.gui_get_focus_owner()
+	return top.gui_get_focus_owner()

@@ -148,6 +148,9 @@ func fields():
 	text.text = "old\ntext"
 	text.text_changed.connect(tell("text"))
 	place(LineEdit.new(), "Fixed", Vector2(0, 400)).editable = false
+	var rich: RichTextLabel = place(RichTextLabel.new(), "Rich", Vector2(430, 360))
+	rich.bbcode_enabled = true
+	rich.append_text("[b]Bold[/b] words")
 	place(LinkButton.new(), "Link", Vector2(300, 360)).text = "Home page"
 	var files := FileDialog.new()
 	files.name = "Files"

@@ -33,6 +33,7 @@ fn each_control_is_a_line() {
         "listbox Several = m 0; m 1 [m 0; m 1; m 2]",
         "tablist Tabs = First [First; Second]",
         "label First page",
+        "label Bold words",
         "slider(0..1 step 0.01) Slider = 0",
         "spinbutton(0..100 step 1) Spin = 0",
         "progressbar Progress = 0",

@@ -1,6 +1,7 @@
 //! Popups and dialogs: what is open is shown, and what lies behind a modal one is refused.
 
-use super::{Game, named};
+use super::{Game, bridge, named, small_game};
+use crate::display::Display;
 use serde_json::{Value, json};
 
 const POPUPS: &str = r#"extends Control
@@ -109,4 +110,28 @@ fn a_tooltip_is_a_field() {
         json!(["/root/Main/Line"])
     );
     game.end();
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn dialogs_and_menus_in_windows_of_their_own_are_used_as_those_within_the_games() {
+    let (display, folder) = (Display::start(), small_game(POPUPS));
+    let project = folder.path().join("project.godot");
+    let text = std::fs::read_to_string(&project).unwrap();
+    let text = text.replace("[display]\n", "[display]\n\nwindow/subwindows/embed_subwindows=false\n");
+    std::fs::write(project, text).unwrap();
+    let mut game = Game::start(bridge(folder.path()).arg("--window").env("DISPLAY", &display.name));
+    game.data("press_button", json!({"path": "#Choice"}));
+    assert_eq!(count(&mut game, "#Choice > PopupMenu"), 1);
+    game.data("press_key", json!({"key": "Escape"}));
+    assert_eq!(count(&mut game, "#Choice > PopupMenu"), 0, "keys go to the menu");
+    assert_eq!(game.data("select", json!({"path": "#Choice", "item": "Hard"}))["selected"], 1);
+    game.data("select", json!({"path": "#Menu", "item": "Recent/a.txt"}));
+    game.data("press_button", json!({"path": "#Ask"}));
+    let (_, answer) = game.refusal("type_text", json!({"path": "#Line", "text": "a"}));
+    assert_eq!(answer["details"]["covered_by"], "/root/Main/Dialog");
+    assert_eq!(game.data("fill", json!({"path": "#Within", "text": "ab"}))["text"], "ab");
+    assert_eq!(game.data("type_text", json!({"text": "c"}))["text"], "abc", "into the dialog");
+    game.data("press_button", json!({"path": "#Dialog Button:text(\"OK\")"}));
+    assert_eq!(game.data("get_node", json!({"path": "#Dialog"}))["visible"], false);
 }
