@@ -29,7 +29,10 @@ func list_actions(_args: Dictionary) -> Dictionary:
 		elif reason != "hidden" or node.get_window().visible and (node is BaseButton or node is LineEdit or node is TextEdit):
 			action["reason"] = reason
 			cannot.append(action)
-	for action: Dictionary in of_game():
+	var keys := input_keys()
+	for name: String in keys:
+		can.append({"cmd": "press_action", "args": {"action": name}, "keys": keys[name]})
+	for action: Dictionary in _session.hook.actions():
 		(cannot if action.has("reason") else can).append(action)
 	var commands: Dictionary = _session.hook.commands()
 	for name: String in commands:
@@ -37,10 +40,6 @@ func list_actions(_args: Dictionary) -> Dictionary:
 		if commands[name]["args"] == null:
 			commands[name].erase("args")
 	return {"actions": can, "unavailable": cannot, "commands": commands}
-
-## What is no node's: the actions of the input map, and what the game's hook says, with `reason` what can't be done now.
-func of_game() -> Array:
-	return _input_actions() + _session.hook.actions()
 
 ## What can be done with a node; empty where there is nothing.
 func _action(node: Node) -> Dictionary:
@@ -89,17 +88,17 @@ func _add_items(node: Node, action: Dictionary) -> void:
 	if items.size() > MAX_ITEMS:
 		action["more"] = items.size() - MAX_ITEMS
 
-## The actions of the input map. Of the engine's own ui_* ones, those that a script of the game names.
-func _input_actions() -> Array:
+## The keys of each action of the input map, by its name. Of the engine's own ui_* ones, those that a script of the game names.
+func input_keys() -> Dictionary:
 	var named := {}
 	for node: Node in _session.tree.all(_session.get_tree().root):
 		var script := Scripts.about(node)
 		if script != null:
 			named.merge(script.ui_actions)
-	var out := []
+	var out := {}
 	for action in InputMap.get_actions():
 		if not action.begins_with("ui_") or named.has(String(action)):
-			out.append({"cmd": "press_action", "args": {"action": String(action)}, "keys": InputMap.action_get_events(action).map(_key)})
+			out[String(action)] = InputMap.action_get_events(action).map(_key)
 	return out
 
 ## The name of a key or button, as press_key and the others take it.

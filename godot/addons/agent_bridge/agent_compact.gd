@@ -41,7 +41,11 @@ func view(root: Node, options: Dictionary) -> Dictionary:
 	_is_truncated = false
 	if _session.selector.is_visible(root):
 		_walk(root, 0, 0, "")
-	return {"tree": Array(_lines), "actions": Actions.new(_session).of_game(), "nodes": _lines.size(), "truncated": _is_truncated}
+	var out := {"tree": Array(_lines), "input": Actions.new(_session).input_keys(), "actions": _session.hook.actions()}
+	for name: String in ["input", "actions"]:
+		if out[name].is_empty():
+			out.erase(name)
+	return out.merged({"nodes": _lines.size(), "truncated": _is_truncated})
 
 ## `caption` is the label before it.
 func _walk(node: Node, depth: int, indent: int, caption: String) -> void:
