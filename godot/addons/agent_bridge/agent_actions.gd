@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## What can be done now: the game's controls, the actions of its input map, and what its hook says.
 
@@ -63,6 +63,8 @@ func _action(node: Node) -> Dictionary:
 	elif node is Slider or node is SpinBox or node is ScrollBar:
 		action["cmd"] = "set_value"
 		action.merge({"needs": ["value"], "min": node.min_value, "max": node.max_value, "step": node.step, "value": node.value})
+	elif _session.reach.is_draggable(node):
+		action = {"cmd": "drag", "args": {"from": String(node.get_path())}, "needs": ["to"]}
 	elif _session.reach.takes_clicks(node):
 		action["cmd"] = "click"
 	# The line of a spin box is the spin box'.

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## From what a command names (a node, a position, a place in the world, a cell) to a point of the topmost viewport that a player can reach.
 
@@ -30,7 +30,8 @@ func aim(args: Dictionary, command: Command) -> Variant:
 		return node
 	if args.has("cell"):
 		return await _aim_at_cell(node, args["cell"], command)
-	if node is Control:
+	# What ignores the mouse is only a place: a click there goes to what it stands in.
+	if node is Control and node.mouse_filter != Control.MOUSE_FILTER_IGNORE:
 		return await reach(node, command)
 	return await _aim_at_node(node, _point_of(node), command)
 
@@ -39,12 +40,16 @@ func aim_at(target: Variant, command: Command) -> Variant:
 	if target is String:
 		return await aim({"path": target}, command)
 	if target is Dictionary:
-		return await aim(target, command)
+		var problem: Variant = Answer.check("drag", TARGET, target)
+		return problem if problem != null else await aim(target, command)
 	return await aim({"position": target}, command)
 
 ## Moves the pointer to where a control can be pressed, or gives the failure. `within` is the part of it that is meant; without area all of it.
 func reach(control: Control, command: Command, within := Rect2()) -> Variant:
 	var problem: Variant = _session.reach.problem(control)
+	if problem == null and Input.mouse_mode == Input.MOUSE_MODE_CAPTURED:
+		problem = _session.reach.refusal(control, "captured", "cannot be pointed at: the game has captured the pointer",
+			"mouse_down and mouse_move with relative act as the player does then")
 	if problem != null:
 		return problem
 	if not _in_view(control):
@@ -131,6 +136,8 @@ func _aim_at_node(node: Node, point: Variant, command: Command) -> Variant:
 	if command.done or not is_instance_valid(node) or not node.is_inside_tree():
 		return _went_away()
 	var over := _taker(node.get_viewport().gui_get_hovered_control())
+	if over != null and node is Control and over.is_ancestor_of(node):
+		over = null
 	return _session.reach.covered(node, over) if over != null else [top[0], top[1] * point]
 
 func _point_of(node: Node) -> Variant:
@@ -181,5 +188,5 @@ func _numbers(given: Variant, count: int) -> Variant:
 		given = [given.x, given.y]
 	elif given is Vector3 or given is Vector3i:
 		given = [given.x, given.y, given.z]
-	var fits: bool = given is Array and given.size() == count and given.all(func(n: Variant) -> bool: return n is int or n is float)
+	var fits: bool = given is Array and given.size() == count and given.all(func(n: Variant) -> bool: return n is int or n is float and is_finite(n))
 	return given if fits else null

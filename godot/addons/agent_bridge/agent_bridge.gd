@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends Node
 ## The AgentBridge autoload: lets a program see and play this game, when it was started with `--agent-mode` behind `--`, or with the
 ## environment variable `AGENT_BRIDGE_MODE=1`.
@@ -11,7 +11,7 @@ extends Node
 const RELEASE_SETTING := "agent_bridge/allow_in_release"
 
 var _is_agent_mode := OS.get_cmdline_user_args().has("--agent-mode") or OS.get_environment("AGENT_BRIDGE_MODE") == "1"
-var _options: RefCounted = null
+var _session: Node = null
 
 func _init() -> void:
 	if not _is_agent_mode:
@@ -20,28 +20,29 @@ func _init() -> void:
 		_is_agent_mode = false
 		push_error("AgentBridge: a release build takes no commands; the project setting %s permits it" % RELEASE_SETTING)
 		return
-	var script := _script("agent_options.gd")
-	if _is_whole(script, {}):
-		_options = script.new()
-		if _options.seed != null:
-			# Here, not in _enter_tree: all nodes of the autoloads and of the main scene are made before any of them enters the tree.
-			seed(_options.seed)
+	var options := _script("agent_options.gd")
+	var script := _script("agent_session.gd")
+	if not _is_whole(options, {}) or not _is_whole(script, {}):
+		return
+	# Here, not in _enter_tree: all nodes of the autoloads and of the main scene are made before any of them enters the tree. The session catches
+	# errors from now on, and the seed holds for what their scripts draw.
+	_session = script.new()
+	_session.options = options.new()
+	if _session.options.seed != null:
+		seed(_session.options.seed)
 
 func _enter_tree() -> void:
 	# In _enter_tree, not _ready: the main scene's nodes enter the tree before any autoload is ready, and they are to find everything in place.
 	if not _is_agent_mode or get_child_count(true) > 0:
 		return
-	var script := _script("agent_session.gd")
-	if not _is_whole(script, {}):
+	if _session == null:
 		# The engine would go on for ever with half of it, and nobody would ever be answered.
 		push_error("AgentBridge: its scripts can't be loaded")
 		get_tree().quit(1)
 		return
-	var session: Node = script.new()
-	session.name = "Session"
-	session.options = _options
+	_session.name = "Session"
 	# Internal, so that get_children() doesn't give it to the game.
-	add_child(session, false, INTERNAL_MODE_FRONT)
+	add_child(_session, false, INTERNAL_MODE_FRONT)
 
 func _script(file: String) -> GDScript:
 	return load(get_script().resource_path.get_base_dir().path_join(file))

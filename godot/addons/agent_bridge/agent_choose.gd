@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## select: an item of a menu, a list, a tree or of tabs, chosen with the pointer as a player does.
 
@@ -136,7 +136,7 @@ func pick(popup: PopupMenu, way: Array[int], command: Command) -> Variant:
 			return _session.reach.refusal(popup, "hidden", "is closed", "select on the button that opens it") if is_instance_valid(popup) else _gone()
 		var spot: Variant = await _spot_in(popup, way[i], command)
 		if spot == null:
-			return _session.reach.refusal(popup, "offscreen", "does not show its item %d" % way[i], "make the window larger")
+			return _session.reach.refusal(popup, "offscreen", "does not show its item %d where the pointer can reach it" % way[i], "press_key with Down and Enter chooses it, too")
 		var submenu := popup.get_item_submenu_node(way[i])
 		if submenu != null:
 			await _session.devices.click(spot)
@@ -175,6 +175,10 @@ func _item_under(popup: PopupMenu, at: float, command: Command) -> int:
 	_session.devices.move(spot[0], spot[1] + Vector2(1, 0))
 	_session.devices.move(spot[0], spot[1])
 	await _session.ticked
+	if DisplayServer.get_name() != "headless":
+		# The system's own event may have come last, without the speed that a menu looks for.
+		_session.devices.move(spot[0], spot[1] + Vector2(0.25, 0))
+		await _session.ticked
 	return popup.get_focused_item() if not command.done and is_instance_valid(popup) and popup.visible else -2
 
 func _in_popup(popup: PopupMenu, at: float) -> Array:

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## One line of the client, read: a command, or what is wrong with it.
 
@@ -23,6 +23,8 @@ var failure: Variant = null
 var events_before := 0
 ## By Time.get_ticks_msec().
 var deadline := 0
+## The command that is carried out for this one; its end is that one's, too.
+var inner: RefCounted = null
 ## Answered. Whatever is still at work for it (a gesture, a wait) looks at this after each await, and stops.
 var done := false
 ## Gives the failure to answer with when its time is up; without one that is TIMEOUT.

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## What there is to command: the built-in commands with their arguments, and who carries each out.
 
@@ -127,7 +127,15 @@ func inner(json: Dictionary, outer: Command) -> Variant:
 	command.name = json["cmd"]
 	command.args = json.get("args", {})
 	command.events_before = outer.events_before
+	outer.inner = command
 	return command
+
+## What `until` of a step waits for, armed: its arguments are those of wait_for. Else the failure.
+func condition(args: Dictionary) -> Variant:
+	var declared: Dictionary = _built_in["wait_for"][0].duplicate()
+	declared.erase("then")
+	var problem: Variant = Answer.check("until", declared, args)
+	return problem if problem != null else _session.wait.condition(args)
 
 ## The same for one that only looks.
 func looking(json: Dictionary, outer: Command) -> Variant:
@@ -140,6 +148,8 @@ func looking(json: Dictionary, outer: Command) -> Variant:
 func carry_out(command: Command) -> Dictionary:
 	var name := command.name
 	var offered := {}
+	if name in Edit.NAMES and not _built_in.has(name):
+		return Edit.not_allowed(name)
 	if not _built_in.has(name) or name == "get_state":
 		offered = _offered(name)
 		if offered.is_empty() and name != "get_state":
@@ -169,7 +179,10 @@ func carry_out(command: Command) -> Dictionary:
 
 ## Undoes what a command that took too long has begun.
 func abandon(command: Command) -> void:
-	command.done = true
+	var each := command
+	while each != null:
+		each.done = true
+		each = each.inner
 	_session.time.abandon()
 
 func _offered(name: String) -> Dictionary:

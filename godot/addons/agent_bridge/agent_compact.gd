@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## get_tree with the view "agent": what a player sees and can act on, a line for each node: its short name, role, state, label, value and items.
 ## Containers that only lay out are left out.
@@ -21,6 +21,12 @@ const ROLES := {"LinkButton": "link", "CheckBox": "checkbox", "CheckButton": "ch
 const BUTTONS := ["link", "checkbox", "radio", "button", "menu"]
 ## What the label before it tells the name of, and whose text is its value.
 const FIELDS := ["combobox", "color", "spinbutton", "slider", "scrollbar", "progressbar", "textbox", "listbox", "tree", "tablist"]
+
+## Control characters, separators of lines and paragraphs, and marks of direction.
+static var _awkward := RegEx.create_from_string("[\\x00-\\x1f\\x7f-\\x9f\\x{200e}\\x{200f}\\x{2028}-\\x{202e}\\x{2066}-\\x{2069}]+")
+
+## Above these a label is a title.
+const TITLED := ["listbox", "tree", "tablist"]
 
 var _session: Node
 # The walk that is going on:
@@ -91,7 +97,7 @@ func _line(node: Node, caption: String) -> String:
 		return ""
 	var out: String = _session.selector.refs.of(node) + " " + (role if role != "" else Scripts.type_of(node)) + _marks(node)
 	if name != "":
-		out += " " + _plain(name)
+		out += " " + _name(name)
 	return out + _value(node, role, text) + _items(node) + said
 
 func _role(node: Node) -> String:
@@ -100,12 +106,14 @@ func _role(node: Node) -> String:
 	for type: String in ROLES:
 		if node.is_class(type):
 			return ROLES[type]
-	return "object" if (node is Control or node is CollisionObject2D or node is CollisionObject3D) and _session.reach.takes_clicks(node) else ""
+	var is_object: bool = node is Control or node is CollisionObject2D or node is CollisionObject3D
+	var reach: RefCounted = _session.reach
+	return "object" if is_object and (reach.takes_clicks(node) or reach.is_draggable(node) or reach.is_drop_target(node)) else ""
 
 ## Whether a field has no label but the one before it.
 func _takes_caption(node: Node, caption: String) -> bool:
 	var is_unnamed: bool = node is Control and node.visible and node.tooltip_text == "" and node.accessibility_name in ["", caption]
-	return is_unnamed and (_role(node) in FIELDS or node is Button and node.toggle_mode and node.text == "")
+	return is_unnamed and (_role(node) in FIELDS and not _role(node) in TITLED or node is Button and node.toggle_mode and node.text == "")
 
 ## What keeps it from being used, and what is on: "(disabled,checked)".
 func _marks(node: Node) -> String:
@@ -116,6 +124,10 @@ func _marks(node: Node) -> String:
 		marks.append("checked")
 	if node is Control and node.has_focus():
 		marks.append("focused")
+	if _session.reach.is_draggable(node):
+		marks.append("draggable")
+	if _session.reach.is_drop_target(node):
+		marks.append("takes drops")
 	if node is Slider or node is SpinBox:
 		marks.append("%s..%s step %s" % [_number(node.min_value), _number(node.max_value), _number(node.step)])
 	return "" if marks.is_empty() else "(%s)" % ",".join(marks)
@@ -159,7 +171,13 @@ func _said(node: Node) -> String:
 func _number(value: float) -> String:
 	return str(int(value)) if value == floorf(value) and absf(value) < 1e15 else str(value)
 
-## On one line.
+## On one line, without what could pass for another line or change the order of letters.
 func _plain(text: String) -> String:
-	var line := text.replace("\r", "").replace("\n", " ").replace("\t", " ")
+	var line := _awkward.sub(text, " ", true)
 	return line if line.length() <= MAX_TEXT else line.left(MAX_TEXT) + "…"
+
+## A label; in quotes where it could pass for more than that.
+func _name(text: String) -> String:
+	var line := _plain(text)
+	var is_simple := not ["@", " = ", "[", "]", ";", "\"", "  "].any(func(mark: String) -> bool: return mark in line)
+	return line if is_simple else Values.quote(line)

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## What a control shows to a player: its label, its items and which of them is selected.
 
@@ -7,8 +7,8 @@ const IN := "/"
 ## Between the columns of a tree item.
 const COLUMN := " | "
 
-## No more choices are looked for.
-const MAX_CHOICES := 500
+## No more choices are counted: a menu may lead back to itself.
+const MAX_CHOICES := 20_000
 
 ## What identifies a node for a player: its text, else its tooltip, its name for screen readers, its icon's file or its own name.
 static func label(node: Node, text: Variant) -> String:

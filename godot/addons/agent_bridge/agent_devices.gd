@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The player's devices: pointer, mouse buttons, keys, actions, touches and joypads.
 ##
@@ -49,7 +49,7 @@ func move_by(relative: Vector2) -> void:
 	var root: Window = _session.get_tree().root
 	var to_canvas := root.get_final_transform().affine_inverse()
 	if Input.mouse_mode != Input.MOUSE_MODE_CAPTURED:
-		move(root, to_canvas * (pointer + relative))
+		move(root, to_canvas * (pointer + relative).clamp(Vector2.ZERO, Vector2(root.size - Vector2i.ONE)))
 		return
 	# A captured pointer stays where it is.
 	var event := InputEventMouseMotion.new()
@@ -140,8 +140,11 @@ func release(name: String) -> bool:
 	var event: InputEvent = _pressed[name]
 	if event is InputEventMouseButton:
 		_button_mask &= ~(1 << (event.button_index - 1))
+		event.position = pointer
+		event.global_position = pointer
 	elif event is InputEventKey:
 		_modifiers.erase(event.keycode)
+	_forget_due(name)
 	_pressed.erase(name)
 	send(event)
 	return true
@@ -164,7 +167,20 @@ func release_after(count: int, names: Array, command: Command) -> void:
 	for name: String in names:
 		release(name)
 
-## A frame of the game's has passed while its time is held.
+## Whether nothing is to be released later.
+func is_settled() -> bool:
+	return _due.is_empty()
+
+## A finger that is down has moved to a point.
+func follow(name: String, point: Vector2) -> void:
+	if _pressed.has(name):
+		_pressed[name].position = point
+
+func _forget_due(name: String) -> void:
+	for due in _due:
+		due[1].erase(name)
+
+## A frame of the game's has passed, after a time in which it was held.
 func frame_passed() -> void:
 	for due: Array in _due.duplicate():
 		due[0] -= 1
@@ -190,6 +206,8 @@ func flush() -> void:
 	Input.flush_buffered_events()
 
 func _note(name: String, event: InputEvent) -> void:
+	# A release that is due was for what was pressed before.
+	_forget_due(name)
 	if not event.is_pressed():
 		_pressed.erase(name)
 		return

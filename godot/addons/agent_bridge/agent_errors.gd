@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Errors of the engine and of scripts, from any thread: made into events, counted, and kept from flooding the queue.
 ##
@@ -6,6 +6,8 @@ extends RefCounted
 ## same kind, file, line and text) are events of their own; then one a second, or the first that comes while a command is carried out. Such an
 ## event says with `repeated` how many it stands for.
 
+## So many different texts of errors at one place are told apart; later ones count as one error.
+const TEXTS := 5
 ## So many of the same error are events of their own.
 const FIRST := 3
 ## Later ones are one event in so many milliseconds.
@@ -54,7 +56,7 @@ class Known extends RefCounted:
 	var count := 0
 	## Those that no event has reported yet.
 	var waiting := 0
-	## When the last event of it was made, by Time.get_ticks_msec().
+	## When the last event of it was made, in milliseconds.
 	var reported := 0
 	## The command during which that was.
 	var command := 0
@@ -66,11 +68,16 @@ var hook_errors := 0
 ## What the last one said.
 var last_script_error := ""
 
+## Whether time is counted in frames, of which 60 are a second.
+var in_lockstep := false
+
 var _push: Callable
 var _catcher := Catcher.new()
 var _mutex := Mutex.new()
 var _from_threads: Array[Dictionary] = []
 var _known := {}
+## By place: the texts of its errors that are told apart.
+var _texts := {}
 var _any_waiting := false
 ## The number of the command that is carried out; 0 between commands.
 var _command := 0
@@ -123,7 +130,7 @@ func collect() -> void:
 		return
 	_any_waiting = false
 	for known: Known in _known.values():
-		if known.waiting > 0 and Time.get_ticks_msec() - known.reported >= EVERY:
+		if known.waiting > 0 and _now() - known.reported >= EVERY:
 			_report(known)
 		_any_waiting = _any_waiting or known.waiting > 0
 
@@ -137,7 +144,7 @@ func take_unchecked() -> Dictionary:
 
 func _add(about: Dictionary) -> void:
 	_count(about)
-	var key: Array = [about["kind"], about["file"], about["line"], about["error"]]
+	var key := _key(about)
 	var known: Known = _known.get(key)
 	if known == null:
 		if _known.size() >= REMEMBERED:
@@ -147,7 +154,7 @@ func _add(about: Dictionary) -> void:
 	known.about = about
 	known.count += 1
 	known.waiting += 1
-	var is_due := Time.get_ticks_msec() - known.reported >= EVERY
+	var is_due := _now() - known.reported >= EVERY
 	if known.count <= FIRST or is_due or _command != 0 and known.command != _command:
 		_report(known)
 	else:
@@ -158,9 +165,22 @@ func _report(known: Known) -> void:
 	if known.waiting > 1:
 		about = about.merged({"repeated": known.waiting})
 	known.waiting = 0
-	known.reported = Time.get_ticks_msec()
+	known.reported = _now()
 	known.command = _command
 	_push.call(about)
+
+## What makes an error the same as another: its kind, place and text; where a place has many texts, only the first of those.
+func _key(about: Dictionary) -> Array:
+	var place: Array = [about["kind"], about["file"], about["line"], about.get("stack", [""])[0]]
+	if not _texts.has(place) and _texts.size() >= REMEMBERED:
+		_texts.clear()
+	var texts: Dictionary = _texts.get_or_add(place, {})
+	if texts.size() < TEXTS:
+		texts[about["error"]] = true
+	return place + [about["error"] if texts.has(about["error"]) else ""]
+
+func _now() -> int:
+	return Engine.get_process_frames() * 1000 / 60 if in_lockstep else Time.get_ticks_msec()
 
 func _count(about: Dictionary) -> void:
 	if about["kind"] != "warning":

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## What happens in the game, in order: signals of watched nodes, and errors of the engine and of scripts, kept until somebody takes them.
 ##
@@ -97,7 +97,7 @@ func watch(node: Node, signals: Array, asked := true) -> void:
 		var source := Source.new()
 		source.id = id
 		source.signal_name = name
-		source.path = String(node.get_path()) if node.is_inside_tree() else String(node.name)
+		source.path = _path_of(node)
 		mine[name] = _emitted.bind(source)
 		node.connect(name, mine[name])
 	if _connected.size() > _purge_at:
@@ -141,6 +141,14 @@ func _emitted(...args: Array) -> void:
 	if _untaken.size() >= LIMIT:
 		_untaken.erase(_untaken.keys()[0])
 	_untaken[[source.path, source.signal_name]] = Values.text(args)
+
+## The path of a node, also where it is just entering the tree.
+func _path_of(node: Node) -> String:
+	var path := ""
+	while node != null:
+		path = "/" + node.name + path
+		node = node.get_parent()
+	return path
 
 ## The arguments' names; empty for those that have none, or one that an event needs for itself.
 func _argument_names(node: Node, signal_name: String, count: int) -> PackedStringArray:

@@ -1,13 +1,15 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## fill and set_value: what stands in a text field, a slider, a toggle, a colour or the cell of a tree.
 
 const Answer := preload("agent_answer.gd")
 const Choose := preload("agent_choose.gd")
 const Command := preload("agent_command.gd")
+const Controls := preload("agent_controls.gd")
 const Items := preload("agent_items.gd")
 const Keys := preload("agent_keys.gd")
 const Mouse := preload("agent_mouse.gd")
+const Values := preload("agent_values.gd")
 
 var _session: Node
 var _keys: Keys
@@ -29,12 +31,17 @@ func fill(args: Dictionary, command: Command) -> Dictionary:
 	var field: Node = node.get_line_edit() if node is SpinBox or node is FileDialog else node
 	if not field is LineEdit and not field is TextEdit:
 		return _session.reach.refusal(node, "not_a_control", "is no text field", "select and set_value are for other controls")
-	if field is LineEdit and "\n" in args["text"]:
-		return Answer.fail("INVALID_ARGS", "%s has one line" % node.get_path(), "type_text and press_key press Enter")
-	var problem: Variant = await _replace(field, args["text"], node is SpinBox)
+	if field is LineEdit and _has_keys(args["text"]):
+		return _one_line(node)
+	var before: String = field.text
+	var problem: Variant = await _replace(field, args["text"], node is SpinBox, command)
 	if problem != null:
 		return problem
-	return {"path": args["path"], "text": field.text} if is_instance_valid(field) else {"path": args["path"]}
+	if not is_instance_valid(field):
+		return {"path": args["path"]}
+	if field.text == before and before != args["text"]:
+		return _session.reach.refusal(node, "unchanged", "kept its text %s" % _session.tree.text_of(field), "it may take other texts only: numbers, or shorter ones")
+	return {"path": args["path"], "text": _session.tree.text_of(field)}
 
 func set_value(args: Dictionary, command: Command) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
@@ -52,8 +59,8 @@ func set_value(args: Dictionary, command: Command) -> Dictionary:
 	return _session.reach.refusal(node, "not_a_control", "has no value that a player sets", "fill is for text fields, select for menus, lists and tabs")
 
 ## Puts a text in the place of what stands in a field: null, or why it can't.
-func _replace(field: Control, text: String, is_entered: bool) -> Variant:
-	var problem: Variant = _keys.focus(field)
+func _replace(field: Control, text: String, is_entered: bool, command: Command) -> Variant:
+	var problem: Variant = await _keys.focus(field, command)
 	if problem != null:
 		return problem
 	field.select_all()
@@ -69,14 +76,14 @@ func _replace(field: Control, text: String, is_entered: bool) -> Variant:
 	return null
 
 func _number(control: Range, value: Variant, path: String, command: Command) -> Dictionary:
-	if not value is int and not value is float:
+	if not value is int and not value is float or not is_finite(value):
 		return _wrong(control, "takes a number", {"min": control.min_value, "max": control.max_value, "step": control.step})
 	if value < control.min_value and not control.allow_lesser or value > control.max_value and not control.allow_greater:
 		return _wrong(control, "takes numbers from %s to %s" % [control.min_value, control.max_value],
 			{"min": control.min_value, "max": control.max_value, "step": control.step})
 	var problem: Variant = null
 	if control is SpinBox:
-		problem = await _replace(control.get_line_edit(), str(value), true)
+		problem = await _replace(control.get_line_edit(), str(value), true, command)
 	elif control is Slider:
 		problem = await _slide(control, value, command)
 	else:
@@ -116,13 +123,16 @@ func _toggle(button: BaseButton, value: Variant, path: String, command: Command)
 	if not value is bool:
 		return _wrong(button, "takes true or false", {})
 	if button.button_pressed != value:
-		return await _mouse.press_button({"path": path}, command)
+		var pressed: Dictionary = await _mouse.press_button({"path": path}, command)
+		if pressed.get("pressed", value) != value:
+			return _session.reach.refusal(button, "unchanged", "stayed %s" % ("on" if not value else "off"), "of a group, press the button that is to be on")
+		return pressed
 	var problem: Variant = _session.reach.problem(button)
 	return {"path": path, "pressed": value} if problem == null else problem
 
 func _colour(control: Control, value: Variant, path: String) -> Dictionary:
 	if not value is Color and not (value is String and Color.html_is_valid(value)):
-		return _wrong(control, "takes a colour", {})
+		return _wrong(control, "takes a colour, such as \"#ff0000\" or \"#ff000080\"", {})
 	var problem: Variant = _session.reach.problem(control)
 	if problem != null:
 		return problem
@@ -142,14 +152,25 @@ func _cell(tree: Tree, args: Dictionary, value: Variant, command: Command) -> Di
 	var column: int = args.get("column", 0)
 	if column < 0 or column >= tree.columns:
 		return _wrong(tree, "has the columns 0 to %d" % (tree.columns - 1), {})
+	if value is String and _has_keys(value):
+		return _one_line(tree)
+	if value is float and not is_finite(value):
+		return _wrong(tree, "takes finite numbers", {})
 	var problem: Variant = _session.reach.problem(tree)
 	if problem == null and not row.is_editable(column):
 		problem = _session.reach.refusal(tree, "disabled", "has the item %s, whose column %d cannot be edited" % [item.paths[0], column], "name another column")
+	var before: Variant = _in_cell(row, column)
 	if problem == null and row.get_cell_mode(column) == TreeItem.CELL_MODE_CHECK:
 		problem = await _check(tree, row, column, value, command)
 	elif problem == null:
 		problem = await _edit(tree, row, column, value, command)
-	return {"path": args["path"], "item": item.paths[0], "column": column} if problem == null else problem
+	if problem != null or command.done or not is_instance_valid(row):
+		return problem if problem != null else {"path": args["path"], "column": column}
+	var now: Variant = _in_cell(row, column)
+	if Values.same(now, before) and not Values.same(now, value):
+		return _session.reach.refusal(tree, "unchanged", "has %s in column %d of %s, not %s" % [Values.text(now), column, item.paths[0], Values.text(value)],
+			"the cell may take other values only")
+	return {"path": args["path"], "item": Controls.path_of(row), "column": column, "value": now}
 
 func _check(tree: Tree, row: TreeItem, column: int, value: Variant, command: Command) -> Variant:
 	if not value is bool:
@@ -178,6 +199,20 @@ func _edit(tree: Tree, row: TreeItem, column: int, value: Variant, command: Comm
 	_keys.type((str(value) if str(value) != "" else "\b") + "\n")
 	await _session.ticked
 	return null
+
+## What stands in a cell: a text, a number, or whether it is checked.
+func _in_cell(row: TreeItem, column: int) -> Variant:
+	match row.get_cell_mode(column):
+		TreeItem.CELL_MODE_CHECK: return row.is_checked(column)
+		TreeItem.CELL_MODE_RANGE: return row.get_range(column)
+	return row.get_text(column)
+
+## Whether a text has characters that are keys, which would leave the field: a tab, a line feed, a backspace.
+func _has_keys(text: String) -> bool:
+	return ["\n", "\r", "\t", "\b"].any(func(key: String) -> bool: return key in text)
+
+func _one_line(node: Node) -> Dictionary:
+	return Answer.fail("INVALID_ARGS", "%s has one line, and takes no tab or line feed" % node.get_path(), "press_key presses Tab and Enter")
 
 func _wrong(node: Node, text: String, details: Dictionary) -> Dictionary:
 	return Answer.fail("INVALID_ARGS", "%s %s" % [node.get_path(), text], "list_actions says what each control takes", details)

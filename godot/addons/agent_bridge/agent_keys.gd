@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The keyboard, and the input map's actions.
 
@@ -23,7 +23,7 @@ func type_text(args: Dictionary, command: Command) -> Dictionary:
 		var node: Variant = _session.selector.one(args["path"])
 		if node is Dictionary:
 			return node
-		var problem: Variant = focus(node)
+		var problem: Variant = await focus(node, command)
 		if problem != null:
 			return problem
 		into = node
@@ -132,15 +132,30 @@ func _press_action(args: Dictionary) -> Variant:
 		var actions: Array = InputMap.get_actions().map(func(action: StringName) -> String: return String(action))
 		var own: Array = actions.filter(func(action: String) -> bool: return not action.begins_with("ui_"))
 		return Answer.fail("INVALID_ARGS", "there is no action %s" % args["action"], "the game's own are: %s" % ", ".join(own), {"actions": actions})
-	var event := InputEventAction.new()
-	event.action = args["action"]
-	event.strength = args.get("strength", 1.0)
-	event.pressed = true
-	_session.devices.press("action " + args["action"], event)
+	_session.devices.press("action " + args["action"], _event(args["action"], args.get("strength")))
 	return null
 
-## Gives the focus to a control, ready to be typed into: null, or why it can't be.
-func focus(node: Node) -> Variant:
+## What presses an action: the first key or joypad button that it has, as shortcuts and games that look for keys want it; else, or with a
+## strength, the action by itself.
+func _event(action: StringName, strength: Variant) -> InputEvent:
+	var bound: Array = InputMap.action_get_events(action).filter(
+		func(event: InputEvent) -> bool: return event is InputEventKey or event is InputEventJoypadButton)
+	if strength != null or bound.is_empty():
+		var event := InputEventAction.new()
+		event.action = action
+		event.strength = strength if strength != null else 1.0
+		event.pressed = true
+		return event
+	var pressed: InputEvent = bound[0].duplicate()
+	pressed.device = maxi(pressed.device, 0)
+	pressed.pressed = true
+	if pressed is InputEventKey:
+		pressed.keycode = pressed.keycode if pressed.keycode != KEY_NONE else pressed.physical_keycode
+		pressed.physical_keycode = pressed.physical_keycode if pressed.physical_keycode != KEY_NONE else pressed.keycode
+	return pressed
+
+## Gives the focus to a control, ready to be typed into: null, or why it can't be. A text field is clicked, so that its window has the keys, too.
+func focus(node: Node, command: Command) -> Variant:
 	if not node is Control or node.focus_mode == Control.FOCUS_NONE:
 		return _session.reach.refusal(node, "not_a_control", "takes no keys", "name a LineEdit or TextEdit, or leave path out")
 	var problem: Variant = _session.reach.problem(node)
@@ -148,6 +163,15 @@ func focus(node: Node) -> Variant:
 		return problem
 	if (node is LineEdit or node is TextEdit) and not node.editable:
 		return _session.reach.refusal(node, "disabled", "can't be edited", "wait_for its state enabled")
+	if node is LineEdit or node is TextEdit:
+		var spot: Variant = await _session.aim.reach(node, command)
+		if spot is Dictionary:
+			return spot
+		await _session.devices.click(spot)
+		if command.done or not is_instance_valid(node) or not node.is_inside_tree():
+			return Answer.fail("NODE_NOT_FOUND", "the field went away as it was clicked", "look at get_tree")
+	elif not node.get_window().has_focus():
+		node.get_window().grab_focus()
 	node.grab_focus()
 	if node is LineEdit:
 		node.edit()

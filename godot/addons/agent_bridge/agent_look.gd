@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The commands that look and change nothing.
 
@@ -113,4 +113,4 @@ func get_state(_args: Dictionary) -> Dictionary:
 	var tree: SceneTree = _session.get_tree()
 	var scene := tree.current_scene
 	return {"scene": null if scene == null else {"name": scene.name, "type": Scripts.type_of(scene), "path": String(scene.get_path()),
-		"file": scene.scene_file_path}, "paused": tree.paused, "frame": Engine.get_process_frames(), "time": Time.get_ticks_msec() / 1000.0}
+		"file": scene.scene_file_path}, "paused": tree.paused, "frame": Engine.get_process_frames(), "time": Engine.get_physics_frames() / float(Engine.physics_ticks_per_second) if _session.options.lockstep else Time.get_ticks_msec() / 1000.0}

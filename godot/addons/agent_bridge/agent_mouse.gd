@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## What the mouse does: presses and clicks on what is named, as a player's hand does them, and its single movements.
 
@@ -40,7 +40,7 @@ func press_button(args: Dictionary, command: Command) -> Dictionary:
 	node.pressed.connect(notice)
 	await _session.devices.click(spot)
 	if not is_instance_valid(node):
-		return {"path": path}
+		return {"path": path} if count[0] > 0 else Answer.fail("NODE_NOT_FOUND", "%s went away before it was pressed" % path, "look at get_tree")
 	node.button_down.disconnect(notice)
 	node.pressed.disconnect(notice)
 	if count[0] == 0:
@@ -57,11 +57,22 @@ func click(args: Dictionary, command: Command) -> Dictionary:
 	var keys: Variant = _modifiers(args)
 	if keys is Dictionary:
 		return keys
+	var body: Variant = _session.selector.one(args["path"]) if args.has("path") else null
+	if not body is CollisionObject2D and not body is CollisionObject3D or not _session.reach.is_pickable(body):
+		body = null
+	var count := [0]
+	var notice := func(..._given: Array) -> void: count[0] += 1
+	if body != null:
+		body.connect("input_event", notice)
 	_keys.press_all(keys)
 	await _session.devices.click(spot, BUTTONS[args.get("button", "left")], clampi(args.get("count", 1), 1, 3))
 	_keys.release_all(keys)
 	# Picking (Area2D and its kind) happens in the next tick of physics.
 	await _session.frames(1, command)
+	if body != null and is_instance_valid(body):
+		body.disconnect("input_event", notice)
+		if count[0] == 0 and body.is_inside_tree():
+			return _session.reach.refusal(body, "covered_by", "was not hit: another object lies before it there", "click what lies before it, or another position")
 	return _place(args, spot)
 
 func drag(args: Dictionary, command: Command) -> Dictionary:

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## What keeps a player from a node: it is disabled, hidden, paused, behind a dialog, out of sight or covered.
 
@@ -39,12 +39,26 @@ func modals() -> Array:
 func takes_clicks(node: Node) -> bool:
 	if node is Control:
 		return node.mouse_filter != Control.MOUSE_FILTER_IGNORE and _is_listened(node, "gui_input", "_gui_input")
-	var is_pickable: bool = node is CollisionObject2D and node.input_pickable or node is CollisionObject3D and node.input_ray_pickable
-	return is_pickable and node.get_viewport().physics_object_picking and _is_listened(node, "input_event", "_input_event")
+	return is_pickable(node) and _is_listened(node, "input_event", "_input_event")
+
+## Whether a click picks an object of physics.
+func is_pickable(node: Node) -> bool:
+	var picks: bool = node is CollisionObject2D and node.input_pickable or node is CollisionObject3D and node.input_ray_pickable
+	return picks and node.get_viewport().physics_object_picking
 
 func _is_listened(node: Node, signal_name: String, method: String) -> bool:
+	# The engine's own controls listen to themselves.
 	return node.get_script() != null and node.has_method(method) or node.get_signal_connection_list(signal_name).any(
-		func(connection: Dictionary) -> bool: return not _session.events.is_ours(connection["callable"]))
+		func(connection: Dictionary) -> bool:
+			var listener: Object = connection["callable"].get_object()
+			return listener != null and listener.get_script() != null and not _session.events.is_ours(connection["callable"]))
+
+## Whether data can be dragged from a control, or dropped on it, as its script says.
+func is_draggable(node: Node) -> bool:
+	return node is Control and node.get_script() != null and node.has_method("_get_drag_data")
+
+func is_drop_target(node: Node) -> bool:
+	return node is Control and node.get_script() != null and node.has_method("_drop_data")
 
 ## The failure for a node that a player cannot use. `reason` is one of the README's; `text` follows the node's path.
 func refusal(node: Node, reason: String, text: String, hint: String) -> Dictionary:
@@ -52,8 +66,9 @@ func refusal(node: Node, reason: String, text: String, hint: String) -> Dictiona
 
 ## The failure for a node with something over it; `by` is null where that has no path.
 func covered(node: Node, by: Node) -> Dictionary:
+	var is_ignoring: bool = by == null or by.is_ancestor_of(node)
 	var failure := refusal(node, "covered_by", "is covered by %s" % (by.get_path() if by != null else &"something without a path"),
-		"close or move what covers it" if by != null else "its mouse_filter may be IGNORE; then no player can press it")
+		"its mouse_filter may be IGNORE; then no player can press it" if is_ignoring else "close or move what covers it")
 	failure["details"]["covered_by"] = String(by.get_path()) if by != null else null
 	return failure
 
@@ -62,6 +77,7 @@ func cover_at(top: Viewport, point: Vector2, hovered: Control) -> Node:
 	var windows := top.get_embedded_subwindows()
 	windows.reverse()
 	for window in windows:
-		if Rect2(window.position, window.size).has_point(point):
+		# With its title bar.
+		if Rect2(window.get_position_with_decorations(), window.get_size_with_decorations()).has_point(point):
 			return window
 	return hovered if hovered != null else top.gui_get_hovered_control()

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends Node
 ## One session: takes commands from the transport, carries them out one after another, and answers.
 ##
@@ -66,6 +66,10 @@ var _frames := 0
 var _ready_to_talk := false
 var _scene_id := 0
 var _quiet_until := 0
+## It takes no more commands.
+var _has_left := false
+var _ticks := 0
+var _delta := 0.0
 
 func _enter_tree() -> void:
 	# Runs while the game is paused, and after everybody else.
@@ -79,6 +83,7 @@ func _enter_tree() -> void:
 	reach = Reach.new(self)
 	aim = Aim.new(self)
 	wait = Wait.new(self)
+	events.errors.in_lockstep = options.lockstep
 	commands = Commands.new(self)
 	if not _open():
 		_leave(1)
@@ -134,7 +139,9 @@ func _node_added(node: Node) -> void:
 		# Perhaps another scene, which is watched from its first frame on, also while nobody talks.
 		_quiet_until = 0
 
-func _process(_delta: float) -> void:
+func _process(delta: float) -> void:
+	if _has_left:
+		return
 	# Nearly all frames of a game that nobody talks to end here.
 	if _quiet_until > Time.get_ticks_msec() and not transport.has_news():
 		return
@@ -147,6 +154,11 @@ func _process(_delta: float) -> void:
 		sleep.hurry()
 	sleep.tick()
 	if options.lockstep:
+		_check_lockstep(delta)
+		devices.frame_passed()
+	elif not devices.is_settled() and not time.is_paused() and Engine.get_physics_frames() != _ticks:
+		# Pressed in a pause that is over.
+		_ticks = Engine.get_physics_frames()
 		devices.frame_passed()
 	# Also for what has run out of time, and must still let go of a key.
 	ticked.emit()
@@ -163,14 +175,14 @@ func _process(_delta: float) -> void:
 		_lost()
 	elif _owner != null and _owner.is_gone():
 		get_tree().quit()
-	var is_quiet := _ready_to_talk and _running == null and _queue.is_empty() and not sleep.quick and not stream and not ticked.has_connections()
+	var is_quiet := devices.is_settled() and _ready_to_talk and _running == null and _queue.is_empty() and not sleep.quick and not stream and not ticked.has_connections()
 	_quiet_until = Time.get_ticks_msec() + QUIET if is_quiet else 0
 
 ## Commands, one after another, until one has to wait, there are no more, or the game must have its turn.
 func _work() -> void:
 	var until := Time.get_ticks_usec() + TURN
 	var at := 0
-	while _running == null and Time.get_ticks_usec() < until:
+	while _running == null and not _has_left and Time.get_ticks_usec() < until:
 		if at == _queue.size():
 			_queue.clear()
 			at = 0
@@ -182,10 +194,17 @@ func _work() -> void:
 		at += 1
 	_queue = _queue.slice(at)
 
+## Without --fixed-fps a frame lasts as long as the wait before it.
+func _check_lockstep(delta: float) -> void:
+	if _frames == 2:
+		_delta = delta
+	elif _frames == 3 and not is_equal_approx(delta, _delta):
+		push_warning("AgentBridge: in lockstep the engine needs --fixed-fps N, or frames differ in length")
+
 ## The game has its next frame when a command needs one: until then the engine's loop waits here.
 func _wait_for_commands() -> void:
 	var since := Time.get_ticks_usec()
-	while _running == null and is_processing() and transport.connected and not (_owner != null and _owner.is_gone()):
+	while _running == null and not _has_left and transport.connected and not (_owner != null and _owner.is_gone()):
 		transport.flush()
 		_queue.append_array(transport.poll())
 		if _queue.is_empty():
@@ -282,6 +301,7 @@ func _lost() -> void:
 	sleep.restore()
 
 func _leave(code: int) -> void:
+	_has_left = true
 	set_process(false)
 	if transport != null:
 		transport.close()

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## How long the engine sleeps between frames: hardly at all while commands come, as ever otherwise.
 ##
@@ -18,6 +18,7 @@ var _usual_fps := 0
 var _until := 0
 var _steady := false
 var _fps_before := 0
+var _ticks_before := 8
 
 ## A command has come or was answered.
 func hurry() -> void:
@@ -56,6 +57,10 @@ func keep_steady(on: bool) -> void:
 		restore()
 		_fps_before = Engine.max_fps
 		Engine.max_fps = Engine.physics_ticks_per_second
+		# Two ticks in one turn of the loop would be one frame to what asks for "just pressed".
+		_ticks_before = Engine.max_physics_steps_per_frame
+		Engine.max_physics_steps_per_frame = 1
 	else:
 		Engine.max_fps = _fps_before
+		Engine.max_physics_steps_per_frame = _ticks_before
 	_steady = on

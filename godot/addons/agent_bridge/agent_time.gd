@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The game's time: paused, resumed, or stepped by so many frames.
 ##
@@ -7,6 +7,7 @@ extends RefCounted
 ## physics server have theirs as well, which come after the nodes'. A step is then one tick of physics and one drawn frame, as in a game at 60
 ## frames a second.
 
+const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
 
 ## At most so many frames, where a step ends at a condition and says nothing about it.
@@ -57,7 +58,7 @@ func resume(_args: Dictionary) -> Dictionary:
 
 ## Lets so many frames pass, at most: fewer where `until` is met. `observe` is carried out after every so many of them.
 func step(args: Dictionary, command: Command) -> Dictionary:
-	var until: Variant = _session.wait.condition(args["until"]) if args.has("until") else null
+	var until: Variant = _session.commands.condition(args["until"]) if args.has("until") else null
 	if until is Dictionary:
 		return until
 	var observed: Variant = _session.commands.looking(args["observe"], command) if args.has("observe") else null
@@ -70,7 +71,11 @@ func step(args: Dictionary, command: Command) -> Dictionary:
 	var after_frame := func() -> bool:
 		out["frames"] += 1
 		if observed != null and out["frames"] % maxi(args.get("every", 1), 1) == 0:
-			out["observations"].append({"frame": Engine.get_process_frames(), "data": await _session.commands.carry_out(observed)})
+			var seen: Dictionary = await _session.commands.carry_out(observed)
+			if Answer.is_failure(seen):
+				out["failed"] = seen
+				return true
+			out["observations"].append({"frame": Engine.get_process_frames(), "data": seen})
 		out["met"] = until.met.call() if until != null else null
 		return out["met"] != null
 	await _pass_frames(maxi(args.get("frames", MOST_UNTIL if until != null else 1), 0), after_frame, command)
@@ -78,7 +83,7 @@ func step(args: Dictionary, command: Command) -> Dictionary:
 		until.disarm.call()
 	else:
 		out.erase("met")
-	return out
+	return out.get("failed", out)
 
 ## No further step.
 func abandon() -> void:

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Touches and joypads.
 
@@ -9,7 +9,9 @@ const Command := preload("agent_command.gd")
 const BUTTONS := {"a": JOY_BUTTON_A, "b": JOY_BUTTON_B, "x": JOY_BUTTON_X, "y": JOY_BUTTON_Y, "back": JOY_BUTTON_BACK, "guide": JOY_BUTTON_GUIDE,
 	"start": JOY_BUTTON_START, "left_stick": JOY_BUTTON_LEFT_STICK, "right_stick": JOY_BUTTON_RIGHT_STICK,
 	"left_shoulder": JOY_BUTTON_LEFT_SHOULDER, "right_shoulder": JOY_BUTTON_RIGHT_SHOULDER, "dpad_up": JOY_BUTTON_DPAD_UP,
-	"dpad_down": JOY_BUTTON_DPAD_DOWN, "dpad_left": JOY_BUTTON_DPAD_LEFT, "dpad_right": JOY_BUTTON_DPAD_RIGHT}
+	"dpad_down": JOY_BUTTON_DPAD_DOWN, "dpad_left": JOY_BUTTON_DPAD_LEFT, "dpad_right": JOY_BUTTON_DPAD_RIGHT, "misc1": JOY_BUTTON_MISC1,
+	"paddle1": JOY_BUTTON_PADDLE1, "paddle2": JOY_BUTTON_PADDLE2, "paddle3": JOY_BUTTON_PADDLE3, "paddle4": JOY_BUTTON_PADDLE4,
+	"touchpad": JOY_BUTTON_TOUCHPAD}
 const AXES := {"left_x": JOY_AXIS_LEFT_X, "left_y": JOY_AXIS_LEFT_Y, "right_x": JOY_AXIS_RIGHT_X, "right_y": JOY_AXIS_RIGHT_Y,
 	"trigger_left": JOY_AXIS_TRIGGER_LEFT, "trigger_right": JOY_AXIS_TRIGGER_RIGHT}
 
@@ -32,7 +34,7 @@ func touch_down(args: Dictionary, command: Command) -> Dictionary:
 
 func touch_move(args: Dictionary, command: Command) -> Dictionary:
 	var finger: int = args.get("finger", 0)
-	if not _fingers.has(finger):
+	if not _session.devices.is_pressed("finger %d" % finger):
 		return _not_down(finger)
 	var at: Variant = await _pixel(args, command)
 	if at is Dictionary:
@@ -43,12 +45,13 @@ func touch_move(args: Dictionary, command: Command) -> Dictionary:
 	event.relative = at - _fingers[finger]
 	event.screen_relative = event.relative
 	_fingers[finger] = at
+	_session.devices.follow("finger %d" % finger, at)
 	_session.devices.send(event)
 	return {"finger": finger}
 
 func touch_up(args: Dictionary) -> Dictionary:
 	var finger: int = args.get("finger", 0)
-	if not _fingers.has(finger):
+	if not _session.devices.is_pressed("finger %d" % finger):
 		return _not_down(finger)
 	_touch(finger, false, _fingers[finger])
 	_fingers.erase(finger)
@@ -71,6 +74,8 @@ func joypad_button(args: Dictionary, command: Command) -> Dictionary:
 func joypad_axis(args: Dictionary) -> Dictionary:
 	if not AXES.has(args["axis"]):
 		return Answer.fail("INVALID_ARGS", "there is no joypad axis %s" % args["axis"], "one of %s" % ", ".join(AXES.keys()))
+	if not is_finite(args["value"]):
+		return Answer.fail("INVALID_ARGS", "value must be a finite number", "-1 to 1")
 	var event := InputEventJoypadMotion.new()
 	event.device = args.get("device", 0)
 	event.axis = AXES[args["axis"]]

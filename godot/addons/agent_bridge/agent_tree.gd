@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The scene tree as text: what is relevant of each node, found by walking. Nobody registers anything.
 ##
@@ -10,6 +10,8 @@ const Values := preload("agent_values.gd")
 const Place := preload("agent_place.gd")
 const Scripts := preload("agent_scripts.gd")
 
+## What a player sees of each letter of a password.
+const SECRET := "•"
 const DEFAULT_NODES := 5000
 ## Each is an object in an array, and many readers of JSON take 128 levels of both at most.
 const DEFAULT_DEPTH := 40
@@ -91,6 +93,8 @@ func is_own(of: Node) -> bool:
 
 ## What a node says, whatever kind it is; null where it has no text.
 func text_of(of: Node) -> Variant:
+	if of is LineEdit and of.secret:
+		return SECRET.repeat(of.text.length())
 	if _has_text(of.get_class()):
 		return of.get("text")
 	return of.title if of is Window else null
@@ -172,7 +176,7 @@ func _fields(of: Node, path: String) -> Dictionary:
 	# A class has a plain name.
 	out["type"] = "\"" + type + "\"" if known == null or known.type == "" else Values.quote(known.type)
 	if _has_text(type):
-		out["text"] = Values.text(of.get("text"))
+		out["text"] = Values.text(text_of(of))
 	if of is CanvasItem:
 		_canvas_item(of, out)
 	elif of is Node3D:

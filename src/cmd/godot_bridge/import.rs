@@ -76,7 +76,10 @@ fn files_to_import(folder: &Path) -> Vec<PathBuf> {
                 path.with_extension("").exists()
                     && fs::read_to_string(path).is_ok_and(|text| !imported_file_exists(folder, &text))
             }
-            _ => ASSETS.contains(&extension) && !path.with_extension(format!("{extension}.import")).exists(),
+            _ => {
+                ASSETS.contains(&extension.to_lowercase().as_str())
+                    && !path.with_extension(format!("{extension}.import")).exists()
+            }
         }
     };
     let mut found = Vec::new();
@@ -86,8 +89,10 @@ fn files_to_import(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What a game can't load before it was imported.
-const ASSETS: &[&str] =
-    &["png", "jpg", "jpeg", "webp", "svg", "bmp", "tga", "wav", "ogg", "mp3", "ttf", "otf", "woff2", "glb", "gltf"];
+const ASSETS: &[&str] = &[
+    "png", "jpg", "jpeg", "webp", "svg", "bmp", "tga", "exr", "hdr", "dds", "ktx", "wav", "ogg", "mp3", "ttf", "otf",
+    "woff", "woff2", "glb", "gltf", "obj", "fbx", "dae", "csv",
+];
 
 /// Whether what an `.import` file says was made is there.
 fn imported_file_exists(folder: &Path, text: &str) -> bool {

@@ -142,6 +142,12 @@ fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Re
     let godot = engine(options.godot.as_deref())?;
     if !project::has_current_addon(&folder) {
         let name = folder.display();
+        if !project::has_addon_with_variables(&folder) {
+            let why = format!(
+                "its AgentBridge is older than this bridge, and would not answer: run godot-bridge install {name}"
+            );
+            return Err(Failure::new(Status::Usage, format_args!("{name}: {why}")));
+        }
         report.note(format_args!("{name}: its AgentBridge is not of this version: run godot-bridge install {name}"));
     }
     import_where_needed(&godot, &folder, report)?;

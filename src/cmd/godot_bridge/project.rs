@@ -48,6 +48,11 @@ pub fn has_current_addon(folder: &Path) -> bool {
     ADDON.iter().all(is_same)
 }
 
+/// Whether the addon reads its options from environment variables, as it does since 0.2.0.
+pub fn has_addon_with_variables(folder: &Path) -> bool {
+    folder.join(ADDON_FOLDER).join("agent_options.gd").exists()
+}
+
 /// The engine's name for the addon's script, which an editor may write instead of its path.
 fn uid(folder: &Path) -> Option<String> {
     let text = fs::read_to_string(folder.join(ADDON_FOLDER).join("agent_bridge.gd.uid")).ok()?;

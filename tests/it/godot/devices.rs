@@ -315,3 +315,82 @@ func _unhandled_input(event):
         assert_eq!(game.refusal("click", bad.clone()).0, code, "{bad}");
     }
 }
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn what_is_due_is_released_once_and_for_the_press_that_it_belongs_to() {
+    let (mut game, _folder) = Game::play(POLLS);
+    game.data("pause", json!({}));
+    game.data("press_action", json!({"action": "right", "frames": 20}));
+    game.data("step", json!({"frames": 10}));
+    game.data("press_action", json!({"action": "right", "frames": 20}));
+    game.data("step", json!({"frames": 40}));
+    assert_eq!(number(&mut game, "x"), 30.0, "the second press counts from its own beginning");
+    game.data("press_action", json!({"action": "right", "frames": 3}));
+    game.data("step", json!({}));
+    game.data("action_up", json!({"action": "right"}));
+    game.data("action_down", json!({"action": "right"}));
+    game.data("step", json!({"frames": 10}));
+    assert_eq!(number(&mut game, "x"), 41.0, "an older release is no longer due");
+    game.data("release_all", json!({}));
+    game.data("press_action", json!({"action": "right", "frames": 5}));
+    game.data("resume", json!({}));
+    game.data("wait_for", json!({"frames": 30}));
+    assert_eq!(game.data("release_all", json!({}))["released"], json!([]), "also in a game that runs again");
+    game.end();
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_gesture_that_ran_out_of_time_within_a_wait_lets_go() {
+    let (mut game, _folder) = Game::play(POLLS);
+    let drag = json!({"cmd": "drag", "args": {"from": [10, 10], "to": [300, 300], "frames": 300}});
+    let waits = json!({"selector": "#Nothing", "then": drag, "timeout": 0.5});
+    assert_eq!(game.refusal("wait_for", waits).0, "TIMEOUT");
+    game.data("wait_for", json!({"frames": 5}));
+    let drawn = number(&mut game, "drawn");
+    game.data("wait_for", json!({"frames": 5}));
+    assert_eq!(number(&mut game, "drawn"), drawn, "the button is up");
+    let hold = json!({"cmd": "press_key", "args": {"key": "D", "frames": 100_000}});
+    let waits = json!({"selector": "#Nothing", "then": hold, "timeout": 0.5});
+    assert_eq!(game.refusal("wait_for", waits).0, "TIMEOUT");
+    game.data("wait_for", json!({"frames": 2}));
+    assert_eq!(game.data("release_all", json!({}))["released"], json!([]));
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn what_is_just_pressed_is_seen_in_each_tick_of_a_step() {
+    // At 240 ticks a second a turn of the engine's loop often has two of them.
+    let folder =
+        small_game(&POLLS.replace("func _ready():", "func _ready():\n\tEngine.physics_ticks_per_second = 240"));
+    let mut game = Game::start(&mut bridge(folder.path()));
+    game.data("pause", json!({}));
+    for _ in 0..60 {
+        game.data("press_action", json!({"action": "jump"}));
+        game.data("step", json!({"frames": 3}));
+    }
+    assert_eq!(number(&mut game, "jumps"), 60.0);
+    game.end();
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn numbers_that_are_none_are_refused() {
+    let (mut game, _folder) = Game::play(POLLS);
+    let nan = json!({"$type": "float", "value": "nan"});
+    for (command, arguments) in [
+        ("click", json!({"position": [nan, 5]})),
+        ("joypad_axis", json!({"axis": "left_x", "value": nan})),
+        ("step", json!({"until": {"selector": 5}})),
+        ("step", json!({"until": {"idle": null}})),
+        ("step", json!({"until": {"frames": 3, "then": {"cmd": "pause"}}})),
+        ("drag", json!({"from": {"path": 5}, "to": [1, 1]})),
+    ] {
+        let answer = game.ask(command, arguments.clone());
+        assert_eq!(answer["code"], "INVALID_ARGS", "{arguments}: {answer}");
+        assert!(!types(&answer).contains(&"engine_error"), "{answer}");
+    }
+    let observe = json!({"observe": {"cmd": "get_node", "args": {"path": "#Nothing"}}});
+    assert_eq!(game.refusal("step", observe).0, "NODE_NOT_FOUND");
+}

@@ -16,6 +16,7 @@ mod plays;
 mod popups;
 mod presses;
 mod projects;
+mod public;
 mod sees;
 mod starts;
 mod tools;

@@ -399,6 +399,7 @@ func _ready():
 	var fixed := LineEdit.new()
 	fixed.name = "Fixed"
 	fixed.editable = false
+	fixed.position = Vector2(0, 60)
 	add_child(fixed)
 	var area := TextEdit.new()
 	area.name = "Area"

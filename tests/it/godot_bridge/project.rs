@@ -132,6 +132,7 @@ impl Launch {
         let (folder, _) = project(&format!("{PROJECT}\n[autoload]\n\nAgentBridge=\"*res://{SCRIPT}\"\n"));
         let launch = Launch { calls: folder.path().join(".calls"), folder };
         launch.add(SCRIPT, "extends Node\n");
+        launch.add("addons/agent_bridge/agent_options.gd", "extends Node\n");
         launch
     }
 
@@ -182,6 +183,10 @@ fn an_addon_of_another_version_is_told() {
     let (output, _) = launch.launch(PLAYS);
     assert_eq!((output.status.code(), note(&output)), (Some(0), 1));
     let advice = format!("run godot-bridge install {}\n", launch.folder.path().display());
+    assert!(text(&output.stderr).contains(&advice), "{}", text(&output.stderr));
+    fs::remove_file(launch.folder.path().join("addons/agent_bridge/agent_options.gd")).unwrap();
+    let (output, calls) = launch.launch(PLAYS);
+    assert_eq!((output.status.code(), calls.len()), (Some(2), 0), "one that knows no variables would not answer");
     assert!(text(&output.stderr).contains(&advice), "{}", text(&output.stderr));
     run(&["install"], launch.folder.path());
     let (output, _) = launch.launch(PLAYS);
