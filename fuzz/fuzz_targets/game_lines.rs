@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 fuzz_target!(|input: &str| {
     let mut tail = Engine::default();
     input.lines().for_each(|line| _ = tail.take(line.as_bytes()));
-    if let Some(installed) = install(input) {
-        assert!(install(&installed.text).is_none(), "it was put in twice");
-        assert!(remove(&installed.text).is_some(), "it was put in, and isn't found");
+    if let Ok(Some(installed)) = install(input, None) {
+        assert_eq!(install(&installed.text, None), Ok(None), "it was put in twice");
+        assert!(remove(&installed.text, None).is_ok_and(|removed| removed.is_some()), "it was put in, and isn't found");
     }
     let Some((call, said)) = input.split_once('\n') else {
         return;
