@@ -15,5 +15,5 @@ replay --quiet --timeout 3600 --as world tests/fixtures/spire/demo_session.jsonl
     sts-proxy --data-dir "$folder" --start SILENT 20 --games 1 || [ $? = 1 ]
 
 jsonl-log check "$folder/session.log" | jq -r '"\(.messages) messages, \(.lost) lost"'
-jq -r '"floor \(.run.floor): \(.cmd)"' "$folder"/*.jsonl
+jq -r 'select(.cmd) | "floor \(.run.floor): \(.cmd)"' "$folder"/*.jsonl
 printf 'recorded in %s\n' "$folder"
