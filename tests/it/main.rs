@@ -60,4 +60,5 @@ mod sts_proxy;
 mod sts_proxy_answers;
 #[cfg(feature = "mcp")]
 mod tool_call;
+mod training;
 mod valid_actions;
