@@ -1,7 +1,7 @@
 -- Records of sts-proxy as one table: DuckDB reads runs/*.jsonl and writes decisions.parquet.
 -- usage: duckdb <spire-table.sql
 --
--- A row is a decision that the mod accepted. `run` is its file; `victory`, `last_floor` and `score` are of the file's closing record.
+-- A row is a decision that the mod accepted. `run` is its file, `decided_by` is empty where the player decided; `victory`, `last_floor` and `score` are of the file's closing record.
 -- The columns are of reduced states, which sts-proxy records by default.
 COPY (
   SELECT filename AS run, ts, run.seed AS seed, run.class AS class, run.ascension AS ascension,
@@ -13,12 +13,12 @@ COPY (
     (state->>'$.combat_state.monsters[*].current_hp')::INT[] AS monster_hp,
     (state->>'$.combat_state.monsters[*].move_adjusted_damage')::INT[] AS damage,
     (state->>'choice_list')::VARCHAR[] AS choices,
-    legal_ids, action_id, label,
+    legal_ids, action_id, label, "by" AS decided_by,
     ending.victory AS victory, ending.floor AS last_floor, ending.score AS score
   FROM (
     SELECT *, any_value(run_over) OVER (PARTITION BY filename) AS ending
     FROM read_ndjson('runs/*.jsonl', filename = true, columns = {
-      ts: 'TIMESTAMP', action_id: 'INT', label: 'VARCHAR', legal_ids: 'INT[]', state: 'JSON', confirmed: 'BOOLEAN',
+      ts: 'TIMESTAMP', action_id: 'INT', label: 'VARCHAR', legal_ids: 'INT[]', state: 'JSON', confirmed: 'BOOLEAN', "by": 'VARCHAR',
       run: 'STRUCT(seed BIGINT, class VARCHAR, ascension INT)',
       run_over: 'STRUCT(victory BOOLEAN, floor INT, score INT)'
     })

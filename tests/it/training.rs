@@ -4,6 +4,7 @@
 use crate::documents::path_with_our_programs;
 use crate::engine::launcher;
 use crate::process::{binary, text};
+use pipewright::cmd::sts_proxy;
 use std::path::Path;
 use std::process::Command;
 
@@ -23,8 +24,8 @@ fn block(language: &str, words: &str) -> &'static str {
     found[0]
 }
 
-/// The blocks in the order in which they are run here; `documents` runs the one-line bot.
-const RUN_HERE: [&str; 2] = ["jsonl-log csv", "duckdb <examples/spire-table.sql"];
+/// How the blocks begin, in the order in which they are run here; `documents` runs the one-line bot.
+const RUN_HERE: [&str; 3] = ["ln -s ~/.local", "jsonl-log csv", "duckdb <examples/spire-table.sql"];
 
 #[test]
 fn each_command_of_the_page_is_run_or_marked() {
@@ -39,21 +40,24 @@ fn each_command_of_the_page_is_run_or_marked() {
     assert_eq!(blocks("python").len(), 1);
 }
 
+#[test]
+fn each_configuration_of_the_page_is_one_that_sts_proxy_takes() {
+    let commands =
+        blocks("properties").into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("command="));
+    let commands: Vec<&str> = commands.filter_map(|command| command.strip_prefix("/usr/local/bin/")).collect();
+    assert!(commands.len() >= 5, "{commands:?}");
+    for command in commands {
+        let taken = (sts_proxy::COMMAND.clap)().try_get_matches_from(command.split_whitespace());
+        assert!(taken.is_ok(), "docs/spire.md: {command}\n{}", taken.unwrap_err());
+    }
+}
+
 fn play_games(count: &str, place: &Path) {
     let bot = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/spire-bot.py");
     let mut games = launcher();
     games.args(["--seed", "5", "--games", count, "--report", "report", "--stderr", "stderr", "--"]);
-    games.arg(binary("sts-proxy")).args([
-        "--data-dir",
-        "runs",
-        "--start",
-        "SILENT",
-        "0",
-        "--games",
-        count,
-        "--",
-        "python3",
-    ]);
+    games.env("HOME", place).env_remove("XDG_DATA_HOME").env_remove("AI_STS_PROXY_DATA_DIR");
+    games.arg(binary("sts-proxy")).args(["--start", "SILENT", "0", "--games", count, "--", "python3"]);
     let output = games.arg(bot).current_dir(place).output().unwrap();
     let stderr = std::fs::read_to_string(place.join("stderr")).unwrap();
     assert!(output.status.success(), "{}\n{stderr}", text(&output.stderr));
@@ -68,7 +72,7 @@ fn recorded_games_become_a_table_and_a_policy() {
     std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), place.join("examples")).unwrap();
     let tools = std::env::var("PIPEWRIGHT_TRAINING").expect("PIPEWRIGHT_TRAINING names no folder: run scripts/test");
     let run = |command: &mut Command| {
-        command.current_dir(place).env("PATH", format!("{tools}:{}", path_with_our_programs()));
+        command.current_dir(place).env("HOME", place).env("PATH", format!("{tools}:{}", path_with_our_programs()));
         let output = command.output().unwrap();
         assert!(output.status.success(), "{command:?}\n{}", text(&output.stderr));
         text(&output.stdout)
@@ -83,7 +87,7 @@ fn recorded_games_become_a_table_and_a_policy() {
     let outcomes = std::fs::read_to_string(place.join("outcomes.csv")).unwrap();
     assert_eq!(outcomes.lines().count(), 1 + 8, "a row for each run\n{outcomes}");
 
-    let wrong = "count_if(NOT list_contains(legal_ids, action_id) OR victory IS NULL OR score IS NULL OR last_floor < floor OR seed < 2^53)";
+    let wrong = "count_if(NOT list_contains(legal_ids, action_id) OR victory IS NULL OR score IS NULL OR last_floor < floor OR seed < 2^53 OR decided_by IS NOT NULL)";
     let query = format!(
         "SELECT count(*), count(DISTINCT run), {wrong}, count_if(len(hand) > 0), count_if(len(choices) > 0) FROM 'decisions.parquet'"
     );
