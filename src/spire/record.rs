@@ -22,6 +22,7 @@ struct Record<'a> {
     action_id: u8,
     cmd: String,
     label: &'a str,
+    legal_ids: &'a [u8],
     state: &'a RawValue,
     run: RunFields<'a>,
     confirmed: bool,
@@ -46,6 +47,8 @@ pub struct Decided {
     pub action: Action,
     /// What it is called: the card, the target, the choice.
     pub label: String,
+    /// The ids of the legal actions, in their order: what there was to choose from.
+    pub legal_ids: Vec<u8>,
     /// In which run.
     pub run: Run,
     /// On which floor of it.
@@ -56,7 +59,7 @@ pub struct Decided {
 
 impl Decided {
     /// The record's line, with its line feed:
-    /// `{"ts","action_id","cmd","label","state","run":{"seed","class","ascension","floor"},"confirmed","error"?}`.
+    /// `{"ts","action_id","cmd","label","legal_ids","state","run":{"seed","class","ascension","floor"},"confirmed","error"?}`.
     ///
     /// # Errors
     /// None in practice: everything in it is text and numbers.
@@ -66,6 +69,7 @@ impl Decided {
             action_id: self.action.id(),
             cmd: self.action.to_string(),
             label: &self.label,
+            legal_ids: &self.legal_ids,
             state: &self.state,
             run: RunFields {
                 seed: self.run.seed,

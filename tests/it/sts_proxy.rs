@@ -71,6 +71,7 @@ fn a_decision_is_asked_sent_and_recorded_once_it_was_accepted() {
     assert_eq!(record["cmd"], "choose 0");
     assert_eq!(record["confirmed"], true);
     assert_eq!(record["label"], "rest");
+    assert_eq!(record["legal_ids"], json!([110]));
     let state = json!({"choice_list":["rest"],"screen_type":"REST","hp":50,"max_hp":70,"gold":99,"floor":5,"act":1});
     assert_eq!(record["state"], state);
     assert_eq!(record["run"], json!({"seed":seed,"class":"THE_SILENT","ascension":20,"floor":5}));
@@ -443,7 +444,9 @@ fn a_refused_command_is_marked_and_not_offered_again() {
     let (ended, folder) = game.end();
     assert!(ended.stderr.contains("stdin:2: the mod refused `choose 0`: Invalid command: choose."), "{}", ended.stderr);
     assert_eq!(ended.status.code(), Some(1));
-    let first = &records(folder.path()).concat()[0];
+    let records = records(folder.path()).concat();
+    assert_eq!((&records[0]["legal_ids"], &records[1]["legal_ids"]), (&json!([105, 110, 171]), &json!([105, 171])));
+    let first = &records[0];
     assert_eq!(first["confirmed"], false);
     assert_eq!(first["error"], "Invalid command: choose. Possible commands: [state]");
 }

@@ -39,6 +39,7 @@ impl Ledger {
                 ts: format!("{:.6}", Timestamp::now()),
                 action,
                 label: decision.label(action),
+                legal_ids: decision.actions.iter().map(|action| action.id()).collect(),
                 run: decision.run.clone(),
                 floor: decision.floor,
                 state,
