@@ -16,11 +16,26 @@ pub enum Outcome<'a> {
     Unknown,
 }
 
+/// What is sent to the mod.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The line, without its line feed.
+    pub text: String,
+    /// `None` where the command has no id.
+    pub action: Option<Action>,
+}
+
+impl From<Action> for Command {
+    fn from(action: Action) -> Command {
+        Command { text: action.to_string(), action: Some(action) }
+    }
+}
+
 #[derive(Serialize)]
 struct Record<'a> {
     ts: &'a str,
-    action_id: u8,
-    cmd: String,
+    action_id: Option<u8>,
+    cmd: &'a str,
     label: &'a str,
     legal_ids: &'a [u8],
     state: &'a RawValue,
@@ -44,8 +59,8 @@ pub struct Decided {
     /// When, in RFC 3339.
     pub ts: String,
     /// What.
-    pub action: Action,
-    /// What it is called: the card, the target, the choice.
+    pub command: Command,
+    /// What it is called: the card, the target, the choice; without an id, the command.
     pub label: String,
     /// The ids of the legal actions, in their order: what there was to choose from.
     pub legal_ids: Vec<u8>,
@@ -66,8 +81,8 @@ impl Decided {
     pub fn line(&self, outcome: Outcome<'_>) -> Result<Vec<u8>, serde_json::Error> {
         let record = Record {
             ts: &self.ts,
-            action_id: self.action.id(),
-            cmd: self.action.to_string(),
+            action_id: self.command.action.map(Action::id),
+            cmd: &self.command.text,
             label: &self.label,
             legal_ids: &self.legal_ids,
             state: &self.state,

@@ -1,32 +1,30 @@
 //! A decision point: a state in which the game waits and something is legal.
 
+use super::situation::Situation;
 use crate::io::lines::{self, Line};
 use crate::record::{Fields, Unreadable, flag, unreadable};
 use crate::spire::action::{Action, is_command};
-use crate::spire::label::label;
 use crate::spire::message::Message;
 use crate::spire::offer;
-use crate::spire::reduced::reduced;
-use crate::spire::run::Run;
-use serde_json::value::RawValue;
+use std::ops::Deref;
 
 /// What a player is asked, and what is remembered of it until it is recorded.
 #[derive(Debug)]
 pub(super) struct Decision {
     /// Counts the decisions of this process, from 1.
     pub(super) number: u64,
-    /// The mod's line, as it came.
-    pub(super) raw: Vec<u8>,
-    /// What is legal, less what the mod refused in this very state.
-    pub(super) actions: Vec<Action>,
+    situation: Situation,
     /// The line that an agent is asked with.
     pub(super) offered: Vec<u8>,
-    /// What of the state is recorded by default.
-    pub(super) reduced: Box<RawValue>,
-    pub(super) run: Run,
-    pub(super) floor: i64,
     /// In the Match and Keep event the game hangs when choices come too fast.
     pub(super) needs_pace: bool,
+}
+
+impl Deref for Decision {
+    type Target = Situation;
+    fn deref(&self) -> &Situation {
+        &self.situation
+    }
 }
 
 impl Decision {
@@ -38,7 +36,7 @@ impl Decision {
         message: &Message<'_>,
         actions: Vec<Action>,
     ) -> Option<Decision> {
-        let (run, state) = (Run::of(message)?, message.game_state.as_ref()?);
+        let state = message.game_state.as_ref()?;
         if actions.is_empty() {
             return None;
         }
@@ -52,12 +50,8 @@ impl Decision {
         let offered = with_field(offered, "decision", &number.to_string());
         Some(Decision {
             number,
-            raw: line.raw().to_vec(),
-            reduced: reduced(state).unwrap_or_default(),
-            actions,
+            situation: Situation::new(line, message, actions)?,
             offered,
-            run,
-            floor: state.floor,
             needs_pace: &*state.screen_state.event_id == "Match and Keep!",
         })
     }
@@ -72,20 +66,6 @@ impl Decision {
         let text = self.text();
         let state = Message::read(&text).ok().flatten().and_then(|message| message.game_state);
         state.is_some_and(|state| state.choice_list.iter().any(|choice| choice.eq_ignore_ascii_case(name)))
-    }
-
-    /// What an action is called here.
-    pub(super) fn label(&self, action: Action) -> String {
-        match Message::read(&self.text()) {
-            Ok(Some(message)) => label(&message, action),
-            _ => action.to_string(), // it was read when the decision was made
-        }
-    }
-
-    /// The message's text, to be read again.
-    pub(super) fn text(&self) -> std::borrow::Cow<'_, str> {
-        // Only a stream's first line may begin with a byte order mark; any other that does is no message.
-        lines::text(Line::new(&self.raw, 1).body())
     }
 }
 

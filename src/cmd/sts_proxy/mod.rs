@@ -2,12 +2,15 @@
 
 mod agent;
 mod decision;
+mod game;
 mod ledger;
 mod person;
 mod player;
+mod process;
 mod proxy;
 mod questions;
 mod recorder;
+mod situation;
 mod watchdog;
 
 use super::Command;
@@ -22,6 +25,7 @@ use crate::io::terminal::Terminal;
 use agent::Agent;
 use clap::builder::FalseyValueParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use game::Game;
 use ledger::Ledger;
 use person::Person;
 use player::Player;
@@ -154,14 +158,9 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         let timeout = Some(arguments.agent_timeout).filter(|timeout| !timeout.is_zero());
         Box::new(Agent::new(timeout, arguments.attempts, arguments.restart, Arc::clone(&report)))
     };
-    let settings = Settings {
-        start,
-        games: arguments.games,
-        idle: arguments.idle,
-        watchdog: arguments.watchdog,
-        limits: ends.limits,
-    };
-    let proxy = Proxy::new(settings, player, ledger, Arc::clone(&report));
+    let settings = Settings { start, idle: arguments.idle, watchdog: arguments.watchdog };
+    let game = Game::new(ledger, arguments.games, ends.limits, Arc::clone(&report));
+    let proxy = Proxy::new(settings, player, game);
     between(Box::new(proxy), ends, signals, &report)
 }
 

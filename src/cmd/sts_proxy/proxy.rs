@@ -1,20 +1,18 @@
-//! The game's side: which messages ask for a decision, what is sent to the mod, and what is recorded.
+//! Asks a player: which messages ask for a decision, and what is sent to the mod.
 
 use super::Idle;
 use super::decision::Decision;
-use super::ledger::Ledger;
+use super::game::{Game, place};
 use super::player::{Player, Reply};
 use super::watchdog::Watchdog;
-use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::lines::{self, Limits, Line, Piece};
+use crate::cmd::options::TOO_LONG;
+use crate::io::lines::{self, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::why_none;
 use crate::spire::action::Action;
 use crate::spire::mask::legal_actions;
 use crate::spire::message::Message;
 use crate::spire::record::{Decided, Outcome};
-use crate::spire::run::{Runs, Turn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,11 +23,9 @@ const PACE: Duration = Duration::from_secs(1);
 pub(super) struct Settings {
     /// The command that starts a run from the menu.
     pub(super) start: Option<String>,
-    pub(super) games: Option<u64>,
     pub(super) idle: Idle,
     /// 0 is never.
     pub(super) watchdog: Duration,
-    pub(super) limits: Limits,
 }
 
 /// Where the latest decision stands.
@@ -49,9 +45,7 @@ pub(super) struct Proxy {
     settings: Settings,
     report: Arc<Report>,
     player: Box<dyn Player>,
-    ledger: Ledger,
-    runs: Runs,
-    games_over: u64,
+    game: Game,
     decision: Option<Decision>,
     phase: Phase,
     /// The state was asked for since the last command: a message like the one before is an answer then, and
@@ -65,15 +59,13 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    pub(super) fn new(settings: Settings, player: Box<dyn Player>, ledger: Ledger, report: Arc<Report>) -> Proxy {
+    pub(super) fn new(settings: Settings, player: Box<dyn Player>, game: Game) -> Proxy {
         Proxy {
             watchdog: Watchdog::new(settings.watchdog),
             settings,
-            report,
+            report: Arc::clone(&game.report),
             player,
-            ledger,
-            runs: Runs::default(),
-            games_over: 0,
+            game,
             decision: None,
             phase: Phase::Idle,
             asked_for_state: false,
@@ -102,24 +94,11 @@ impl Proxy {
             self.ask_for_state(out);
             return Ok(());
         }
-        let place = format!("stdin:{}", line.number());
-        if lines::deeper_than(line.body(), self.settings.limits.max_depth) {
-            self.report.fault(place, format_args!("not acted on: {TOO_DEEP}"));
-            return Ok(());
-        }
         let text = lines::text(line.body());
-        match Message::read(&text) {
-            Ok(Some(message)) if message.error.is_some() => self.receive_error(&message, &place, out),
-            Ok(Some(message)) => self.receive_state(line, &text, &message, out),
-            Ok(None) => {
-                self.report.fault(place, "not acted on: no message of CommunicationMod");
-                Ok(())
-            }
-            Err(error) => {
-                self.report
-                    .fault(place, format_args!("not acted on: no message of CommunicationMod: {}", why_none(&error)));
-                Ok(())
-            }
+        match self.game.read(line, &text) {
+            Some(message) if message.error.is_some() => self.receive_error(&message, &place(line), out),
+            Some(message) => self.receive_state(line, &text, &message, out),
+            None => Ok(()),
         }
     }
 
@@ -127,14 +106,14 @@ impl Proxy {
     fn receive_error(&mut self, message: &Message<'_>, place: &str, out: &mut Out) -> Result<(), Failure> {
         let error = message.error.as_deref().unwrap_or_default();
         if self.starting {
-            let status = if self.runs.current().is_none() { Status::Usage } else { Status::Fault };
+            let status = if self.game.runs.current().is_none() { Status::Usage } else { Status::Fault };
             return Err(Failure::new(status, format_args!("{place}: the mod refused --start: {error}")));
         }
         if let Phase::Sent(action, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
             self.report.fault(place, format_args!("the mod refused `{action}`: {error}"));
             self.refused.push(action);
             self.player.refused(error, out);
-            self.ledger.settle(decided, Outcome::Refused(error));
+            self.game.ledger.settle(decided, Outcome::Refused(error));
         } else {
             self.report.fault(place, format_args!("an error that answers no command of ours: {error}"));
         }
@@ -158,17 +137,13 @@ impl Proxy {
             self.refused.clear();
         }
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            self.ledger.settle(decided, Outcome::Accepted);
+            self.game.ledger.settle(decided, Outcome::Accepted);
         }
         self.in_game = message.in_game;
-        let turn = self.runs.follow(message);
-        self.ledger.follow(turn);
-        if turn == Turn::BackInMenu {
-            self.games_over += 1;
-            if self.settings.games.is_some_and(|games| self.games_over >= games) {
-                out.stop(self.report.finish());
-                return Ok(());
-            }
+        let (_, all_over) = self.game.follow(message);
+        if all_over {
+            out.stop(self.report.finish());
+            return Ok(());
         }
         let mut actions = legal_actions(message);
         actions.retain(|action| !self.refused.contains(action));
@@ -244,7 +219,7 @@ impl Proxy {
     }
 
     fn act(&mut self, action: Action, out: &mut Out) {
-        let decided = self.decision.as_ref().and_then(|decision| self.ledger.note_down(decision, action));
+        let decided = self.decision.as_ref().and_then(|decision| self.game.ledger.note_down(decision, action.into()));
         self.phase = Phase::Sent(action, decided);
         self.asked_for_state = false;
         self.watchdog.reset();
@@ -254,7 +229,7 @@ impl Proxy {
     /// The run ends: a command whose answer never came is recorded as that.
     fn give_up_waiting(&mut self) {
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            self.ledger.settle(decided, Outcome::Unknown);
+            self.game.ledger.settle(decided, Outcome::Unknown);
         }
     }
 
@@ -290,7 +265,7 @@ impl Stage for Proxy {
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        self.ledger.sync();
+        self.game.ledger.sync();
         Ok(())
     }
 
