@@ -1,7 +1,7 @@
 //! One recorded decision: its action, label and state, the run, and whether the mod accepted the command.
 
 use super::action::Action;
-use super::run::Run;
+use super::run::{Run, RunOver};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -23,11 +23,15 @@ pub struct Command {
     pub text: String,
     /// `None` where the command has no id.
     pub action: Option<Action>,
+    /// False where it was sent although it is not.
+    pub is_legal: bool,
+    /// Who decided, where it was not the player.
+    pub by: Option<&'static str>,
 }
 
 impl From<Action> for Command {
     fn from(action: Action) -> Command {
-        Command { text: action.to_string(), action: Some(action) }
+        Command { text: action.to_string(), action: Some(action), is_legal: true, by: None }
     }
 }
 
@@ -40,6 +44,10 @@ struct Record<'a> {
     legal_ids: &'a [u8],
     state: &'a RawValue,
     run: RunFields<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    legal: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
     confirmed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
@@ -51,6 +59,45 @@ struct RunFields<'a> {
     class: &'a str,
     ascension: i64,
     floor: i64,
+}
+
+impl<'a> RunFields<'a> {
+    fn new(run: &'a Run, floor: i64) -> RunFields<'a> {
+        RunFields { seed: run.seed, class: &run.class, ascension: run.ascension, floor }
+    }
+}
+
+#[derive(Serialize)]
+struct Closing<'a> {
+    ts: &'a str,
+    run_over: RunOverFields,
+    run: RunFields<'a>,
+}
+
+#[derive(Serialize)]
+struct RunOverFields {
+    victory: Option<bool>,
+    floor: i64,
+    score: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+/// The last line of a run's records, with its line feed:
+/// `{"ts","run_over":{"victory","floor","score","reason"?},"run":{"seed","class","ascension","floor"}}`.
+///
+/// # Errors
+/// None in practice, as [`Decided::line`].
+pub fn closing_line(ts: &str, over: &RunOver) -> Result<Vec<u8>, serde_json::Error> {
+    let run_over = RunOverFields {
+        victory: over.end.map(|end| end.victory),
+        floor: over.floor,
+        score: over.end.and_then(|end| end.score),
+        reason: over.end.is_none().then_some("abandoned"),
+    };
+    let mut line = serde_json::to_vec(&Closing { ts, run_over, run: RunFields::new(&over.run, over.floor) })?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// What was decided, kept until the mod has answered.
@@ -74,7 +121,7 @@ pub struct Decided {
 
 impl Decided {
     /// The record's line, with its line feed:
-    /// `{"ts","action_id","cmd","label","legal_ids","state","run":{"seed","class","ascension","floor"},"confirmed","error"?}`.
+    /// `{"ts","action_id","cmd","label","legal_ids","state","run":{"seed","class","ascension","floor"},"legal"?,"by"?,"confirmed","error"?}`.
     ///
     /// # Errors
     /// None in practice: everything in it is text and numbers.
@@ -86,12 +133,9 @@ impl Decided {
             label: &self.label,
             legal_ids: &self.legal_ids,
             state: &self.state,
-            run: RunFields {
-                seed: self.run.seed,
-                class: &self.run.class,
-                ascension: self.run.ascension,
-                floor: self.floor,
-            },
+            run: RunFields::new(&self.run, self.floor),
+            legal: (!self.command.is_legal).then_some(false),
+            by: self.command.by,
             confirmed: outcome == Outcome::Accepted,
             error: match outcome {
                 Outcome::Accepted => None,

@@ -1,6 +1,6 @@
 //! An agent: gets one line a decision, gives one line back.
 
-use super::decision::{Decision, is_answer, named_decision, read_answer, shortened};
+use super::decision::{Decision, is_answer, named_decision, shortened};
 use super::player::{Player, Reply};
 use super::process::Process;
 use super::questions::{For, Questions};
@@ -173,11 +173,11 @@ impl Player for Agent {
         match (meant, open) {
             (For::Open, Some(decision)) => {
                 let read = match answer {
-                    Some(answer) => read_answer(answer, &decision.actions),
+                    Some(answer) => decision.read(answer),
                     None => Err(format!("was {TOO_LONG}")),
                 };
                 match read {
-                    Ok(action) => {
+                    Ok(reply) => {
                         self.waiting = false;
                         self.postponed = None;
                         self.refused = None;
@@ -185,7 +185,7 @@ impl Player for Agent {
                         let was_asked_again = self.failed > 0 && self.failed_at == decision.number;
                         let may_say_more = named.is_none() && was_asked_again;
                         self.quiet_until = may_say_more.then(|| Instant::now() + QUIET);
-                        return Ok(Reply::Act(action));
+                        return Ok(reply);
                     }
                     Err(why) => {
                         self.report.fault(place, format_args!("not sent, the answer {why}"));

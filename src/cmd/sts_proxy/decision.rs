@@ -1,9 +1,11 @@
 //! A decision point: a state in which the game waits and something is legal.
 
+use super::player::Reply;
 use super::situation::Situation;
 use crate::io::lines::{self, Line};
 use crate::record::{Fields, Unreadable, flag, unreadable};
 use crate::spire::action::{Action, is_command};
+use crate::spire::command::{self, Meaning};
 use crate::spire::message::Message;
 use crate::spire::offer;
 use std::ops::Deref;
@@ -61,6 +63,28 @@ impl Decision {
         with_field(self.offered.clone(), "refused", refused)
     }
 
+    /// Reads an answer: an id, `{"action_id":N}`, or a command of the mod's. Which decision it is for is not looked at.
+    ///
+    /// # Errors
+    /// Why it is none of them, or not legal here; words to follow "the answer".
+    pub(super) fn read(&self, answer: &str) -> Result<Reply, String> {
+        read_answer(answer, &self.actions).map(Reply::Act).or_else(|why| self.read_command(answer).ok_or(why))
+    }
+
+    /// A command in a form that the action table doesn't have.
+    fn read_command(&self, answer: &str) -> Option<Reply> {
+        let answer = answer.trim();
+        if !is_answer(answer, Some(self)) {
+            return None;
+        }
+        match command::read(answer, &Message::read(&self.text()).ok()??) {
+            Ok(Meaning::Action(action)) if self.actions.contains(&action) => Some(Reply::Act(action)),
+            Ok(Meaning::Other) => Some(Reply::Other(answer.to_owned())),
+            Ok(Meaning::Ask) => Some(Reply::Ask(answer.to_owned())),
+            _ => None,
+        }
+    }
+
     /// Whether a choice has this name; the mod ignores case.
     fn has_choice(&self, name: &str) -> bool {
         let text = self.text();
@@ -108,11 +132,8 @@ pub(super) fn is_answer(line: &str, open: Option<&Decision>) -> bool {
     line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line) || is_choice()
 }
 
-/// Reads an answer: an id, `{"action_id":N}`, or a mod command. Which decision it is for is not looked at.
-///
-/// # Errors
-/// Why it is none of them, or not legal here; words to follow "the answer".
-pub(super) fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
+/// Reads an answer that is an id, `{"action_id":N}`, or a command as the action table has it.
+fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
     let answer = answer.trim();
     if answer.is_empty() {
         return Err("was empty".to_owned());

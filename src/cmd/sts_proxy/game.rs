@@ -50,9 +50,27 @@ impl Game {
     /// Takes the next state. Says what it means for the run, and whether as many games as wanted are over.
     pub(super) fn follow(&mut self, message: &Message<'_>) -> (Turn, bool) {
         let turn = self.runs.follow(message);
+        self.close_run();
         self.ledger.follow(turn);
         self.games_over += u64::from(turn == Turn::BackInMenu);
         let all_over = turn == Turn::BackInMenu && self.games.is_some_and(|games| self.games_over >= games);
         (turn, all_over)
+    }
+
+    /// This process ends.
+    pub(super) fn end(&mut self) {
+        self.runs.end();
+        self.close_run();
+    }
+
+    fn close_run(&mut self) {
+        if let Some(over) = self.runs.take_over() {
+            self.ledger.close(&over);
+        }
+    }
+
+    /// Whether fewer games are over than were asked for.
+    pub(super) fn wants_more(&self) -> bool {
+        self.games.is_some_and(|games| self.games_over < games)
     }
 }

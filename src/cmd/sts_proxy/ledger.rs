@@ -3,8 +3,8 @@
 use super::recorder::Recorder;
 use super::situation::Situation;
 use crate::io::report::Report;
-use crate::spire::record::{Command, Decided, Outcome};
-use crate::spire::run::Turn;
+use crate::spire::record::{Command, Decided, Outcome, closing_line};
+use crate::spire::run::{RunOver, Turn};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Ledger {
         let state = if self.full_state { whole_state(&situation.text()) } else { Ok(situation.reduced.clone()) };
         match state {
             Ok(state) => Some(Box::new(Decided {
-                ts: format!("{:.6}", Timestamp::now()),
+                ts: now(),
                 label: command.action.map_or_else(|| command.text.clone(), |action| situation.label(action)),
                 command,
                 legal_ids: situation.actions.iter().map(|action| action.id()).collect(),
@@ -61,12 +61,25 @@ impl Ledger {
         }
     }
 
+    /// Writes how the run ended, behind its decisions.
+    pub(super) fn close(&mut self, over: &RunOver) {
+        let Some(recorder) = &mut self.recorder else { return };
+        match closing_line(&now(), over) {
+            Ok(line) => recorder.close(&over.run, over.floor, &line),
+            Err(error) => self.report.fault("record", error),
+        }
+    }
+
     /// Forces what was written to the disk.
     pub(super) fn sync(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.sync();
         }
     }
+}
+
+fn now() -> String {
+    format!("{:.6}", Timestamp::now())
 }
 
 /// The message's whole `game_state`.

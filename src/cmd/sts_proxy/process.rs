@@ -68,7 +68,12 @@ impl Process {
         Ok(true)
     }
 
-    fn can_restart(&self) -> bool {
+    /// Whether another process than the first one runs, or is to.
+    pub(super) fn was_restarted(&self) -> bool {
+        self.restarted > 0
+    }
+
+    pub(super) fn can_restart(&self) -> bool {
         self.restarted < self.restarts
     }
 }
