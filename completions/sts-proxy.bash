@@ -23,7 +23,7 @@ _sts__proxy() {
 
     case "${cmd}" in
         sts__proxy)
-            opts="-q -h -V --tty --color --agent-timeout --attempts --restart --start --games --idle --watchdog --data-dir --no-record --full-state --sync --quiet --max-line --max-depth --help --version"
+            opts="-q -h -V --tty --color --protocol --pass-illegal --fallback --agent-timeout --attempts --restart --start --games --idle --watchdog --data-dir --no-record --full-state --sync --quiet --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -35,6 +35,14 @@ _sts__proxy() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "lines mod" -- "${cur}"))
+                    return 0
+                    ;;
+                --fallback)
+                    COMPREPLY=($(compgen -W "first random end" -- "${cur}"))
                     return 0
                     ;;
                 --agent-timeout)

@@ -2,6 +2,11 @@ complete -c sts-proxy -l tty -d 'The person\'s terminal' -r -F
 complete -c sts-proxy -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
+complete -c sts-proxy -l protocol -d 'What the agent reads and writes' -r -f -a "lines\t'A line for each decision, with valid_actions; an answer for each'
+mod\t'The mod\'s own messages and commands: for a bot that was written for the mod'"
+complete -c sts-proxy -l fallback -d 'Play on when the agent is lost for good; such decisions have "by":"fallback" in their records' -r -f -a "first\t'The first legal action, in the order of the ids'
+random\t'Any legal action; with the same seed of the run, the same ones'
+end\t'The end of the turn, where it is legal; else the first'"
 complete -c sts-proxy -l agent-timeout -d 'How long an agent may take for an answer before it is asked again; an answer that comes later is not sent unless it names the decision; 0 is for ever' -r
 complete -c sts-proxy -l attempts -d 'How often an agent is asked at one decision before it is given up: 1 gives it up at the first illegal, late or missing answer' -r
 complete -c sts-proxy -l restart -d 'How often an agent that has ended, or was given up, is started again; else the run ends' -r
@@ -16,6 +21,7 @@ complete -c sts-proxy -l sync -d 'When records are forced to the disk' -r -f -a 
 never\t'Never: a power loss may cost the last records'"
 complete -c sts-proxy -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c sts-proxy -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c sts-proxy -l pass-illegal -d 'With --protocol mod, send commands that are not legal too; their records have "legal":false'
 complete -c sts-proxy -l no-record -d 'Record nothing'
 complete -c sts-proxy -l full-state -d 'Record the whole state, not only hand, player, monsters and turn, or the choices'
 complete -c sts-proxy -s q -l quiet -d 'Say only what went wrong'

@@ -14,4 +14,4 @@ replay --as world tests/fixtures/spire/demo_session.jsonl -- \
     sts-proxy --data-dir "$records" --start SILENT 20 --games 1 -- \
     jq --unbuffered '.valid_actions[0].action_id'
 
-jq -rs 'group_by(.run.floor)[] | "floor \(.[0].run.floor): \(length) decisions"' "$records"/*.jsonl
+jq -rs 'map(select(.cmd)) | group_by(.run.floor)[] | "floor \(.[0].run.floor): \(length) decisions"' "$records"/*.jsonl

@@ -7,13 +7,15 @@ use super::message::{CombatState, GameState, Message};
 
 /// The legal actions, in the order of their ids. Empty where the game isn't ready, in menus, and for errors.
 pub fn legal_actions(message: &Message<'_>) -> Vec<Action> {
+    if message.is_ready() { actions_when_ready(message) } else { Vec::new() }
+}
+
+/// The actions that are legal in a state once the game is ready.
+pub fn actions_when_ready(message: &Message<'_>) -> Vec<Action> {
     let mut actions = Vec::new();
-    let Some(state) = message.game_state.as_ref() else {
+    let Some(state) = message.game_state.as_ref().filter(|_| message.in_game) else {
         return actions;
     };
-    if !message.is_ready() || !message.in_game {
-        return actions;
-    }
     if message.offers("play")
         && let Some(combat) = &state.combat_state
     {

@@ -3,6 +3,7 @@
 
 pub mod action;
 pub mod choices;
+pub mod command;
 pub mod label;
 pub mod mask;
 pub mod message;

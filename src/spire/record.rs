@@ -1,7 +1,7 @@
 //! One recorded decision: its action, label and state, the run, and whether the mod accepted the command.
 
 use super::action::Action;
-use super::run::Run;
+use super::run::{Run, RunOver};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -16,15 +16,38 @@ pub enum Outcome<'a> {
     Unknown,
 }
 
+/// What is sent to the mod.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The line, without its line feed.
+    pub text: String,
+    /// `None` where the command has no id.
+    pub action: Option<Action>,
+    /// False where it was sent although it is not.
+    pub is_legal: bool,
+    /// Who decided, where it was not the player.
+    pub by: Option<&'static str>,
+}
+
+impl From<Action> for Command {
+    fn from(action: Action) -> Command {
+        Command { text: action.to_string(), action: Some(action), is_legal: true, by: None }
+    }
+}
+
 #[derive(Serialize)]
 struct Record<'a> {
     ts: &'a str,
-    action_id: u8,
-    cmd: String,
+    action_id: Option<u8>,
+    cmd: &'a str,
     label: &'a str,
     legal_ids: &'a [u8],
     state: &'a RawValue,
     run: RunFields<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    legal: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
     confirmed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
@@ -38,14 +61,53 @@ struct RunFields<'a> {
     floor: i64,
 }
 
+impl<'a> RunFields<'a> {
+    fn new(run: &'a Run, floor: i64) -> RunFields<'a> {
+        RunFields { seed: run.seed, class: &run.class, ascension: run.ascension, floor }
+    }
+}
+
+#[derive(Serialize)]
+struct Closing<'a> {
+    ts: &'a str,
+    run_over: RunOverFields,
+    run: RunFields<'a>,
+}
+
+#[derive(Serialize)]
+struct RunOverFields {
+    victory: Option<bool>,
+    floor: i64,
+    score: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+/// The last line of a run's records, with its line feed:
+/// `{"ts","run_over":{"victory","floor","score","reason"?},"run":{"seed","class","ascension","floor"}}`.
+///
+/// # Errors
+/// None in practice, as [`Decided::line`].
+pub fn closing_line(ts: &str, over: &RunOver) -> Result<Vec<u8>, serde_json::Error> {
+    let run_over = RunOverFields {
+        victory: over.end.map(|end| end.victory),
+        floor: over.floor,
+        score: over.end.and_then(|end| end.score),
+        reason: over.end.is_none().then_some("abandoned"),
+    };
+    let mut line = serde_json::to_vec(&Closing { ts, run_over, run: RunFields::new(&over.run, over.floor) })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
 /// What was decided, kept until the mod has answered.
 #[derive(Debug, Clone)]
 pub struct Decided {
     /// When, in RFC 3339.
     pub ts: String,
     /// What.
-    pub action: Action,
-    /// What it is called: the card, the target, the choice.
+    pub command: Command,
+    /// What it is called: the card, the target, the choice; without an id, the command.
     pub label: String,
     /// The ids of the legal actions, in their order: what there was to choose from.
     pub legal_ids: Vec<u8>,
@@ -59,24 +121,21 @@ pub struct Decided {
 
 impl Decided {
     /// The record's line, with its line feed:
-    /// `{"ts","action_id","cmd","label","legal_ids","state","run":{"seed","class","ascension","floor"},"confirmed","error"?}`.
+    /// `{"ts","action_id","cmd","label","legal_ids","state","run":{"seed","class","ascension","floor"},"legal"?,"by"?,"confirmed","error"?}`.
     ///
     /// # Errors
     /// None in practice: everything in it is text and numbers.
     pub fn line(&self, outcome: Outcome<'_>) -> Result<Vec<u8>, serde_json::Error> {
         let record = Record {
             ts: &self.ts,
-            action_id: self.action.id(),
-            cmd: self.action.to_string(),
+            action_id: self.command.action.map(Action::id),
+            cmd: &self.command.text,
             label: &self.label,
             legal_ids: &self.legal_ids,
             state: &self.state,
-            run: RunFields {
-                seed: self.run.seed,
-                class: &self.run.class,
-                ascension: self.run.ascension,
-                floor: self.floor,
-            },
+            run: RunFields::new(&self.run, self.floor),
+            legal: (!self.command.is_legal).then_some(false),
+            by: self.command.by,
             confirmed: outcome == Outcome::Accepted,
             error: match outcome {
                 Outcome::Accepted => None,

@@ -43,6 +43,26 @@ pub enum Turn {
     BackInMenu,
 }
 
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOver {
+    /// Which.
+    pub run: Run,
+    /// The last floor that was seen.
+    pub floor: i64,
+    /// What the GAME_OVER screen said; `None` where the run was abandoned without one.
+    pub end: Option<End>,
+}
+
+/// What a GAME_OVER screen says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// Whether the run was won.
+    pub victory: bool,
+    /// The score.
+    pub score: Option<i64>,
+}
+
 /// Follows messages from run to run.
 #[derive(Debug, Default)]
 pub struct Runs {
@@ -50,6 +70,9 @@ pub struct Runs {
     floor: i64,
     over: bool,
     menu: bool,
+    /// What the current run's GAME_OVER screen said, until it is in `run_over`.
+    end: Option<End>,
+    run_over: Option<RunOver>,
 }
 
 impl Runs {
@@ -62,6 +85,7 @@ impl Runs {
         let (Some(run), Some(state)) = (Run::of(message), message.game_state.as_ref()) else {
             let back = self.over && !self.menu;
             self.menu = true;
+            self.end();
             return if back { Turn::BackInMenu } else { Turn::Same };
         };
         let at_neow = &*state.screen_state.event_id == "Neow Event";
@@ -75,11 +99,38 @@ impl Runs {
             // The first that we see: we may have been started anew in the middle of it, even at Neow.
             _ => Turn::Joined,
         };
+        if turn != Turn::Same {
+            self.end_before(turn, &run);
+        }
+        if game_over {
+            self.end = Some(End { victory: state.screen_state.victory, score: state.screen_state.score });
+        }
         self.current = Some(run);
         self.floor = state.floor;
         self.over = game_over || self.over && turn == Turn::Same;
         self.menu = false;
         turn
+    }
+
+    /// A run that begins ends the one before. A run of another class, or one that goes on, may leave it saved.
+    fn end_before(&mut self, turn: Turn, next: &Run) {
+        let was_over = self.over;
+        self.end();
+        if let Some(run) = self.current.take_if(|run| turn == Turn::New && !was_over && run.class == next.class) {
+            self.run_over = Some(RunOver { run, floor: self.floor, end: None });
+        }
+    }
+
+    /// The current run is over where its GAME_OVER screen was seen, and nothing more comes of it.
+    pub fn end(&mut self) {
+        if let (Some(end), Some(run)) = (self.end.take(), &self.current) {
+            self.run_over = Some(RunOver { run: run.clone(), floor: self.floor, end: Some(end) });
+        }
+    }
+
+    /// The run that is over since this was asked last.
+    pub fn take_over(&mut self) -> Option<RunOver> {
+        self.run_over.take()
     }
 
     /// The run of the last message that had one.

@@ -33,8 +33,8 @@ fn an_option_is_the_same_wherever_it_is() {
     /// What `--restart` and its like take, and under which letter they are there too.
     type Look = (Vec<String>, Option<char>);
     // A game of Spire or a world is started; a run of a log or a world has a session; a page settles in one of several ways, an agent
-    // for a time; a browser is attached to by its address, too.
-    const HOMONYMS: [&str; 4] = ["start", "session", "settle", "attach"];
+    // for a time; a browser is attached to by its address, too; a protocol is a version of MCP, or what a Spire bot speaks.
+    const HOMONYMS: [&str; 5] = ["start", "session", "settle", "attach", "protocol"];
     let mut seen: BTreeMap<String, (&str, Look)> = BTreeMap::new();
     let mut shared = 0;
     for of in ALL {

@@ -60,13 +60,15 @@ fn twenty_games_by_a_random_legal_agent() {
         .filter(|command| !command.starts_with("start"))
         .collect();
     let mut files: Vec<_> = std::fs::read_dir(at("records")).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
+    files.sort();
     assert_eq!(files.len() as u64, GAMES);
     let recorded: Vec<Value> = files
         .iter()
         .flat_map(|path| {
             let lines = std::fs::read_to_string(path).unwrap();
-            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+            let mut records = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
+            assert_eq!(records.pop().unwrap()["run_over"]["victory"], false);
+            records
         })
         .collect();
     assert!(recorded.iter().all(|record| record["confirmed"] == true), "{stderr}");
@@ -197,4 +199,95 @@ fn a_person_plays_a_whole_game_at_a_terminal() {
     let report = report(&at("report"));
     assert_eq!((&report["games"], &report["rejected"]), (&Value::from(1), &Value::from(0)), "{report}");
     assert!(keys > 30, "{keys}");
+}
+
+const MOD_BOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/mod_bots.py");
+
+/// Ten games by a bot that was written for the mod. Every command that decides something is recorded, and each run's file says how
+/// the run ended.
+fn ten_games_by(bot: &[&str], proxy: &[&str], launch: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut game = launcher();
+    game.args(["--seed", "3", "--games", "10"]).args(launch).arg("--report").arg(at("report"));
+    game.arg("--transcript").arg(at("transcript")).arg("--stderr").arg(at("stderr")).arg("--");
+    game.arg(binary("sts-proxy")).arg("--data-dir").arg(at("records"));
+    game.args(["--protocol", "mod", "--games", "10"]).args(proxy).args(["--", "python3", MOD_BOTS]).args(bot);
+    let output = game.output().unwrap();
+    let stderr = std::fs::read_to_string(at("stderr")).unwrap();
+    assert!(output.status.success(), "{}\n{stderr}", text(&output.stderr));
+    let report = report(&at("report"));
+    assert_eq!((&report["games"], &report["rejected"]), (&Value::from(10), &Value::from(0)), "{report}\n{stderr}");
+    let transcript = std::fs::read_to_string(at("transcript")).unwrap();
+    let sent = transcript.lines().filter_map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let command = line["child"].as_str()?.to_lowercase();
+        let decides = !["start", "state", "wait"].contains(&command.split(' ').next()?);
+        decides.then_some(command)
+    });
+    let mut files: Vec<_> = std::fs::read_dir(at("records")).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    assert_eq!(files.len(), 10);
+    let mut recorded = Vec::new();
+    for file in files {
+        let lines = crate::schemas::written(&file);
+        let mut records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let closing = records.pop().unwrap();
+        assert!(closing["run_over"]["score"].is_i64() && closing["run_over"]["victory"].is_boolean(), "{closing}");
+        assert!(records.iter().all(|record| record["confirmed"] == true), "{stderr}");
+        assert!(records.iter().all(|record| record["run"]["seed"] == closing["run"]["seed"]));
+        recorded.extend(records.iter().map(|record| {
+            assert_eq!(record["action_id"].is_null(), record["cmd"] == "key map", "{record}");
+            record["cmd"].as_str().unwrap().to_owned()
+        }));
+    }
+    assert_eq!(recorded, sent.collect::<Vec<_>>());
+}
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn ten_games_by_a_bot_of_the_mods_that_chooses_by_name() {
+    ten_games_by(&["named"], &[], &[]);
+}
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn ten_games_by_a_bot_of_the_mods_that_counts_messages() {
+    // It acts on each message, so that a second message for one state would have it act twice, with the mod alone as well.
+    ten_games_by(&["counted"], &[], &["--not-ready", "0"]);
+}
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn ten_games_by_a_bot_of_the_mods_that_is_started_in_the_middle_of_runs() {
+    ten_games_by(&["loud", "--mortal"], &["--restart", "1000"], &[]);
+}
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn ten_games_are_played_on_without_a_bot_that_is_lost() {
+    for (policy, protocol) in
+        [("first", "mod"), ("random", "mod"), ("end", "mod"), ("first", "lines"), ("end", "lines")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mut game = launcher();
+        game.args(["--seed", "3", "--games", "10", "--report"]).arg(at("report")).arg("--stderr").arg(at("stderr"));
+        game.arg("--").arg(binary("sts-proxy")).arg("--data-dir").arg(at("records"));
+        game.args(["--games", "10", "--fallback", policy, "--protocol", protocol]);
+        if protocol == "lines" {
+            game.args(["--start", "SILENT", "0", "--", "head", "-n", "0"]);
+        } else {
+            game.args(["--", "python3", MOD_BOTS, "loud", "--mortal"]);
+        }
+        let output = game.output().unwrap();
+        let stderr = std::fs::read_to_string(at("stderr")).unwrap();
+        assert!(output.status.success(), "{policy} {protocol}: {}\n{stderr}", text(&output.stderr));
+        let report = report(&at("report"));
+        assert_eq!((&report["games"], &report["rejected"]), (&Value::from(10), &Value::from(0)), "{report}\n{stderr}");
+        let files = std::fs::read_dir(at("records")).unwrap().map(|file| file.unwrap().path());
+        let lines: Vec<String> = files.map(crate::schemas::written).collect();
+        assert_eq!(lines.concat().matches("\"run_over\":").count(), 10, "{stderr}");
+        assert!(lines.concat().contains(r#""by":"fallback""#));
+    }
 }

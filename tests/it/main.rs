@@ -58,6 +58,8 @@ mod shipped;
 mod spire;
 mod sts_proxy;
 mod sts_proxy_answers;
+mod sts_proxy_mod;
+mod sts_proxy_runs;
 #[cfg(feature = "mcp")]
 mod tool_call;
 mod training;

@@ -42,8 +42,7 @@ fn files(folder: &Path) -> Vec<String> {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
         .collect();
-    // By what follows the class: `...Z.jsonl` was made before `...Z-2.jsonl`.
-    names.sort_by_key(|name| name.replace(".jsonl", ""));
+    names.sort();
     names
 }
 
@@ -119,7 +118,7 @@ fn programs_written_for_the_mod_may_say_ready() {
 #[test]
 fn an_illegal_answer_never_reaches_the_mod_and_is_asked_again() {
     let mut game =
-        Game::start(&[], "for a in 0 173 state '{}' 'choose 1' 110; do read -r line; echo $a; done; read -r line");
+        Game::start(&[], "for a in 0 173 end '{}' 'choose 1' 110; do read -r line; echo $a; done; read -r line");
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
     let (ended, _) = game.end();
     assert_eq!(ended.status.code(), Some(1));
@@ -514,7 +513,9 @@ fn runs_start_from_the_menu_and_end_after_as_many_games() {
     assert_eq!((ended.status.code(), ended.lines.len(), ended.stderr.as_str()), (Some(0), 0, ""));
     let runs = records(game.folder.path());
     assert_eq!(runs.len(), 2, "one file a run, though the seed is the same");
-    assert!(runs.iter().all(|run| run.len() == 2));
+    assert!(
+        runs.iter().all(|run| run.len() == 3 && run[2]["run_over"] == json!({"victory":false,"floor":3,"score":12}))
+    );
 }
 
 #[test]
@@ -622,7 +623,7 @@ fn a_run_that_goes_on_is_continued_and_a_torn_tail_set_aside() {
     assert!(ended.stderr.contains("17 bytes of a torn last line were set aside"), "{}", ended.stderr);
     let after = std::fs::read_to_string(&path).unwrap();
     assert!(after.starts_with(&before), "nothing of what was there is lost");
-    assert_eq!(after.lines().count(), 4);
+    assert_eq!(after.lines().count(), 5, "with how the run ended");
     assert_eq!(std::fs::read_to_string(path.with_extension("jsonl.torn")).unwrap(), "{\"ts\":\"half a rec\n");
 
     let mut game = Game::start_in(folder, &[], FIRST);

@@ -1,21 +1,18 @@
 //! An agent: gets one line a decision, gives one line back.
 
-use super::decision::{Decision, is_answer, named_decision, read_answer, shortened};
+use super::decision::{Decision, is_answer, named_decision, shortened};
 use super::player::{Player, Reply};
+use super::process::Process;
 use super::questions::{For, Questions};
 use crate::cmd::options::TOO_LONG;
 use crate::cmd::silence::Silence;
-use crate::io::child::describe;
 use crate::io::lines::{self, Piece};
-use crate::io::report::{Failure, Report, Status};
+use crate::io::report::{Failure, Report};
 use crate::io::stage::{Out, Side};
 use crate::json::{Object, quoted};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// An agent that closes its stdout usually ends at once, and how it ended says more.
-const TO_END: Duration = Duration::from_millis(500);
 
 /// An agent whose answer was refused, or that gave one too many, may be about to give another: it is asked once it has been
 /// quiet for so long. What it says until then is no answer to what it wasn't asked yet.
@@ -25,8 +22,7 @@ const QUIET: Duration = Duration::from_millis(100);
 pub(super) struct Agent {
     timeout: Option<Duration>,
     attempts: u32,
-    restarts: u32,
-    restarted: u32,
+    process: Process,
     report: Arc<Report>,
     questions: Questions,
     /// The question for this decision is sent then.
@@ -43,7 +39,6 @@ pub(super) struct Agent {
     answer_by: Option<Instant>,
     /// Whether a decision is open: nothing is due otherwise.
     waiting: bool,
-    closed_since: Option<Instant>,
     heard_nothing: bool,
     silence: Silence,
 }
@@ -53,8 +48,7 @@ impl Agent {
         Agent {
             timeout,
             attempts,
-            restarts,
-            restarted: 0,
+            process: Process::new(restarts, Arc::clone(&report)),
             silence: Silence::new(Arc::clone(&report)),
             report,
             questions: Questions::default(),
@@ -66,7 +60,6 @@ impl Agent {
             failed_at: 0,
             answer_by: None,
             waiting: false,
-            closed_since: None,
             heard_nothing: true,
         }
     }
@@ -100,7 +93,7 @@ impl Agent {
         self.failed += 1;
         if self.failed >= self.attempts {
             let times = self.failed;
-            self.lost(&format!("gave no legal answer in {times} attempts (--attempts)"), out)?;
+            self.process.lost(&format!("gave no legal answer in {times} attempts (--attempts)"), out)?;
             return Ok(false);
         }
         Ok(true)
@@ -112,21 +105,6 @@ impl Agent {
             self.refused = Some((decision.number, refusal(answer, &format!("the answer {why}"))));
             self.postpone(decision.number, Instant::now() + QUIET);
         }
-        Ok(())
-    }
-
-    fn lost(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
-        self.closed_since = None;
-        if self.restarted == self.restarts {
-            let advice = match self.restarts {
-                0 => "--restart N starts it again".to_owned(),
-                times => format!("it was started again as often as --restart {times} allows"),
-            };
-            return Err(Failure::new(Status::Lost, format_args!("the agent {how}; {advice}")));
-        }
-        self.restarted += 1;
-        self.report.fault("agent", format_args!("{how}; it is started again"));
-        out.respawn();
         Ok(())
     }
 }
@@ -195,11 +173,11 @@ impl Player for Agent {
         match (meant, open) {
             (For::Open, Some(decision)) => {
                 let read = match answer {
-                    Some(answer) => read_answer(answer, &decision.actions),
+                    Some(answer) => decision.read(answer),
                     None => Err(format!("was {TOO_LONG}")),
                 };
                 match read {
-                    Ok(action) => {
+                    Ok(reply) => {
                         self.waiting = false;
                         self.postponed = None;
                         self.refused = None;
@@ -207,7 +185,7 @@ impl Player for Agent {
                         let was_asked_again = self.failed > 0 && self.failed_at == decision.number;
                         let may_say_more = named.is_none() && was_asked_again;
                         self.quiet_until = may_say_more.then(|| Instant::now() + QUIET);
-                        return Ok(Reply::Act(action));
+                        return Ok(reply);
                     }
                     Err(why) => {
                         self.report.fault(place, format_args!("not sent, the answer {why}"));
@@ -231,7 +209,7 @@ impl Player for Agent {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let gone = self.closed_since.map(|since| since + TO_END);
+        let gone = self.process.deadline();
         let ask = self.postponed.map(|(_, until)| until);
         let answer_by = self.answer_by.filter(|_| self.waiting);
         [answer_by, gone, ask, self.silence.deadline()].into_iter().flatten().min()
@@ -240,8 +218,8 @@ impl Player for Agent {
     fn due(&mut self, open: Option<&Decision>, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
         self.silence.due();
-        if self.closed_since.is_some_and(|since| since + TO_END <= now) {
-            return self.lost("closed its stdin or stdout", out);
+        if self.process.due(out)? {
+            return Ok(());
         }
         if self.postponed.take_if(|(_, until)| *until <= now).is_some()
             && let Some(decision) = open
@@ -277,11 +255,11 @@ impl Player for Agent {
     }
 
     fn closed(&mut self) -> Reply {
-        self.closed_since.get_or_insert_with(Instant::now);
+        self.process.closed();
         Reply::Nothing
     }
 
     fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
-        self.lost(&format!("ended with {}", describe(status)), out)
+        self.process.exited(status, out)
     }
 }

@@ -1,32 +1,32 @@
 //! A decision point: a state in which the game waits and something is legal.
 
+use super::player::Reply;
+use super::situation::Situation;
 use crate::io::lines::{self, Line};
 use crate::record::{Fields, Unreadable, flag, unreadable};
 use crate::spire::action::{Action, is_command};
-use crate::spire::label::label;
+use crate::spire::command::{self, Meaning};
 use crate::spire::message::Message;
 use crate::spire::offer;
-use crate::spire::reduced::reduced;
-use crate::spire::run::Run;
-use serde_json::value::RawValue;
+use std::ops::Deref;
 
 /// What a player is asked, and what is remembered of it until it is recorded.
 #[derive(Debug)]
 pub(super) struct Decision {
     /// Counts the decisions of this process, from 1.
     pub(super) number: u64,
-    /// The mod's line, as it came.
-    pub(super) raw: Vec<u8>,
-    /// What is legal, less what the mod refused in this very state.
-    pub(super) actions: Vec<Action>,
+    situation: Situation,
     /// The line that an agent is asked with.
     pub(super) offered: Vec<u8>,
-    /// What of the state is recorded by default.
-    pub(super) reduced: Box<RawValue>,
-    pub(super) run: Run,
-    pub(super) floor: i64,
     /// In the Match and Keep event the game hangs when choices come too fast.
     pub(super) needs_pace: bool,
+}
+
+impl Deref for Decision {
+    type Target = Situation;
+    fn deref(&self) -> &Situation {
+        &self.situation
+    }
 }
 
 impl Decision {
@@ -38,7 +38,7 @@ impl Decision {
         message: &Message<'_>,
         actions: Vec<Action>,
     ) -> Option<Decision> {
-        let (run, state) = (Run::of(message)?, message.game_state.as_ref()?);
+        let state = message.game_state.as_ref()?;
         if actions.is_empty() {
             return None;
         }
@@ -52,12 +52,8 @@ impl Decision {
         let offered = with_field(offered, "decision", &number.to_string());
         Some(Decision {
             number,
-            raw: line.raw().to_vec(),
-            reduced: reduced(state).unwrap_or_default(),
-            actions,
+            situation: Situation::new(line, message, actions)?,
             offered,
-            run,
-            floor: state.floor,
             needs_pace: &*state.screen_state.event_id == "Match and Keep!",
         })
     }
@@ -67,25 +63,33 @@ impl Decision {
         with_field(self.offered.clone(), "refused", refused)
     }
 
+    /// Reads an answer: an id, `{"action_id":N}`, or a command of the mod's. Which decision it is for is not looked at.
+    ///
+    /// # Errors
+    /// Why it is none of them, or not legal here; words to follow "the answer".
+    pub(super) fn read(&self, answer: &str) -> Result<Reply, String> {
+        read_answer(answer, &self.actions).map(Reply::Act).or_else(|why| self.read_command(answer).ok_or(why))
+    }
+
+    /// A command in a form that the action table doesn't have.
+    fn read_command(&self, answer: &str) -> Option<Reply> {
+        let answer = answer.trim();
+        if !is_answer(answer, Some(self)) {
+            return None;
+        }
+        match command::read(answer, &Message::read(&self.text()).ok()??) {
+            Ok(Meaning::Action(action)) if self.actions.contains(&action) => Some(Reply::Act(action)),
+            Ok(Meaning::Other) => Some(Reply::Other(answer.to_owned())),
+            Ok(Meaning::Ask) => Some(Reply::Ask(answer.to_owned())),
+            _ => None,
+        }
+    }
+
     /// Whether a choice has this name; the mod ignores case.
     fn has_choice(&self, name: &str) -> bool {
         let text = self.text();
         let state = Message::read(&text).ok().flatten().and_then(|message| message.game_state);
         state.is_some_and(|state| state.choice_list.iter().any(|choice| choice.eq_ignore_ascii_case(name)))
-    }
-
-    /// What an action is called here.
-    pub(super) fn label(&self, action: Action) -> String {
-        match Message::read(&self.text()) {
-            Ok(Some(message)) => label(&message, action),
-            _ => action.to_string(), // it was read when the decision was made
-        }
-    }
-
-    /// The message's text, to be read again.
-    pub(super) fn text(&self) -> std::borrow::Cow<'_, str> {
-        // Only a stream's first line may begin with a byte order mark; any other that does is no message.
-        lines::text(Line::new(&self.raw, 1).body())
     }
 }
 
@@ -128,11 +132,8 @@ pub(super) fn is_answer(line: &str, open: Option<&Decision>) -> bool {
     line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line) || is_choice()
 }
 
-/// Reads an answer: an id, `{"action_id":N}`, or a mod command. Which decision it is for is not looked at.
-///
-/// # Errors
-/// Why it is none of them, or not legal here; words to follow "the answer".
-pub(super) fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
+/// Reads an answer that is an id, `{"action_id":N}`, or a command as the action table has it.
+fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
     let answer = answer.trim();
     if answer.is_empty() {
         return Err("was empty".to_owned());

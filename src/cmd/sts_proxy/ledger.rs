@@ -1,11 +1,10 @@
 //! From decisions to records: what is noted when a command is sent, and settled when the mod has answered.
 
-use super::decision::Decision;
 use super::recorder::Recorder;
+use super::situation::Situation;
 use crate::io::report::Report;
-use crate::spire::action::Action;
-use crate::spire::record::{Decided, Outcome};
-use crate::spire::run::Turn;
+use crate::spire::record::{Command, Decided, Outcome, closing_line};
+use crate::spire::run::{RunOver, Turn};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -31,17 +30,17 @@ impl Ledger {
     }
 
     /// What to remember of a decision until it is settled.
-    pub(super) fn note_down(&self, decision: &Decision, action: Action) -> Option<Box<Decided>> {
+    pub(super) fn note_down(&self, situation: &Situation, command: Command) -> Option<Box<Decided>> {
         self.recorder.as_ref()?;
-        let state = if self.full_state { whole_state(&decision.text()) } else { Ok(decision.reduced.clone()) };
+        let state = if self.full_state { whole_state(&situation.text()) } else { Ok(situation.reduced.clone()) };
         match state {
             Ok(state) => Some(Box::new(Decided {
-                ts: format!("{:.6}", Timestamp::now()),
-                action,
-                label: decision.label(action),
-                legal_ids: decision.actions.iter().map(|action| action.id()).collect(),
-                run: decision.run.clone(),
-                floor: decision.floor,
+                ts: now(),
+                label: command.action.map_or_else(|| command.text.clone(), |action| situation.label(action)),
+                command,
+                legal_ids: situation.actions.iter().map(|action| action.id()).collect(),
+                run: situation.run.clone(),
+                floor: situation.floor,
                 state,
             })),
             Err(error) => {
@@ -62,12 +61,25 @@ impl Ledger {
         }
     }
 
+    /// Writes how the run ended, behind its decisions.
+    pub(super) fn close(&mut self, over: &RunOver) {
+        let Some(recorder) = &mut self.recorder else { return };
+        match closing_line(&now(), over) {
+            Ok(line) => recorder.close(&over.run, over.floor, &line),
+            Err(error) => self.report.fault("record", error),
+        }
+    }
+
     /// Forces what was written to the disk.
     pub(super) fn sync(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.sync();
         }
     }
+}
+
+fn now() -> String {
+    format!("{:.6}", Timestamp::now())
 }
 
 /// The message's whole `game_state`.

@@ -2,12 +2,18 @@
 
 mod agent;
 mod decision;
+mod fallback;
+mod game;
 mod ledger;
 mod person;
 mod player;
+mod process;
 mod proxy;
 mod questions;
 mod recorder;
+mod relay;
+mod relieved;
+mod situation;
 mod watchdog;
 
 use super::Command;
@@ -21,12 +27,17 @@ use crate::io::signal::Signals;
 use crate::io::terminal::Terminal;
 use agent::Agent;
 use clap::builder::FalseyValueParser;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use fallback::{Fallback, Policy};
+use game::Game;
 use ledger::Ledger;
 use person::Person;
-use player::Player;
+use process::Process;
 use proxy::{Proxy, Settings};
 use recorder::{PlayerKind, Recorder};
+use relay::Relay;
+use relieved::Relieved;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
@@ -54,6 +65,15 @@ pub struct Arguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
+    /// What the agent reads and writes
+    #[arg(long, value_name = "WHAT", default_value = "lines", help_heading = "Agent")]
+    protocol: Protocol,
+    /// With --protocol mod, send commands that are not legal too; their records have "legal":false
+    #[arg(long, help_heading = "Agent")]
+    pass_illegal: bool,
+    /// Play on when the agent is lost for good; such decisions have "by":"fallback" in their records
+    #[arg(long, value_name = "WHAT", help_heading = "Agent")]
+    fallback: Option<Policy>,
     /// How long an agent may take for an answer before it is asked again; an answer that comes later is not sent unless it names
     /// the decision; 0 is for ever
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Agent")]
@@ -98,6 +118,15 @@ pub struct Arguments {
     limits: LimitOptions,
 }
 
+/// What the agent reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Protocol {
+    /// A line for each decision, with valid_actions; an answer for each
+    Lines,
+    /// The mod's own messages and commands: for a bot that was written for the mod
+    Mod,
+}
+
 /// What is sent while there is nothing to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Idle {
@@ -125,6 +154,8 @@ Examples:
     command=/usr/local/bin/sts-proxy
   An agent plays ten games as the Silent and ends:
     command=/usr/local/bin/sts-proxy --start SILENT 0 --games 10 -- /home/me/my-bot
+  A bot that was written for the mod plays, unchanged:
+    command=/usr/local/bin/sts-proxy --protocol mod -- /home/me/my-bot
 
 Exit status:
   0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started; 4 the agent was lost, \
@@ -136,6 +167,7 @@ pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let usage = |error| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(error.to_string()))?;
+    check_protocol(matches, &arguments).map_err(usage)?;
     let start = start_command(&arguments.start).map_err(usage)?;
     if !say_ready()? {
         return Ok(Status::Well);
@@ -144,25 +176,45 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let recorder = recorder(&arguments, &report)?;
     let ledger = Ledger::new(recorder, arguments.full_state, Arc::clone(&report));
     let mut ends = Ends { limits: arguments.limits.into(), manner: Manner::Session, ..Ends::default() };
-    let player: Box<dyn Player> = if arguments.agent.is_empty() {
+    let settings = Settings { start, idle: arguments.idle, watchdog: arguments.watchdog };
+    let fallback = arguments.fallback.map(Fallback::new);
+    let game = Game::new(ledger, arguments.games, ends.limits, Arc::clone(&report));
+    if arguments.agent.is_empty() {
         let terminal = Terminal::open(&arguments.tty)?;
         let person = Person::new(&terminal, arguments.color)?;
         ends.person = Some(terminal);
-        Box::new(person)
-    } else {
-        ends.far = Way::child(arguments.agent);
-        let timeout = Some(arguments.agent_timeout).filter(|timeout| !timeout.is_zero());
-        Box::new(Agent::new(timeout, arguments.attempts, arguments.restart, Arc::clone(&report)))
-    };
-    let settings = Settings {
-        start,
-        games: arguments.games,
-        idle: arguments.idle,
-        watchdog: arguments.watchdog,
-        limits: ends.limits,
-    };
-    let proxy = Proxy::new(settings, player, ledger, Arc::clone(&report));
+        let proxy = Proxy::new(settings, Box::new(person), None, game);
+        return between(Box::new(proxy), ends, signals, &report);
+    }
+    ends.far = Way::child(arguments.agent);
+    if arguments.protocol == Protocol::Mod {
+        let process = Process::new(arguments.restart, Arc::clone(&report));
+        let relay = Relay::new(game, process, arguments.pass_illegal);
+        return between(Box::new(Relieved::new(relay, settings, fallback)), ends, signals, &report);
+    }
+    let timeout = Some(arguments.agent_timeout).filter(|timeout| !timeout.is_zero());
+    let agent = Agent::new(timeout, arguments.attempts, arguments.restart, Arc::clone(&report));
+    let proxy = Proxy::new(settings, Box::new(agent), fallback, game);
     between(Box::new(proxy), ends, signals, &report)
+}
+
+/// Options that would do nothing are refused.
+fn check_protocol(matches: &ArgMatches, arguments: &Arguments) -> Result<(), String> {
+    let is_given = |option: &str| matches.value_source(option) == Some(ValueSource::CommandLine);
+    if arguments.agent.is_empty() {
+        let needless = ["protocol", "fallback", "pass_illegal"].into_iter().find(|option| is_given(option));
+        return needless.map_or(Ok(()), |option| Err(format!("--{} needs an AGENT", option.replace('_', "-"))));
+    }
+    if arguments.protocol != Protocol::Mod {
+        let pass_illegal = "--pass-illegal needs --protocol mod: other agents are asked again";
+        return if arguments.pass_illegal { Err(pass_illegal.to_owned()) } else { Ok(()) };
+    }
+    let needless =
+        ["agent_timeout", "attempts", "start", "idle", "watchdog"].into_iter().find(|option| is_given(option));
+    needless.map_or(Ok(()), |option| {
+        let option = option.replace('_', "-");
+        Err(format!("--{option} does nothing with --protocol mod: the bot starts its runs and asks for states itself"))
+    })
 }
 
 /// The first line, at once: the game stands still until it comes, whatever else we have to say. Says whether

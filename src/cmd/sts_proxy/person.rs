@@ -1,6 +1,6 @@
 //! A person at a terminal: sees the state and the legal actions, types an id.
 
-use super::decision::{Decision, read_answer};
+use super::decision::Decision;
 use super::player::{Player, Reply};
 use crate::cmd::options::Color;
 use crate::cmd::spire_screen::Screen;
@@ -78,7 +78,7 @@ impl Player for Person {
             ("quit", _) => return Ok(Reply::Stop(Status::Well)),
             ("q" | "state", _) => {
                 self.open = false;
-                return Ok(Reply::AskForState);
+                return Ok(Reply::Ask("state".to_owned()));
             }
             ("?", Some(decision)) => {
                 self.say(out, HELP);
@@ -88,10 +88,10 @@ impl Player for Person {
             ("", Some(_)) => self.say(out, PROMPT),
             ("", None) => {}
             (_, None) => self.say(out, "nothing to choose now: the game hasn't answered yet\n"),
-            (answer, Some(decision)) => match read_answer(answer, &decision.actions) {
-                Ok(action) => {
+            (answer, Some(decision)) => match decision.read(answer) {
+                Ok(reply) => {
                     self.open = false;
-                    return Ok(Reply::Act(action));
+                    return Ok(reply);
                 }
                 Err(why) => self.say(out, &format!("the answer {} (? for help)\n{PROMPT}", printable(&why))),
             },

@@ -9,13 +9,16 @@ use std::process::ExitStatus;
 use std::time::Instant;
 
 /// What a player wants done.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     /// Nothing for now.
     Nothing,
     /// A legal action of the open decision.
     Act(Action),
-    /// The state, anew.
-    AskForState,
+    /// Another command, which changes the game and has no id.
+    Other(String),
+    /// A command that decides nothing and gets the state: `state`, `wait`.
+    Ask(String),
     /// The end of the run.
     Stop(Status),
 }

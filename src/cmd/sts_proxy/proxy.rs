@@ -1,20 +1,22 @@
-//! The game's side: which messages ask for a decision, what is sent to the mod, and what is recorded.
+//! Asks a player: which messages ask for a decision, and what is sent to the mod.
+
+mod alone;
 
 use super::Idle;
 use super::decision::Decision;
-use super::ledger::Ledger;
+use super::fallback::Fallback;
+use super::game::{Game, place};
 use super::player::{Player, Reply};
 use super::watchdog::Watchdog;
-use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::lines::{self, Limits, Line, Piece};
+use crate::cmd::options::TOO_LONG;
+use crate::io::lines::{self, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::why_none;
 use crate::spire::action::Action;
 use crate::spire::mask::legal_actions;
 use crate::spire::message::Message;
-use crate::spire::record::{Decided, Outcome};
-use crate::spire::run::{Runs, Turn};
+use crate::spire::record::{Command, Decided, Outcome};
+use crate::spire::run::Turn;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,11 +27,9 @@ const PACE: Duration = Duration::from_secs(1);
 pub(super) struct Settings {
     /// The command that starts a run from the menu.
     pub(super) start: Option<String>,
-    pub(super) games: Option<u64>,
     pub(super) idle: Idle,
     /// 0 is never.
     pub(super) watchdog: Duration,
-    pub(super) limits: Limits,
 }
 
 /// Where the latest decision stands.
@@ -41,7 +41,7 @@ enum Phase {
     /// The player has answered; the command is held until then.
     Held(Action, Instant),
     /// The command was sent; the record waits for the mod's next message (it is None without a recorder).
-    Sent(Action, Option<Box<Decided>>),
+    Sent(Command, Option<Box<Decided>>),
 }
 
 /// The stage between the mod and the player.
@@ -49,9 +49,8 @@ pub(super) struct Proxy {
     settings: Settings,
     report: Arc<Report>,
     player: Box<dyn Player>,
-    ledger: Ledger,
-    runs: Runs,
-    games_over: u64,
+    game: Game,
+    fallback: Option<Fallback>,
     decision: Option<Decision>,
     phase: Phase,
     /// The state was asked for since the last command: a message like the one before is an answer then, and
@@ -65,15 +64,14 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    pub(super) fn new(settings: Settings, player: Box<dyn Player>, ledger: Ledger, report: Arc<Report>) -> Proxy {
+    pub(super) fn new(settings: Settings, player: Box<dyn Player>, fallback: Option<Fallback>, game: Game) -> Proxy {
         Proxy {
             watchdog: Watchdog::new(settings.watchdog),
             settings,
-            report,
+            report: Arc::clone(&game.report),
             player,
-            ledger,
-            runs: Runs::default(),
-            games_over: 0,
+            game,
+            fallback,
             decision: None,
             phase: Phase::Idle,
             asked_for_state: false,
@@ -91,7 +89,12 @@ impl Proxy {
     }
 
     fn ask_for_state(&mut self, out: &mut Out) {
-        self.send("state", out);
+        self.ask("state", out);
+    }
+
+    /// Sends a command that decides nothing and gets the state.
+    fn ask(&mut self, command: &str, out: &mut Out) {
+        self.send(command, out);
         self.asked_for_state = true;
     }
 
@@ -102,24 +105,11 @@ impl Proxy {
             self.ask_for_state(out);
             return Ok(());
         }
-        let place = format!("stdin:{}", line.number());
-        if lines::deeper_than(line.body(), self.settings.limits.max_depth) {
-            self.report.fault(place, format_args!("not acted on: {TOO_DEEP}"));
-            return Ok(());
-        }
         let text = lines::text(line.body());
-        match Message::read(&text) {
-            Ok(Some(message)) if message.error.is_some() => self.receive_error(&message, &place, out),
-            Ok(Some(message)) => self.receive_state(line, &text, &message, out),
-            Ok(None) => {
-                self.report.fault(place, "not acted on: no message of CommunicationMod");
-                Ok(())
-            }
-            Err(error) => {
-                self.report
-                    .fault(place, format_args!("not acted on: no message of CommunicationMod: {}", why_none(&error)));
-                Ok(())
-            }
+        match self.game.read(line, &text) {
+            Some(message) if message.error.is_some() => self.receive_error(&message, &place(line), out),
+            Some(message) => self.receive_state(line, &text, &message, out),
+            None => Ok(()),
         }
     }
 
@@ -127,14 +117,14 @@ impl Proxy {
     fn receive_error(&mut self, message: &Message<'_>, place: &str, out: &mut Out) -> Result<(), Failure> {
         let error = message.error.as_deref().unwrap_or_default();
         if self.starting {
-            let status = if self.runs.current().is_none() { Status::Usage } else { Status::Fault };
+            let status = if self.game.runs.current().is_none() { Status::Usage } else { Status::Fault };
             return Err(Failure::new(status, format_args!("{place}: the mod refused --start: {error}")));
         }
-        if let Phase::Sent(action, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            self.report.fault(place, format_args!("the mod refused `{action}`: {error}"));
-            self.refused.push(action);
+        if let Phase::Sent(command, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
+            self.report.fault(place, format_args!("the mod refused `{}`: {error}", command.text));
+            self.refused.extend(command.action);
             self.player.refused(error, out);
-            self.ledger.settle(decided, Outcome::Refused(error));
+            self.game.ledger.settle(decided, Outcome::Refused(error));
         } else {
             self.report.fault(place, format_args!("an error that answers no command of ours: {error}"));
         }
@@ -158,17 +148,14 @@ impl Proxy {
             self.refused.clear();
         }
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            self.ledger.settle(decided, Outcome::Accepted);
+            self.game.ledger.settle(decided, Outcome::Accepted);
         }
         self.in_game = message.in_game;
-        let turn = self.runs.follow(message);
-        self.ledger.follow(turn);
-        if turn == Turn::BackInMenu {
-            self.games_over += 1;
-            if self.settings.games.is_some_and(|games| self.games_over >= games) {
-                out.stop(self.report.finish());
-                return Ok(());
-            }
+        let (turn, all_over) = self.game.follow(message);
+        let starts_no_other = self.is_alone() && self.settings.start.is_none();
+        if all_over || turn == Turn::BackInMenu && starts_no_other {
+            self.finish(out);
+            return Ok(());
         }
         let mut actions = legal_actions(message);
         actions.retain(|action| !self.refused.contains(action));
@@ -199,6 +186,7 @@ impl Proxy {
             self.phase = Phase::Open;
             self.player.ask(decision, out);
         }
+        self.play_alone(out);
     }
 
     /// Nothing is to be decided.
@@ -226,10 +214,15 @@ impl Proxy {
     fn reply(&mut self, reply: Reply, out: &mut Out) {
         match reply {
             Reply::Nothing => {}
-            Reply::AskForState => self.ask_for_state(out),
+            Reply::Ask(command) => self.ask(&command, out),
+            Reply::Other(text) => {
+                self.carry_out(Command { text, action: None, is_legal: true, by: None }, out);
+                // The game may be as it was before.
+                self.asked_for_state = true;
+            }
             Reply::Stop(status) => {
                 self.give_up_waiting();
-                out.stop(if status == Status::Well { self.report.finish() } else { status });
+                if status == Status::Well { self.finish(out) } else { out.stop(status) }
             }
             Reply::Act(action) => {
                 let held = self.decision.as_ref().is_some_and(|decision| decision.needs_pace)
@@ -244,18 +237,31 @@ impl Proxy {
     }
 
     fn act(&mut self, action: Action, out: &mut Out) {
-        let decided = self.decision.as_ref().and_then(|decision| self.ledger.note_down(decision, action));
-        self.phase = Phase::Sent(action, decided);
+        let by = if self.is_alone() { Some("fallback") } else { None };
+        self.carry_out(Command { by, ..action.into() }, out);
         self.asked_for_state = false;
+    }
+
+    /// Sends a command that changes the game, and notes it down.
+    fn carry_out(&mut self, command: Command, out: &mut Out) {
+        let decided = self.decision.as_ref().and_then(|decision| self.game.ledger.note_down(decision, command.clone()));
         self.watchdog.reset();
-        self.send(&action.to_string(), out);
+        self.send(&command.text, out);
+        self.phase = Phase::Sent(command, decided);
+    }
+
+    /// Ends the run of this process.
+    fn finish(&mut self, out: &mut Out) {
+        let status = self.report.finish();
+        out.stop(if self.is_alone() { Status::Lost } else { status });
     }
 
     /// The run ends: a command whose answer never came is recorded as that.
     fn give_up_waiting(&mut self) {
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            self.ledger.settle(decided, Outcome::Unknown);
+            self.game.ledger.settle(decided, Outcome::Unknown);
         }
+        self.game.end();
     }
 
     /// The watchdog guards while only the game can say something.
@@ -285,12 +291,18 @@ impl Proxy {
 
 impl Stage for Proxy {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
-        // A failure ends the run too: what was sent is recorded, with no answer.
-        self.receive(event, out).inspect_err(|_| self.give_up_waiting())
+        let result = self.receive(event, out);
+        self.play_on(result, out)
+    }
+
+    fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
+        // An agent that can't be started is no agent that is lost, but one that can't be started again is.
+        let status = if self.decision.is_some() { Status::Lost } else { failure.status };
+        self.play_on(Err(Failure { status, ..failure }), out)
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        self.ledger.sync();
+        self.game.ledger.sync();
         Ok(())
     }
 

@@ -71,6 +71,18 @@ impl Recorder {
         }
     }
 
+    /// Appends a run's last record, where its file is there, and lets go of the file.
+    pub(super) fn close(&mut self, run: &Run, floor: i64, record: &[u8]) {
+        if self.file.is_none() && std::mem::take(&mut self.joined) {
+            self.file = self.resume(run, floor);
+        }
+        if self.file.is_some() {
+            self.write(run, floor, record);
+            self.sync();
+        }
+        self.file = None;
+    }
+
     /// Forces what was written to the disk.
     pub(super) fn sync(&mut self) {
         if !std::mem::take(&mut self.unsynced) || !self.sync {
@@ -106,16 +118,15 @@ impl Recorder {
 
     fn create(&self, run: &Run) -> io::Result<Appender> {
         let prefix = self.prefix(run);
-        let now = Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
-        let names = std::iter::once(format!("{prefix}{now}.jsonl"))
-            .chain((2..1000).map(|again| format!("{prefix}{now}-{again}.jsonl")));
-        for name in names {
-            match Appender::create(&self.folder.join(name)) {
+        // Names sort by time; another proxy that writes here may take one.
+        for _ in 0..1000 {
+            let now = Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%S%.6fZ");
+            match Appender::create(&self.folder.join(format!("{prefix}{now}.jsonl"))) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 created => return created,
             }
         }
-        Err(io::Error::other("a thousand runs in one second"))
+        Err(io::Error::other("a thousand names were taken"))
     }
 
     /// The newest file of this run that isn't over and that nobody else writes.

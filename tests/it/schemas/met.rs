@@ -258,7 +258,10 @@ fn decided(met: &mut Met) {
     let records = met.at("records");
     let mut proxy = Talk::start(command("sts-proxy").arg("--data-dir").arg(&records).args(["--", "sh", "-c", &bot]));
     assert_eq!((proxy.hear(), proxy.ask(message.trim_end())), ("ready".to_owned(), "choose 0".to_owned()));
+    proxy.say(&crate::spire::game_over(-8_301_534_427_382_183_567, 5));
+    proxy.say(&crate::spire::menu());
     proxy.end_after_close();
     let record = std::fs::read_dir(&records).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(met.file(&record)[0]["action_id"], 110);
+    let records = met.file(&record);
+    assert_eq!((&records[0]["action_id"], &records[1]["run_over"]["score"]), (&110.into(), &12.into()));
 }

@@ -1,0 +1,76 @@
+//! The game's side: reads the mod's messages, follows its runs, and keeps the records.
+
+use super::ledger::Ledger;
+use crate::cmd::options::TOO_DEEP;
+use crate::io::lines::{self, Limits, Line};
+use crate::io::report::Report;
+use crate::json::why_none;
+use crate::spire::message::Message;
+use crate::spire::run::{Runs, Turn};
+use std::fmt::Display;
+use std::sync::Arc;
+
+pub(super) struct Game {
+    pub(super) ledger: Ledger,
+    pub(super) runs: Runs,
+    pub(super) report: Arc<Report>,
+    /// End after so many games.
+    games: Option<u64>,
+    games_over: u64,
+    limits: Limits,
+}
+
+/// Where a line of the mod's stands.
+pub(super) fn place(line: &Line<'_>) -> String {
+    format!("stdin:{}", line.number())
+}
+
+impl Game {
+    pub(super) fn new(ledger: Ledger, games: Option<u64>, limits: Limits, report: Arc<Report>) -> Game {
+        Game { ledger, runs: Runs::default(), report, games, games_over: 0, limits }
+    }
+
+    /// Reads a line with this text. What is no message of the mod's is reported.
+    pub(super) fn read<'t>(&self, line: &Line<'_>, text: &'t str) -> Option<Message<'t>> {
+        if lines::deeper_than(line.body(), self.limits.max_depth) {
+            return self.not_read(line, TOO_DEEP);
+        }
+        match Message::read(text) {
+            Ok(Some(message)) => Some(message),
+            Ok(None) => self.not_read(line, "no message of CommunicationMod"),
+            Err(error) => self.not_read(line, format_args!("no message of CommunicationMod: {}", why_none(&error))),
+        }
+    }
+
+    fn not_read<T>(&self, line: &Line<'_>, why: impl Display) -> Option<T> {
+        self.report.fault(place(line), format_args!("not acted on: {why}"));
+        None
+    }
+
+    /// Takes the next state. Says what it means for the run, and whether as many games as wanted are over.
+    pub(super) fn follow(&mut self, message: &Message<'_>) -> (Turn, bool) {
+        let turn = self.runs.follow(message);
+        self.close_run();
+        self.ledger.follow(turn);
+        self.games_over += u64::from(turn == Turn::BackInMenu);
+        let all_over = turn == Turn::BackInMenu && self.games.is_some_and(|games| self.games_over >= games);
+        (turn, all_over)
+    }
+
+    /// This process ends.
+    pub(super) fn end(&mut self) {
+        self.runs.end();
+        self.close_run();
+    }
+
+    fn close_run(&mut self) {
+        if let Some(over) = self.runs.take_over() {
+            self.ledger.close(&over);
+        }
+    }
+
+    /// Whether fewer games are over than were asked for.
+    pub(super) fn wants_more(&self) -> bool {
+        self.games.is_some_and(|games| self.games_over < games)
+    }
+}

@@ -1,0 +1,79 @@
+//! The agent's process: when it is lost, and whether it is started again.
+
+use crate::io::child::describe;
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::Out;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// An agent that closes its stdout usually ends at once, and how it ended says more.
+const TO_END: Duration = Duration::from_millis(500);
+
+pub(super) struct Process {
+    restarts: u32,
+    restarted: u32,
+    closed_since: Option<Instant>,
+    report: Arc<Report>,
+}
+
+impl Process {
+    pub(super) fn new(restarts: u32, report: Arc<Report>) -> Process {
+        Process { restarts, restarted: 0, closed_since: None, report }
+    }
+
+    /// Starts the agent again, where that is still allowed.
+    ///
+    /// # Errors
+    /// [`Status::Lost`] where it isn't.
+    pub(super) fn lost(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
+        self.closed_since = None;
+        if !self.can_restart() {
+            let advice = match self.restarts {
+                0 => "--restart N starts it again".to_owned(),
+                times => format!("it was started again as often as --restart {times} allows"),
+            };
+            return Err(Failure::new(Status::Lost, format_args!("the agent {how}; {advice}")));
+        }
+        self.restarted += 1;
+        self.report.fault("agent", format_args!("{how}; it is started again"));
+        out.respawn();
+        Ok(())
+    }
+
+    /// # Errors
+    /// As [`Process::lost`].
+    pub(super) fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
+        self.lost(&format!("ended with {}", describe(status)), out)
+    }
+
+    /// The agent will say or take nothing more.
+    pub(super) fn closed(&mut self) {
+        self.closed_since.get_or_insert_with(Instant::now);
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.closed_since.map(|since| since + TO_END)
+    }
+
+    /// Says whether the agent is lost, since it has closed its stdin or stdout and still runs.
+    ///
+    /// # Errors
+    /// As [`Process::lost`].
+    pub(super) fn due(&mut self, out: &mut Out) -> Result<bool, Failure> {
+        if self.deadline().is_none_or(|deadline| deadline > Instant::now()) {
+            return Ok(false);
+        }
+        self.lost("closed its stdin or stdout", out)?;
+        Ok(true)
+    }
+
+    /// Whether another process than the first one runs, or is to.
+    pub(super) fn was_restarted(&self) -> bool {
+        self.restarted > 0
+    }
+
+    pub(super) fn can_restart(&self) -> bool {
+        self.restarted < self.restarts
+    }
+}

@@ -1,0 +1,67 @@
+//! The proxy without its agent: `--fallback` decides.
+
+use super::{Proxy, Settings, open};
+use crate::cmd::sts_proxy::fallback::{Fallback, Nobody};
+use crate::cmd::sts_proxy::player::Reply;
+use crate::cmd::sts_proxy::relay::Relay;
+use crate::io::report::{Failure, Status};
+use crate::io::stage::Out;
+use crate::spire::record::Outcome;
+
+impl Proxy {
+    /// Plays on in place of a bot that spoke to the mod itself, and is lost.
+    pub(in super::super) fn in_place_of(
+        mut relay: Relay,
+        settings: Settings,
+        fallback: Fallback,
+        failure: &Failure,
+        out: &mut Out,
+    ) -> Proxy {
+        let start = relay.start.take();
+        let unanswered = std::mem::take(&mut relay.unanswered);
+        let mut proxy = Proxy::new(Settings { start, ..settings }, Box::new(Nobody), Some(fallback), relay.game);
+        for sent in unanswered {
+            proxy.game.ledger.settle(sent.decided, Outcome::Unknown);
+        }
+        proxy.lose_agent(failure, out);
+        proxy.ask_for_state(out);
+        proxy
+    }
+
+    /// Whether the agent is lost, and --fallback plays.
+    pub(super) fn is_alone(&self) -> bool {
+        self.fallback.as_ref().is_some_and(|fallback| fallback.is_active)
+    }
+
+    /// Decides without the agent that is lost.
+    pub(super) fn play_alone(&mut self, out: &mut Out) {
+        let open = open(&self.decision, &self.phase);
+        if let (Some(fallback), Some(decision)) = (self.fallback.as_mut().filter(|it| it.is_active), open)
+            && let Some(action) = fallback.choose(decision)
+        {
+            self.reply(Reply::Act(action), out);
+        }
+    }
+
+    /// Goes on without the agent.
+    fn lose_agent(&mut self, failure: &Failure, out: &mut Out) {
+        self.report.fault("agent", format_args!("{failure}; the game is played on without it (--fallback)"));
+        if let Some(fallback) = &mut self.fallback {
+            fallback.is_active = true;
+        }
+        self.player = Box::new(Nobody);
+        out.end_far();
+        self.play_alone(out);
+    }
+
+    /// A failure ends the run (what was sent is recorded, with no answer), unless it is the agent's loss and --fallback plays on.
+    pub(super) fn play_on(&mut self, result: Result<(), Failure>, out: &mut Out) -> Result<(), Failure> {
+        match result {
+            Err(failure) if failure.status == Status::Lost && self.fallback.is_some() && !self.is_alone() => {
+                self.lose_agent(&failure, out);
+                Ok(())
+            }
+            result => result.inspect_err(|_| self.give_up_waiting()),
+        }
+    }
+}

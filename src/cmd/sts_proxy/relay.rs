@@ -1,0 +1,252 @@
+//! `--protocol mod`: between the mod and a bot that was written for it. Each message passes as it came; commands pass once they
+//! are checked, and what they decide is recorded.
+
+use super::game::{Game, place};
+use super::process::Process;
+use super::situation::Situation;
+use crate::cmd::options::TOO_LONG;
+use crate::cmd::silence::Silence;
+use crate::io::lines::{self, Line, Piece};
+use crate::io::report::{Failure, Report, Status};
+use crate::io::stage::{Event, Out, Side, Stage};
+use crate::json::Object;
+use crate::spire::command::{self, Meaning};
+use crate::spire::mask::actions_when_ready;
+use crate::spire::message::Message;
+use crate::spire::record::{Command, Decided, Outcome};
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A command that was sent; the record waits for the mod's next message.
+pub(super) struct Sent {
+    pub(super) text: String,
+    pub(super) decided: Option<Box<Decided>>,
+}
+
+pub(super) struct Relay {
+    pub(super) game: Game,
+    process: Process,
+    silence: Silence,
+    pass_illegal: bool,
+    report: Arc<Report>,
+    /// The mod's latest state or menu, as it came.
+    latest: Vec<u8>,
+    is_ready: bool,
+    /// The latest state, while a run is on.
+    situation: Option<Situation>,
+    /// The commands that the mod has not answered yet, oldest first.
+    pub(super) unanswered: Vec<Sent>,
+    /// A message was asked for since the latest one: one like it is an answer then, and else the same frame once more.
+    asked: bool,
+    /// The bot has not said its first line, for which the mod waits.
+    is_starting: bool,
+    /// The last command that started a run.
+    pub(super) start: Option<String>,
+}
+
+impl Relay {
+    pub(super) fn new(game: Game, process: Process, pass_illegal: bool) -> Relay {
+        let report = Arc::clone(&game.report);
+        Relay {
+            game,
+            process,
+            silence: Silence::new(Arc::clone(&report)),
+            pass_illegal,
+            report,
+            latest: Vec::new(),
+            is_ready: false,
+            situation: None,
+            unanswered: Vec::new(),
+            asked: false,
+            is_starting: true,
+            start: None,
+        }
+    }
+
+    fn receive_mod(&mut self, line: &Line<'_>, out: &mut Out) {
+        if line.is_blank() {
+            return;
+        }
+        let text = lines::text(line.body());
+        let Some(message) = self.game.read(line, &text) else { return };
+        if let Some(error) = &message.error {
+            return self.receive_error(error, &place(line));
+        }
+        let is_repeated = self.latest == line.raw() && !std::mem::take(&mut self.asked);
+        if !is_repeated {
+            for sent in std::mem::take(&mut self.unanswered) {
+                self.game.ledger.settle(sent.decided, Outcome::Accepted);
+            }
+        }
+        let (_, all_over) = self.game.follow(&message);
+        self.is_ready = message.is_ready();
+        self.situation = Situation::new(line, &message, actions_when_ready(&message));
+        self.latest = line.raw().to_vec();
+        if self.is_ready && self.situation.is_some() {
+            self.silence.asked();
+        }
+        if all_over {
+            out.stop(self.report.finish());
+        }
+    }
+
+    fn receive_error(&mut self, error: &str, place: &str) {
+        // An error comes at once, a state when the game is stable: the earlier commands of several were taken.
+        match self.unanswered.pop() {
+            Some(Sent { text, decided }) => {
+                self.report.fault(place, format_args!("the mod refused `{text}`: {error}"));
+                self.game.ledger.settle(decided, Outcome::Refused(error));
+            }
+            None => self.report.fault(place, format_args!("an error that answers no command of the bot's: {error}")),
+        }
+    }
+
+    fn receive_bot(&mut self, line: &Line<'_>, out: &mut Out) {
+        let text = lines::text(line.body());
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        self.silence.answered();
+        if std::mem::take(&mut self.is_starting) {
+            // The mod takes any first line for this.
+            if !text.eq_ignore_ascii_case("ready") {
+                self.report.note(format_args!("agent:{}: taken for \"ready\": {text}", line.number()));
+            }
+            return;
+        }
+        let latest = std::mem::take(&mut self.latest);
+        self.carry_out(text, &latest, &format!("agent:{}", line.number()), out);
+        self.latest = latest;
+    }
+
+    /// Sends a command that the latest message allows, else answers it as the mod would.
+    fn carry_out(&mut self, text: &str, latest: &[u8], place: &str, out: &mut Out) {
+        let latest = Line::new(latest, 1);
+        let latest = lines::text(latest.body());
+        let message = Message::read(&latest).ok().flatten().unwrap_or_default();
+        let as_it_is = || Command { text: text.to_owned(), action: None, is_legal: true, by: None };
+        match command::read(text, &message) {
+            Ok(Meaning::Action(action)) => self.decide(action.into(), out),
+            Ok(Meaning::Other) => self.decide(as_it_is(), out),
+            Ok(Meaning::Ask) => {
+                self.asked = true;
+                self.send(text.to_owned(), None, out);
+            }
+            Ok(Meaning::Start) => {
+                self.start = Some(text.to_owned());
+                self.send(text.to_owned(), None, out);
+            }
+            Err(refusal) if self.pass_illegal => {
+                self.report.note_again(format_args!(
+                    "{place}: not legal, and sent (--pass-illegal): {text}: {}",
+                    refusal.error
+                ));
+                self.decide(Command { action: refusal.action, is_legal: false, ..as_it_is() }, out);
+            }
+            Err(refusal) => {
+                self.report.fault(place, format_args!("not sent: {text}: {}", refusal.error));
+                let is_ready = self.is_ready && self.unanswered.is_empty();
+                let answer = Object::default().text("error", &refusal.error);
+                let answer = answer.put("ready_for_command", if is_ready { "true" } else { "false" });
+                out.add_line(Side::Far, &answer.end());
+            }
+        }
+    }
+
+    fn decide(&mut self, command: Command, out: &mut Out) {
+        let text = command.text.clone();
+        let decided = self.situation.as_ref().and_then(|situation| self.game.ledger.note_down(situation, command));
+        self.send(text, decided, out);
+    }
+
+    fn send(&mut self, text: String, decided: Option<Box<Decided>>, out: &mut Out) {
+        let to = out.to(Side::Near);
+        to.extend_from_slice(text.as_bytes());
+        to.push(b'\n');
+        self.unanswered.push(Sent { text, decided });
+    }
+
+    /// A bot that is started again gets the latest state, as the mod sends it to a program that it starts.
+    fn started(&mut self, out: &mut Out) {
+        self.is_starting = true;
+        self.silence.answered();
+        if self.process.was_restarted() && self.unanswered.is_empty() && !self.latest.is_empty() {
+            out.pass(Side::Far, &Piece::Line(Line::new(&self.latest, 1)));
+        }
+    }
+
+    /// A bot that ends in the menu with status 0 has played what it was to play.
+    fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
+        let is_done = status.success() && self.situation.is_none() && !self.game.wants_more();
+        if is_done && !self.process.can_restart() {
+            self.stop(out);
+            return Ok(());
+        }
+        self.process.exited(status, out)
+    }
+
+    fn stop(&mut self, out: &mut Out) {
+        self.end();
+        out.stop(self.report.finish());
+    }
+
+    /// The run of this process ends: commands whose answers never came are recorded as that.
+    pub(super) fn end(&mut self) {
+        for sent in std::mem::take(&mut self.unanswered) {
+            self.game.ledger.settle(sent.decided, Outcome::Unknown);
+        }
+        self.game.end();
+    }
+}
+
+impl Stage for Relay {
+    fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+        match event {
+            Event::Piece(Side::Near, piece) => {
+                out.pass(Side::Far, &piece);
+                match piece {
+                    Piece::Line(line) => self.receive_mod(&line, out),
+                    Piece::Part { number, last: true, .. } => {
+                        self.report.fault(format_args!("stdin:{number}"), format_args!("not looked at: {TOO_LONG}"));
+                    }
+                    Piece::Part { .. } => {}
+                }
+            }
+            Event::Piece(_, Piece::Line(line)) => self.receive_bot(&line, out),
+            Event::Piece(_, Piece::Part { number, last: true, .. }) => {
+                self.report.fault(format_args!("agent:{number}"), format_args!("not sent: {TOO_LONG}"));
+            }
+            Event::Closed(Side::Near) => self.stop(out),
+            Event::Closed(_) | Event::Broken(Side::Far | Side::Person, _) => self.process.closed(),
+            Event::Started => self.started(out),
+            Event::Exited(status) => self.exited(status, out)?,
+            Event::Due => {
+                self.silence.due();
+                self.process.due(out)?;
+            }
+            Event::Broken(Side::Near, _) | Event::Signal(_) => self.end(),
+            Event::Piece(_, Piece::Part { .. })
+            | Event::Broken(Side::FarError | Side::Answers, _)
+            | Event::Joined
+            | Event::Reopen => {}
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.game.ledger.sync();
+        Ok(())
+    }
+
+    fn not_started(&mut self, failure: Failure, _out: &mut Out) -> Result<(), Failure> {
+        // A bot that can't be started is no bot that is lost, but one that can't be started again is.
+        let status = if self.process.was_restarted() { Status::Lost } else { failure.status };
+        Err(Failure { status, ..failure })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.silence.deadline().into_iter().chain(self.process.deadline()).min()
+    }
+}

@@ -1,0 +1,50 @@
+//! A state of a run as the mod sent it, and what is recorded of a decision that is made in it.
+
+use crate::io::lines::{self, Line};
+use crate::spire::action::Action;
+use crate::spire::label::label;
+use crate::spire::message::Message;
+use crate::spire::reduced::reduced;
+use crate::spire::run::Run;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+#[derive(Debug)]
+pub(super) struct Situation {
+    /// The mod's line, as it came.
+    pub(super) raw: Vec<u8>,
+    /// What is legal, less what the mod refused in this very state.
+    pub(super) actions: Vec<Action>,
+    /// What of the state is recorded by default.
+    pub(super) reduced: Box<RawValue>,
+    pub(super) run: Run,
+    pub(super) floor: i64,
+}
+
+impl Situation {
+    /// `None` in menus.
+    pub(super) fn new(line: &Line<'_>, message: &Message<'_>, actions: Vec<Action>) -> Option<Situation> {
+        let (run, state) = (Run::of(message)?, message.game_state.as_ref()?);
+        Some(Situation {
+            raw: line.raw().to_vec(),
+            actions,
+            reduced: reduced(state).unwrap_or_default(),
+            run,
+            floor: state.floor,
+        })
+    }
+
+    /// What an action is called here.
+    pub(super) fn label(&self, action: Action) -> String {
+        match Message::read(&self.text()) {
+            Ok(Some(message)) => label(&message, action),
+            _ => action.to_string(), // it was read when the situation was made
+        }
+    }
+
+    /// The message's text, to be read again.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        // Only a stream's first line may begin with a byte order mark; any other that does is no message.
+        lines::text(Line::new(&self.raw, 1).body())
+    }
+}

@@ -1,0 +1,306 @@
+//! What a line means to the mod in a state: choices by name, targets that a card does not need, words too many. Checks and error
+//! texts are those of CommunicationMod's CommandExecutor, in its order.
+
+use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED, TARGETS};
+use super::mask::actions_when_ready;
+use super::message::{CombatState, GameState, Message};
+
+/// What a command does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// A legal action of the table.
+    Action(Action),
+    /// It changes the game and has no id: `key`, `click`, a choice past the 60th, a command of another version of the mod.
+    Other,
+    /// It decides nothing and gets a state: `state`, `wait`.
+    Ask,
+    /// It starts a run.
+    Start,
+}
+
+/// Why a command is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The mod's text; where the mod would take the command, our own.
+    pub error: String,
+    /// The action that it stands for, where it stands for one.
+    pub action: Option<Action>,
+}
+
+impl From<String> for Refusal {
+    fn from(error: String) -> Refusal {
+        Refusal { error, action: None }
+    }
+}
+
+/// The words of a command, in lower case.
+struct Words(Vec<String>);
+
+/// Reads a line as the mod would with this message as its latest. Whether the game is ready is not looked at: the mod takes commands
+/// at any time.
+///
+/// # Errors
+/// Where the mod would refuse it, and where the action is not legal.
+pub fn read(line: &str, message: &Message<'_>) -> Result<Meaning, Refusal> {
+    let words = Words(line.to_lowercase().split_whitespace().map(str::to_owned).collect());
+    let verb = words.get(0).unwrap_or_default();
+    match verb {
+        "start" => return Ok(Meaning::Start),
+        "state" | "wait" => return Ok(Meaning::Ask),
+        "key" | "click" => return Ok(Meaning::Other),
+        _ => {}
+    }
+    words.check_available(message)?;
+    let Some(state) = &message.game_state else {
+        return Ok(Meaning::Other);
+    };
+    let action = match verb {
+        "play" => words.play(state)?,
+        "choose" => words.choose(state)?,
+        "potion" => words.potion(state)?,
+        "end" => Some(Action::End),
+        word if PROCEED.contains(&word) => Some(Action::Proceed),
+        word if CANCEL.contains(&word) => Some(Action::Cancel),
+        _ => None,
+    };
+    let Some(action) = action else {
+        return Ok(Meaning::Other);
+    };
+    if actions_when_ready(message).contains(&action) {
+        return Ok(Meaning::Action(action));
+    }
+    let error = match action {
+        Action::Play { target: None, card } if needs_target(state, card) => NEEDS_TARGET.to_owned(),
+        Action::Play { .. } => NOT_PLAYABLE.to_owned(),
+        Action::UsePotion { .. } => "Selected potion cannot be used.".to_owned(),
+        Action::DiscardPotion { .. } => "Selected potion cannot be discarded.".to_owned(),
+        _ => format!("There is no room for a potion, and the game would not answer the command \"{}\".", words.all()),
+    };
+    Err(Refusal { error, action: Some(action) })
+}
+
+const NOT_PLAYABLE: &str = "Selected card cannot be played with the selected target.";
+const NEEDS_TARGET: &str = "Selected card requires an enemy target.";
+
+impl Words {
+    fn get(&self, index: usize) -> Option<&str> {
+        self.0.get(index).map(String::as_str)
+    }
+
+    fn all(&self) -> String {
+        self.0.join(" ")
+    }
+
+    fn required(&self, index: usize, hint: &str) -> Result<&str, String> {
+        self.get(index).ok_or_else(|| format!("Argument missing in command \"{}\".{hint}", self.all()))
+    }
+
+    fn invalid(&self, argument: &str) -> String {
+        format!("Invalid argument {argument} in command \"{}\".", self.all())
+    }
+
+    fn out_of_bounds(&self, index: &str) -> String {
+        format!("Index {index} out of bounds in command \"{}\"", self.all())
+    }
+
+    fn number(&self, word: &str) -> Result<i32, String> {
+        word.parse().map_err(|_| self.invalid(word))
+    }
+
+    fn check_available(&self, message: &Message<'_>) -> Result<(), String> {
+        let verb = self.get(0).unwrap_or_default();
+        let is_offered = match verb {
+            word if PROCEED.contains(&word) => message.offered_word(&PROCEED).is_some(),
+            word if CANCEL.contains(&word) => message.offered_word(&CANCEL).is_some(),
+            word => message.offers(word),
+        };
+        if is_offered {
+            return Ok(());
+        }
+        let available: Vec<&str> = message.available_commands.iter().flatten().map(|word| &**word).collect();
+        Err(format!("Invalid command: {verb}. Possible commands: [{}]", available.join(", ")))
+    }
+
+    /// The target at this place: its index in the monsters array.
+    fn target(&self, word: &str, combat: &CombatState<'_>) -> Result<usize, String> {
+        let target = self.number(word)?;
+        let index = usize::try_from(target).ok().filter(|&index| index < combat.monsters.len());
+        index.ok_or_else(|| self.out_of_bounds(&target.to_string()))
+    }
+
+    fn play(&self, state: &GameState<'_>) -> Result<Option<Action>, Refusal> {
+        let Some(combat) = &state.combat_state else {
+            return Err(NOT_PLAYABLE.to_owned().into());
+        };
+        let number = match self.number(self.required(1, "")?)? {
+            0 => 10,
+            number => number,
+        };
+        let card = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let Some((card, held)) = card.and_then(|card| Some((card, combat.hand.get(card)?))) else {
+            return Err(self.out_of_bounds(&number.to_string()).into());
+        };
+        // With more words than three, the mod looks at none of them.
+        let target = match self.get(2).filter(|&word| self.0.len() == 3 && word != "-1") {
+            Some(word) => Some(self.target(word, combat)?),
+            None => None,
+        };
+        let target_is_gone = target.and_then(|target| combat.monsters.get(target)).is_some_and(|target| target.is_gone);
+        let target = if held.has_target { target } else { None };
+        let Some(target) = within(target, TARGETS) else {
+            return Ok(None);
+        };
+        let action = index(card, CARDS).map(|card| Action::Play { card, target });
+        if target_is_gone {
+            return Err(Refusal { error: NOT_PLAYABLE.to_owned(), action });
+        }
+        Ok(action)
+    }
+
+    fn choose(&self, state: &GameState<'_>) -> Result<Option<Action>, Refusal> {
+        self.required(1, " A choice is required.")?;
+        let choices = &state.choice_list;
+        if choices.is_empty() {
+            return Err("The choice command is not implemented on this screen.".to_owned().into());
+        }
+        let choice = self.0[1..].join(" ");
+        let place = match choices.iter().position(|name| name.to_lowercase() == choice) {
+            Some(named) => named,
+            None => {
+                let number = self.number(&choice).map_err(|_| self.invalid(&choice))?;
+                let place = usize::try_from(number).ok().filter(|&place| place < choices.len());
+                place.ok_or_else(|| self.out_of_bounds(&choice))?
+            }
+        };
+        Ok(index(place, CHOICES).map(|index| Action::Choose { index }))
+    }
+
+    fn potion(&self, state: &GameState<'_>) -> Result<Option<Action>, Refusal> {
+        let slot_word = self.required(2, "")?;
+        let use_or_discard = self.get(1).unwrap_or_default();
+        if !["use", "discard"].contains(&use_or_discard) {
+            return Err(self.invalid(use_or_discard).into());
+        }
+        let place = usize::try_from(self.number(slot_word)?).ok();
+        let Some((place, potion)) = place.and_then(|place| Some((place, state.potions.get(place)?))) else {
+            return Err("Potion index out of bounds.".to_owned().into());
+        };
+        if potion.is_empty_slot() {
+            return Err("No potion in the selected slot.".to_owned().into());
+        }
+        let Some(slot) = index(place, POTIONS) else {
+            return Ok(None);
+        };
+        if use_or_discard == "discard" {
+            return Ok(Some(Action::DiscardPotion { slot }));
+        }
+        let target = match &state.combat_state {
+            Some(combat) if potion.can_use && potion.requires_target => {
+                Some(self.target(self.required(3, " Selected potion requires a target.")?, combat)?)
+            }
+            _ => None,
+        };
+        Ok(within(target, TARGETS).map(|target| Action::UsePotion { slot, target }))
+    }
+}
+
+/// The index, where the table has ids for it.
+fn index(index: usize, most: usize) -> Option<u8> {
+    u8::try_from(index).ok().filter(|_| index < most)
+}
+
+/// `None` where there is a target for which the table has no id.
+fn within(target: Option<usize>, most: usize) -> Option<Option<u8>> {
+    match target {
+        None => Some(None),
+        Some(target) => index(target, most).map(Some),
+    }
+}
+
+fn needs_target(state: &GameState<'_>, card: u8) -> bool {
+    let held = state.combat_state.as_ref().and_then(|combat| combat.hand.get(usize::from(card)));
+    held.is_some_and(|card| card.has_target && card.is_playable)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    const FIGHT: &str = r#"{"available_commands":["play","end","potion","key","state"],"ready_for_command":false,"in_game":true,"game_state":{"screen_type":"NONE","potions":[{"id":"Fire","can_use":true,"can_discard":true,"requires_target":true},{"id":"Potion Slot"}],"combat_state":{"hand":[{"name":"Defend","is_playable":true},{"name":"Strike","is_playable":true,"has_target":true},{"name":"Wound","is_playable":false}],"monsters":[{"is_gone":true},{"is_gone":false}]}}}"#;
+    const REWARD: &str = r#"{"available_commands":["choose","skip"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"CARD_REWARD","choice_list":["blade dance","blade dance","1"]}}"#;
+
+    fn read(message: &str, line: &str) -> Result<Meaning, String> {
+        super::read(line, &Message::read(message).unwrap().unwrap()).map_err(|refusal| refusal.error)
+    }
+
+    fn id(message: &str, line: &str) -> u8 {
+        match read(message, line) {
+            Ok(Meaning::Action(action)) => action.id(),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_command_is_read_as_the_mod_reads_it() {
+        for (line, expected) in [
+            ("play 1", 0),
+            ("PLAY 1 1", 0), // the target of a card that needs none
+            ("play 2 1", 21),
+            ("potion use 0 1", 80),
+            ("potion discard 0 1", 105),
+            ("end now", 170),
+        ] {
+            assert_eq!(id(FIGHT, line), expected, "{line}");
+        }
+        for (line, expected) in [("choose Blade  Dance", 110), ("choose 1", 112), ("choose 0", 110), ("Leave", 172)] {
+            assert_eq!(id(REWARD, line), expected, "{line}");
+        }
+        assert_eq!(read(FIGHT, "start SILENT"), Ok(Meaning::Start));
+        assert_eq!(read(REWARD, "wait 30"), Ok(Meaning::Ask));
+        assert_eq!(read(FIGHT, "key map"), Ok(Meaning::Other));
+    }
+
+    #[test]
+    fn a_refusal_is_worded_as_the_mod_words_it() {
+        for (line, error) in [
+            ("choose 0", r"Invalid command: choose. Possible commands: [play, end, potion, key, state]"),
+            ("dance", r"Invalid command: dance. Possible commands: [play, end, potion, key, state]"),
+            ("play", r#"Argument missing in command "play"."#),
+            ("play x", r#"Invalid argument x in command "play x"."#),
+            ("Play 4", r#"Index 4 out of bounds in command "play 4""#),
+            ("play -1", r#"Index -1 out of bounds in command "play -1""#),
+            ("play 2 7", r#"Index 7 out of bounds in command "play 2 7""#),
+            ("play 2", NEEDS_TARGET),
+            ("play 2 -1", NEEDS_TARGET),
+            ("play 2 0", NOT_PLAYABLE),
+            ("play 1 0", NOT_PLAYABLE),
+            ("play 3", NOT_PLAYABLE),
+            ("potion 0", r#"Argument missing in command "potion 0"."#),
+            ("potion drink 0", r#"Invalid argument drink in command "potion drink 0"."#),
+            ("potion use 2", "Potion index out of bounds."),
+            ("potion use 1", "No potion in the selected slot."),
+            ("potion use 0", r#"Argument missing in command "potion use 0". Selected potion requires a target."#),
+            ("potion use 0 0", "Selected potion cannot be used."),
+        ] {
+            assert_eq!(read(FIGHT, line), Err(error.to_owned()), "{line}");
+        }
+        for (line, error) in [
+            ("choose", r#"Argument missing in command "choose". A choice is required."#),
+            ("choose strike", r#"Invalid argument strike in command "choose strike"."#),
+            ("choose 3", r#"Index 3 out of bounds in command "choose 3""#),
+            ("proceed", "Invalid command: proceed. Possible commands: [choose, skip]"),
+        ] {
+            assert_eq!(read(REWARD, line), Err(error.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn choices_past_the_table_have_no_id() {
+        let names: Vec<String> = (0..70).map(|card| format!("\"card {card}\"")).collect();
+        let grid = REWARD.replace(r#""blade dance","blade dance","1""#, &names.join(","));
+        assert_eq!(id(&grid, "choose card 59"), 169);
+        assert_eq!(read(&grid, "choose card 60"), Ok(Meaning::Other));
+        assert_eq!(read(&grid, "choose 69"), Ok(Meaning::Other));
+    }
+}
