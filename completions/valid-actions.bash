@@ -23,7 +23,7 @@ _valid__actions() {
 
     case "${cmd}" in
         valid__actions)
-            opts="-h -V --bare --strict --max-line --max-depth --help --version"
+            opts="-h -V --bare --text --strict --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -52,6 +52,7 @@ pub mod replay;
 #[cfg(feature = "gates")]
 mod rules_file;
 mod silence;
+mod spire_screen;
 pub mod sts_proxy;
 pub mod tool_call;
 mod unwritten;

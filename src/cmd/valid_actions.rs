@@ -3,6 +3,7 @@
 use super::options::LimitOptions;
 use super::{Command, needs_input};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
+use crate::cmd::spire_screen::Screen;
 use crate::io::between::{Ends, between};
 use crate::io::lines::{self, Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
@@ -25,15 +26,22 @@ use std::sync::Arc;
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Print only {"action_ids":[...]} for each message
+    /// Print only {"action_ids":[...]} for each message; with --text, its text as one line
     #[arg(long)]
     bare: bool,
+    /// Print each message as text for people: the state, and the legal actions with their ids, or those that the message has
+    /// already
+    #[arg(long)]
+    text: bool,
     /// Stop at the first line that can't be read
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     limits: LimitOptions,
 }
+
+/// As wide as most terminals.
+const TEXT_WIDTH: usize = 80;
 
 const NAME: &str = "valid-actions";
 const AFTER_HELP: &str = "\
@@ -42,6 +50,10 @@ Examples:
     echo ready; valid-actions | jq --unbuffered -r 'if .error then \"state\" else .valid_actions[0].cmd // empty end'
   How many choices a recorded session offered at each step:
     valid-actions --bare < session.jsonl | jq '.action_ids | length'
+  What the player of a recorded session saw:
+    valid-actions --text < session.jsonl | less
+  Each state as a prompt of one line, in which line feeds are written as \\n:
+    sts-proxy -- sh -c 'valid-actions --text --bare | llm-pipe --bare -m MODEL --system @prompt.md'
 
 Exit status:
   0 all well; 1 a line couldn't be read (it was passed on); 2 usage. See pipewright(7).";
@@ -53,14 +65,15 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     needs_input("the mod's messages")?;
     let report = Arc::new(Report::new(NAME, false));
-    let Arguments { bare, strict, limits } = arguments;
+    let Arguments { bare, text, strict, limits } = arguments;
     let limits = Limits::from(limits);
-    let stage = Adder { bare, strict, limits, report: Arc::clone(&report), actions_json: Vec::new() };
+    let stage = Adder { bare, text, strict, limits, report: Arc::clone(&report), actions_json: Vec::new() };
     between(Box::new(stage), Ends { limits, ..Ends::default() }, signals, &report)
 }
 
 struct Adder {
     bare: bool,
+    text: bool,
     strict: bool,
     limits: Limits,
     report: Arc<Report>,
@@ -113,6 +126,9 @@ impl Adder {
     }
 
     fn write(&mut self, line: &Line<'_>, text: &str, message: &Message<'_>, out: &mut Vec<u8>) {
+        if self.text {
+            return self.draw(message, out);
+        }
         let actions = legal_actions(message);
         if self.bare {
             offer::write_bare(&actions, out);
@@ -120,6 +136,19 @@ impl Adder {
             self.actions_json.clear();
             offer::write_actions(message, &actions, &mut self.actions_json);
             offer::set(line, text, message, &self.actions_json, out);
+        }
+    }
+
+    fn draw(&self, message: &Message<'_>, out: &mut Vec<u8>) {
+        let actions = offer::offered(message).unwrap_or_else(|| legal_actions(message));
+        let screen = Screen { width: if self.bare { None } else { Some(TEXT_WIDTH) }, color: false };
+        let text = screen.draw(message, &actions);
+        if self.bare {
+            // As `llm-pipe --bare` writes its answers: the one control character in a drawing is the line feed.
+            out.extend_from_slice(text.trim_end().replace('\n', "\\n").as_bytes());
+            out.push(b'\n');
+        } else {
+            out.extend_from_slice(text.as_bytes());
         }
     }
 

@@ -74,6 +74,20 @@ pub struct Message<'a> {
     /// What an earlier `valid-actions` wrote.
     #[serde(borrow, default, deserialize_with = "raw")]
     pub valid_actions: Option<&'a RawValue>,
+    /// Why `sts-proxy` asks again, as it wrote it.
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub refused: Option<&'a RawValue>,
+}
+
+/// Why an answer to this state was not accepted.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Refused<'a> {
+    /// `None` where no answer came.
+    #[serde(borrow)]
+    pub answer: Option<Text<'a>>,
+    /// What is wrong with it.
+    #[serde(borrow)]
+    pub why: Text<'a>,
 }
 
 /// Unlike serde's own reading of an `Option`, takes a `null` for a value that is there.
@@ -365,6 +379,11 @@ impl<'a> Message<'a> {
     /// Whether the mod would take `command`.
     pub fn offers(&self, command: &str) -> bool {
         self.available_commands.iter().flatten().any(|available| &**available == command)
+    }
+
+    /// Why this state is asked about again; `None` where it is not, or where the field has another form.
+    pub fn refusal(&self) -> Option<Refused<'a>> {
+        serde_json::from_str(self.refused?.get()).ok()
     }
 
     /// The one of `words` that the mod lists.

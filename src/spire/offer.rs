@@ -4,6 +4,7 @@ use super::action::Action;
 use super::label::label;
 use super::message::Message;
 use crate::io::lines::{self, FieldPosition, Line};
+use serde::Deserialize;
 use std::io::Write;
 
 /// The field's name.
@@ -22,6 +23,16 @@ pub fn write_actions(message: &Message<'_>, actions: &[Action], out: &mut Vec<u8
         out.push(b'}');
     }
     out.push(b']');
+}
+
+/// The actions that an earlier stage offered in this message; `None` where it has no such field, or one of another form.
+pub fn offered(message: &Message<'_>) -> Option<Vec<Action>> {
+    #[derive(Deserialize)]
+    struct Offered {
+        action_id: u8,
+    }
+    let offered: Vec<Offered> = serde_json::from_str(message.valid_actions?.get()).ok()?;
+    offered.into_iter().map(|offered| Action::from_id(offered.action_id)).collect()
 }
 
 /// Appends `{"action_ids":[0,170]}` and a line feed.

@@ -16,10 +16,13 @@ fn line(title: impl Into<String>, text: impl Into<String>) -> Line {
     Line { title: title.into(), text: text.into() }
 }
 
-/// The summary of a state; empty in menus.
+/// The summary of a state; of an error its text, and of a menu that there is no run.
 pub fn summary(message: &Message<'_>) -> Vec<Line> {
+    if let Some(error) = &message.error {
+        return vec![line("error", one_line(error))];
+    }
     let Some(state) = message.game_state.as_ref() else {
-        return Vec::new();
+        return vec![line("", "no run is in progress")];
     };
     let mut lines = vec![line("", headline(state))];
     if let Some(combat) = &state.combat_state {

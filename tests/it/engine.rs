@@ -8,7 +8,7 @@ use std::process::Command;
 
 const LAUNCHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/communication_mod.py");
 
-fn launcher() -> Command {
+pub fn launcher() -> Command {
     let python = std::env::var("PIPEWRIGHT_ENGINE").expect("PIPEWRIGHT_ENGINE names no Python: run scripts/test");
     let mut launcher = Command::new(python);
     launcher.arg(LAUNCHER);

@@ -62,4 +62,5 @@ mod sts_proxy_mod;
 mod sts_proxy_runs;
 #[cfg(feature = "mcp")]
 mod tool_call;
+mod training;
 mod valid_actions;

@@ -347,3 +347,50 @@ fn the_readme_bot_answers_at_once() {
     talk.close();
     assert_eq!(talk.end().status.code(), Some(0));
 }
+
+/// What `--text` prints, with more options.
+fn drawn(message: &str, options: &[&str]) -> String {
+    let (stdout, stderr, code) = run(&[&["--text"], options].concat(), format!("{message}\n").as_bytes());
+    assert_eq!((stderr.as_str(), code), ("", 0));
+    text(&stdout)
+}
+
+#[test]
+fn text_shows_the_state_and_each_legal_action_on_a_page() {
+    for Message { name, line } in all() {
+        let (page, bare) = (drawn(&line, &[]), drawn(&line, &["--bare"]));
+        assert!(page.lines().count() <= 45, "{name}: {} lines\n{page}", page.lines().count());
+        assert_eq!(bare.lines().count(), 1, "{name}: {bare}");
+        assert!(!bare.trim_end_matches('\n').contains(char::is_control), "{name}: {bare}");
+        for action in valid_actions(&line) {
+            let (id, label) = (action["action_id"].as_u64().unwrap(), action["label"].as_str().unwrap());
+            assert!(page.contains(&format!("[{id:>3}] {label}")), "{name}: {id} {label}\n{page}");
+            assert!(bare.contains(&format!("\\n[{id}] {label}")), "{name}: {id} {label}\n{bare}");
+        }
+    }
+}
+
+#[test]
+fn text_says_so_where_nothing_can_be_done() {
+    let menu = the("the menu: no state");
+    assert!(drawn(&menu, &[]).ends_with("\nno run is in progress\nno action is legal now\n"));
+    assert_eq!(drawn(&menu, &["--bare"]), "no run is in progress\\nno action is legal now\n");
+    assert_eq!(
+        drawn(spire::ERROR, &["--bare"]),
+        "error  Invalid command: choose. Possible commands: [state]\\nno action is legal now\n"
+    );
+}
+
+#[test]
+fn text_shows_the_actions_that_a_proxy_offers_and_why_it_asks_again() {
+    let chest = the("an open chest");
+    assert_eq!(ids(&chest), [105, 171]);
+    let narrower = r#""valid_actions":[{"action_id":171,"cmd":"proceed","label":"proceed"}]"#;
+    let asked = |refused: &str| chest.replacen('{', &format!("{{{narrower},{refused}"), 1);
+    let page = drawn(&asked(r#""refused":{"answer":"5\n","why":"the answer is not legal here: 5"},"#), &[]);
+    assert!(page.ends_with("\n[171] proceed\nnot accepted: 5?: the answer is not legal here: 5\n"), "{page}");
+    let page = drawn(&asked(r#""refused":{"answer":null,"why":"no answer within 1 s (--agent-timeout)"},"#), &[]);
+    assert!(page.ends_with("\nnot accepted: no answer within 1 s (--agent-timeout)\n"), "{page}");
+    let page = drawn(&asked(r#""refused":7,"#), &[]);
+    assert!(page.ends_with("\n[171] proceed\n"), "the field has another form\n{page}");
+}

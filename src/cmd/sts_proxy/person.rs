@@ -3,16 +3,12 @@
 use super::decision::Decision;
 use super::player::{Player, Reply};
 use crate::cmd::options::Color;
+use crate::cmd::spire_screen::Screen;
 use crate::io::lines::{self, Piece};
 use crate::io::report::{Failure, Status};
 use crate::io::stage::{Out, Side};
 use crate::io::terminal::{Terminal, printable};
-use crate::spire::action::Action;
-use crate::spire::label::label;
 use crate::spire::message::Message;
-use crate::spire::summary::summary;
-use std::fmt::Write;
-use unicode_width::UnicodeWidthStr;
 
 const HELP: &str = "\
   a number   the action with that id (a mod command such as `end` does as well)
@@ -40,55 +36,17 @@ impl Person {
         out.to(Side::Person).extend_from_slice(text.as_bytes());
     }
 
-    fn styled(&self, style: &str, text: &str) -> String {
-        let text = printable(text);
-        if self.color { format!("\x1b[{style}m{text}\x1b[0m") } else { text.into_owned() }
-    }
-
     fn show(&self, decision: &Decision, out: &mut Out) {
         let text = decision.text();
         let Ok(Some(message)) = Message::read(&text) else {
             return; // it was read when the decision was made
         };
-        let width = self.terminal.width();
-        let mut screen = self.styled("2", &"-".repeat(width.min(60)));
-        screen.push('\n');
-        for line in summary(&message) {
-            let title = if line.title.is_empty() { String::new() } else { format!("{:>8}  ", line.title) };
-            let style = if line.title.is_empty() { "1" } else { "0" };
-            let _ = writeln!(screen, "{}{}", self.styled("36", &title), self.styled(style, &line.text));
-        }
-        screen.push_str(&self.menu(&message, &decision.actions, width));
+        let screen = Screen { width: Some(self.terminal.width()), color: self.color };
+        let mut screen = screen.draw(&message, &decision.actions);
         screen.push_str(PROMPT);
-        // What is the game's was made printable above; what is left are our own colours.
         out.to(Side::Person).extend_from_slice(screen.as_bytes());
     }
-
-    /// The actions by id, in as many columns as the widest allows, read downwards.
-    fn menu(&self, message: &Message<'_>, actions: &[Action], width: usize) -> String {
-        let labels: Vec<String> =
-            actions.iter().map(|&action| printable(&label(message, action)).into_owned()).collect();
-        let widest = labels.iter().map(|label| label.width()).max().unwrap_or(0) + ID_WIDTH + GAP;
-        let columns = (width / widest.max(1)).clamp(1, 4);
-        let rows = labels.len().div_ceil(columns);
-        let mut menu = String::new();
-        for row in 0..rows {
-            for index in (row..labels.len()).step_by(rows) {
-                let id = format!("[{:>3}] ", actions[index].id());
-                let last = index + rows >= labels.len();
-                let padding = if last { 0 } else { widest - ID_WIDTH - labels[index].width() };
-                let _ = write!(menu, "{}{}{}", self.styled("33", &id), labels[index], " ".repeat(padding));
-            }
-            menu.push('\n');
-        }
-        menu
-    }
 }
-
-/// `[172] `
-const ID_WIDTH: usize = 6;
-/// Between two columns.
-const GAP: usize = 2;
 
 impl Player for Person {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {

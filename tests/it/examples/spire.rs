@@ -1,10 +1,15 @@
 //! Those that play the recorded game.
 
-use super::{at_a_terminal, run};
+use super::{at_a_terminal, folder, run};
 use crate::documents::{has_jq, path_with_our_programs};
+use crate::llm_pipe::server::{Reply, Server};
 use crate::log::Log;
-use crate::spire::{Step, demo_session};
+use crate::process::{Talk, command, pipe, text};
+use crate::spire::{Step, all, demo_session};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
+use std::process::Command;
 
 fn recorded_decisions() -> usize {
     let commands = demo_session().into_iter().filter(|step| matches!(step, Step::Command(_)));
@@ -100,4 +105,89 @@ fn a_person_is_recorded() {
     let log = Log::read(&folder.join("session.log")).clean();
     assert_eq!(log.end(), ("exit status 0", Some(0)));
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "the log, and one run's decisions");
+}
+
+#[test]
+fn a_bot_in_python_answers_each_decision_with_a_legal_id() {
+    let messages: String = all().iter().map(|message| format!("{}\n", message.line)).collect();
+    let offered = text(&pipe(&mut command("valid-actions"), messages.as_bytes()).stdout);
+    let mut bot = Talk::start(Command::new("python3").arg(folder().join("spire-bot.py")));
+    let mut decisions = 0;
+    for line in offered.lines() {
+        let mut message: Value = serde_json::from_str(line).unwrap();
+        let actions = message["valid_actions"].as_array().unwrap().clone();
+        if actions.is_empty() {
+            continue;
+        }
+        decisions += 1;
+        message["decision"] = json!(decisions);
+        // It waits for the next question, so an answer that is not flushed would not come.
+        let answer: Value = serde_json::from_str(&bot.ask(&message.to_string())).unwrap();
+        assert!(actions.iter().any(|action| action["action_id"] == answer["action_id"]), "{answer} to {message}");
+        assert_eq!(answer["decision"], decisions);
+    }
+    assert!(decisions > 150, "{decisions}");
+}
+
+#[test]
+fn a_model_reads_states_as_text() {
+    let ran = run("spire-llm-bot.sh", &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("replay: 66 turns, 0 different"), "{}", ran.stderr);
+}
+
+/// The first id in the prompt of a request to the model.
+fn first_id(body: &str) -> u64 {
+    let request: Value = serde_json::from_str(body).unwrap();
+    let prompt = request["contents"][0]["parts"][0]["text"].as_str().unwrap();
+    let (_, actions) = prompt.split_once("\\n[").unwrap();
+    actions.split(']').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_model_that_gives_an_illegal_answer_is_asked_again_with_the_reason() {
+    let server = Server::start(|request, before| {
+        let id = if before == 3 { 99 } else { first_id(&request.body) };
+        Reply::gemini(&format!("```json\n{{\"action_id\": {id}}}\n```"))
+    });
+    let place = tempfile::tempdir().unwrap();
+    let mut game = command("replay");
+    game.args(["--as", "world", "tests/fixtures/spire/demo_session.jsonl", "--", "bash"]);
+    game.arg(folder().join("spire-llm-bot.sh")).args(["gemini/gemini-3-flash", "--base-url", &server.url]);
+    game.env("PATH", path_with_our_programs()).env("GEMINI_API_KEY", "k3y-of-all");
+    game.env("AI_STS_PROXY_DATA_DIR", place.path()).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = game.output().unwrap();
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("lines: 65 the same\n"), "the game is played as it was recorded: {stderr}");
+    assert!(stderr.contains("ended with exit status 1"), "an answer was refused: {stderr}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), recorded_decisions() + 1);
+    assert!(requests[0].body.contains("THE_SILENT A20") && requests[0].body.contains("You play Slay the Spire"));
+    let asked_again = &requests[4].body;
+    assert!(
+        asked_again.contains("not accepted: ") && asked_again.contains("99 (potion use 4 4); legal are"),
+        "{asked_again}"
+    );
+    assert!(!requests[5].body.contains("not accepted"), "{}", requests[5].body);
+}
+
+#[test]
+#[ignore = "needs the engine: scripts/test installs it"]
+fn four_games_at_once_become_one_table() {
+    let ran = run("spire-four-games.sh", &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let mut rows = ran.stdout.lines();
+    assert_eq!(
+        rows.next(),
+        Some("file,run.seed,run.floor,state.hp,state.gold,state.screen_type,legal_ids,action_id,label")
+    );
+    let mut runs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in rows {
+        let (file, row) = row.split_once(',').unwrap();
+        runs.entry(file).or_default().push(row.split(',').next().unwrap());
+    }
+    assert_eq!(runs.len(), 4, "{:?}", runs.keys());
+    for (file, seeds) in runs {
+        assert!(seeds.len() > 30 && seeds.iter().all(|seed| *seed == seeds[0]), "{file} has one run");
+    }
 }

@@ -1,0 +1,76 @@
+//! A state of Slay the Spire as lines of text: its summary, and the legal actions with their ids.
+
+use crate::io::terminal::printable;
+use crate::spire::action::Action;
+use crate::spire::label::label;
+use crate::spire::message::{Message, Refused};
+use crate::spire::summary::summary;
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+/// How states are drawn. Control characters in the game's texts are replaced; the only ones in a drawing are its colours and line feeds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Screen {
+    /// Columns of the terminal; without a width each action has a line of its own, and nothing is padded.
+    pub(super) width: Option<usize>,
+    pub(super) color: bool,
+}
+
+impl Screen {
+    /// The state and the actions, below a rule where there is a width.
+    pub(super) fn draw(&self, message: &Message<'_>, actions: &[Action]) -> String {
+        let mut screen = String::new();
+        if let Some(width) = self.width {
+            screen.push_str(&self.styled("2", &"-".repeat(width.min(60))));
+            screen.push('\n');
+        }
+        let title_width = if self.width.is_some() { TITLE_WIDTH } else { 0 };
+        for line in summary(message) {
+            let title = if line.title.is_empty() { String::new() } else { format!("{:>title_width$}  ", line.title) };
+            let style = if line.title.is_empty() { "1" } else { "0" };
+            let _ = writeln!(screen, "{}{}", self.styled("36", &title), self.styled(style, &line.text));
+        }
+        screen.push_str(&self.menu(message, actions));
+        if let Some(Refused { answer, why }) = message.refusal() {
+            let answer = answer.map_or_else(String::new, |answer| format!("{answer}: "));
+            let _ = writeln!(screen, "{}", self.styled("31", &format!("not accepted: {answer}{why}")));
+        }
+        screen
+    }
+
+    fn styled(&self, style: &str, text: &str) -> String {
+        let text = printable(text);
+        if self.color { format!("\x1b[{style}m{text}\x1b[0m") } else { text.into_owned() }
+    }
+
+    /// The actions by id, in as many columns as the widest allows, read downwards.
+    fn menu(&self, message: &Message<'_>, actions: &[Action]) -> String {
+        if actions.is_empty() {
+            return "no action is legal now\n".to_owned();
+        }
+        let labels: Vec<String> =
+            actions.iter().map(|&action| printable(&label(message, action)).into_owned()).collect();
+        let widest = labels.iter().map(|label| label.width()).max().unwrap_or(0) + ID_WIDTH + GAP;
+        let columns = self.width.map_or(1, |width| (width / widest.max(1)).clamp(1, 4));
+        let rows = labels.len().div_ceil(columns);
+        let id_width = if self.width.is_some() { ID_WIDTH - 3 } else { 0 };
+        let mut menu = String::new();
+        for row in 0..rows {
+            for index in (row..labels.len()).step_by(rows) {
+                let id = format!("[{:>id_width$}] ", actions[index].id());
+                let last = index + rows >= labels.len();
+                let padding = if last { 0 } else { widest - ID_WIDTH - labels[index].width() };
+                let _ = write!(menu, "{}{}{}", self.styled("33", &id), labels[index], " ".repeat(padding));
+            }
+            menu.push('\n');
+        }
+        menu
+    }
+}
+
+/// `selected`
+const TITLE_WIDTH: usize = 8;
+/// `[172] `
+const ID_WIDTH: usize = 6;
+/// Between two columns.
+const GAP: usize = 2;
