@@ -238,7 +238,7 @@ fn the_proxys_records_are_played_by_their_ts() {
     let record = |ts: &str, cmd: &str| {
         let run = r#"{"seed":1,"class":"THE_SILENT","ascension":20,"floor":5}"#;
         format!(
-            "{{\"ts\":\"{ts}\",\"action_id\":110,\"cmd\":\"{cmd}\",\"label\":\"{cmd}\",\"state\":{{}},\"run\":{run},\"confirmed\":true}}\n"
+            "{{\"ts\":\"{ts}\",\"action_id\":110,\"cmd\":\"{cmd}\",\"label\":\"{cmd}\",\"legal_ids\":[110],\"state\":{{}},\"run\":{run},\"confirmed\":true}}\n"
         )
     };
     folder.write("one", record("2026-02-02T20:06:23.218194Z", "a") + &record("2026-02-02T20:06:25.218194Z", "c"));

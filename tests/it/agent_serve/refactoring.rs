@@ -95,20 +95,23 @@ fn the_original_plans_example_is_played_over_websocket() {
     ] {
         let held = socket.held();
         assert_eq!((&held["plan_id"], &held["step_id"].is_string()), (&"plan-1".into(), &true), "{held}");
+        if all.is_empty() {
+            // A message that the agent does not take, while it waits: the error says where the plan is.
+            socket.message(" ");
+            let error = socket.until(|record| record["type"] == "error");
+            assert_eq!(error["context"]["plan_id"], "plan-1", "{error}");
+            all.push(error);
+        }
         let mut response = json!({"type": "hitl_response", "call_id": held["call_id"]});
         response.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
         socket.say(response);
         all.push(held);
     }
-    // A message that the agent does not take: the error says where the plan is.
-    socket.message(" ");
-    let error = socket.until(|record| record["type"] == "error");
-    assert_eq!(error["context"]["plan_id"], "plan-1", "{error}");
     let last = socket.until_type("final");
     assert_eq!(last["outcome"], "done");
     socket
         .until(|record| record["type"] == "status" && record["status"] == "idle" && record["current_goal"].is_string());
-    all.extend(socket.passed.drain(..).chain([error, last]));
+    all.extend(socket.passed.drain(..).chain([last]));
     let seen = kinds(&all);
     let missing: Vec<&str> = NAMED.into_iter().filter(|name| !seen.contains(*name)).collect();
     assert!(missing.is_empty(), "{missing:?} of {seen:?}");
