@@ -22,10 +22,12 @@ const ADDON := "0.2.0"
 const CAPABILITIES := ["events", "stream", "selectors", "fields", "diff", "gestures", "wait_for", "step", "engine_errors", "typed_values",
 	"devices"]
 ## These are answered at the end of the next frame, with what they have caused; so are the game's own.
-const GESTURES := ["press_button", "click", "drag", "scroll", "type_text", "select", "fill", "set_value"]
+const GESTURES := {"press_button": true, "click": true, "drag": true, "scroll": true, "type_text": true, "select": true, "fill": true,
+	"set_value": true}
 ## So are these, but where the game's time is held: then they change what is pressed, and no frame passes.
-const DEVICES := ["mouse_move", "mouse_down", "mouse_up", "press_key", "key_down", "key_up", "press_action", "action_down", "action_up",
-	"touch_down", "touch_move", "touch_up", "joypad_button", "joypad_axis", "release_all"]
+const DEVICES := {"mouse_move": true, "mouse_down": true, "mouse_up": true, "press_key": true, "key_down": true, "key_up": true,
+	"press_action": true, "action_down": true, "action_up": true, "touch_down": true, "touch_move": true, "touch_up": true, "joypad_button": true,
+	"joypad_axis": true, "release_all": true}
 ## These change nothing.
 const LOOKS := ["get_tree", "get_node", "get_property", "get_signals", "get_state", "list_actions", "find", "performance"]
 
@@ -148,7 +150,7 @@ func looking(json: Dictionary, outer: Command) -> Variant:
 func carry_out(command: Command) -> Dictionary:
 	var name := command.name
 	var offered := {}
-	if name in Edit.NAMES and not _built_in.has(name):
+	if not _built_in.has(name) and name in Edit.NAMES:
 		return Edit.not_allowed(name)
 	if not _built_in.has(name) or name == "get_state":
 		offered = _offered(name)

@@ -8,7 +8,7 @@ const Decode := preload("agent_decode.gd")
 const Look := preload("agent_look.gd")
 const Values := preload("agent_values.gd")
 
-const NAMES := ["set_property", "call", "change_scene", "evaluate"]
+const NAMES := {"set_property": true, "call": true, "change_scene": true, "evaluate": true}
 ## A value of one of these types can stand for the others of its row.
 const ALIKE := [[TYPE_BOOL, TYPE_INT, TYPE_FLOAT], [TYPE_STRING, TYPE_STRING_NAME, TYPE_NODE_PATH]]
 

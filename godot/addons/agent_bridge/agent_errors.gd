@@ -104,7 +104,8 @@ func begin_command() -> void:
 	_command = _commands
 
 func end_command() -> void:
-	collect()
+	if _any_waiting or not _from_threads.is_empty():
+		collect()
 	_command = 0
 
 ## An error, from any thread.

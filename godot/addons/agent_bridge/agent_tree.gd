@@ -176,7 +176,7 @@ func _fields(of: Node, path: String) -> Dictionary:
 	# A class has a plain name.
 	out["type"] = "\"" + type + "\"" if known == null or known.type == "" else Values.quote(known.type)
 	if _has_text(type):
-		out["text"] = Values.text(text_of(of))
+		out["text"] = Values.text(text_of(of) if of is LineEdit else of.get("text"))
 	if of is CanvasItem:
 		_canvas_item(of, out)
 	elif of is Node3D:
