@@ -3,7 +3,6 @@ extends RefCounted
 ## What keeps a player from a node: it is disabled, hidden, paused, behind a dialog, out of sight or covered.
 
 const Answer := preload("agent_answer.gd")
-const Place := preload("agent_place.gd")
 
 var _session: Node
 

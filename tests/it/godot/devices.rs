@@ -3,7 +3,7 @@
 use super::{Game, bridge, small_game, types};
 use serde_json::{Value, json};
 
-/// Counts what it polls in each drawn frame and each tick, and emits what it hears of.
+/// Polls the devices in each drawn frame and each tick, and emits a signal for each event.
 const POLLS: &str = r#"extends Control
 signal wheel(up: bool)
 signal doubled

@@ -4,7 +4,7 @@ use super::{Game, types};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Fails in each frame while it is told to, and counts how often.
+/// While it is switched on, it fails in each frame and counts the failures.
 const FLOOD: &str = r#"extends Control
 signal rang(n: int)
 var fails := false

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A hundred balls in a box, pushed by chance and by a player; timers and tweens; and a count of what passed.
+/// A hundred balls in a box with random speeds, one of which a player pushes; a timer, a tween, and counts of frames and ticks.
 const BALLS: &str = r#"extends Control
 signal bounced(count: int)
 var frames := 0
