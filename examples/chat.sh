@@ -5,6 +5,7 @@
 #
 # MODEL is a model such as gemini/gemini-3-flash; by default a script takes its place. The world is a few lines of shell: replace
 # `bash -c world` by your own. At a terminal, run agent-chat without the printf, and type. Needs jq.
+# Ends with 1, because a call is rejected.
 set -euo pipefail
 ask='bash -c model'
 [ $# -eq 0 ] || ask="llm-pipe --model $*"
