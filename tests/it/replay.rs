@@ -147,7 +147,7 @@ fn lines_without_a_time_are_played_at_once_and_the_option_for_it_is_named() {
     let output = folder.run("replay plain.jsonl");
     assert_eq!(text(&output.stdout).lines().count(), 2);
     let told = "replay: plain.jsonl: its lines have no time, so they are played without pauses; \
-                --time FIELD names the field that has it\n";
+                name the field of the time with --time\n";
     assert_eq!((text(&output.stderr).as_str(), output.status.code()), (told, Some(0)));
     // Where some have one, or nothing is waited for, there is nothing to say.
     for (words, content) in [
@@ -180,7 +180,7 @@ fn the_time_stands_where_it_is_said_to_stand() {
 fn a_part_of_it_is_played_from_a_place_to_another() {
     let folder = Folder::new();
     let (_, stderr, status) = play(&folder, "--from 4 --to 2 run.jsonl");
-    assert!(status == 2 && stderr.contains("--from is behind --to"), "{stderr}");
+    assert!(status == 2 && stderr.contains("--from is after --to"), "{stderr}");
     let lines: String = (0..6).map(|n| line(n * 1_000_000, n + 1, &format!("<{n}"))).collect();
     folder.write("run.jsonl", header("") + "\n" + &lines);
     let plain: String = (0..6).map(|n| format!("{{\"ts\":\"2026-11-22T01:00:0{n}Z\"}}\n")).collect();
@@ -501,7 +501,7 @@ fn what_cannot_be_opened_is_2_and_says_what() {
         (".", "replay: .: is a directory\n"),
         ("none.jsonl", "replay: none.jsonl: No such file or directory (os error 2)\n"),
         ("run.jsonl none.jsonl", "replay: none.jsonl: No such file"),
-        ("- -", "replay: stdin (-) can be read once only\n"),
+        ("- -", "replay: stdin (-) can be read only once\n"),
         ("--step --tty /dev/null run.jsonl", ""),
     ] {
         let (stdout, stderr, status) = play(&folder, files);
