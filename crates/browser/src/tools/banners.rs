@@ -15,7 +15,7 @@ pub(super) struct CloseBanners {
     /// How long banners are looked for, in milliseconds.
     #[serde(default = "budget")]
     time_budget_ms: u64,
-    /// At most so many presses.
+    /// At most this many presses.
     #[serde(default = "passes")]
     max_passes: u32,
     /// safe: decline, or close without an answer; accept: accept.

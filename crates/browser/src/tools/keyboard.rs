@@ -41,7 +41,7 @@ pub(super) struct FocusPrevious {
     role: Option<String>,
 }
 
-/// So often Tab is pressed.
+/// How often Tab is pressed.
 const MOST_TABS: usize = 20;
 
 impl Arguments for Press {

@@ -1,4 +1,4 @@
-//! What a page says.
+//! Reads the contents of a page.
 
 use super::report::Report;
 use super::table::Arguments;
@@ -23,10 +23,10 @@ pub(super) struct Read {
     #[serde(default)]
     mode: Mode,
     /// With text: begin behind so many characters.
-    #[serde(default)]
+    # With text: skip this many characters.
     offset: usize,
     /// With text: at most so many characters.
-    #[serde(default = "piece")]
+    # With text: return at most this many characters.
     limit: usize,
 }
 
