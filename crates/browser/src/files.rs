@@ -177,7 +177,10 @@ fn keep(folder: &Path, download: &Download) -> io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("there are already {LAST} files with the name {:?}", download.name)))
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        format!("there are already {LAST} files with the name {:?}", download.name),
+    ))
 }
 
 /// How many files of the same name are kept.

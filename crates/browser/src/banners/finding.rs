@@ -46,8 +46,8 @@ const DEPTH: usize = 3;
 
 /// The phrases of these languages, or of all languages, by category.
 pub(super) fn words(languages: &[String]) -> Result<Vec<(String, String)>, Fault> {
-    let all: BTreeMap<String, BTreeMap<String, String>> =
-        serde_json::from_str(WORDS).map_err(|error| Fault::Unreadable(format!("the list of consent phrases: {error}")))?;
+    let all: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_str(WORDS)
+        .map_err(|error| Fault::Unreadable(format!("the list of consent phrases: {error}")))?;
     // "de-AT" is German.
     let is_wanted = |language: &str| {
         let of = |wanted: &String| wanted.split(['-', '_']).next().unwrap_or_default().to_lowercase() == language;

@@ -142,7 +142,10 @@ impl Session {
 
     fn unknown(&self, tool: &str) -> Problem {
         if tool == table::EVALUATE {
-            return Problem::new(ProblemKind::Denied, "scripts are not allowed: start the browser with permission to evaluate scripts");
+            return Problem::new(
+                ProblemKind::Denied,
+                "scripts are not allowed: start the browser with permission to evaluate scripts",
+            );
         }
         Problem::new(ProblemKind::UnknownTool, format!("there is no tool {tool:?}: list_tools names all of them"))
     }

@@ -94,10 +94,7 @@ fn allowed(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
     let root = root.canonicalize().map_err(system)?;
     let path = root.join(file).canonicalize().map_err(system)?;
     if !path.starts_with(&root) {
-        return Err(Problem::new(
-            ProblemKind::Denied,
-            format!("{shown} is not in the folder for uploads"),
-        ));
+        return Err(Problem::new(ProblemKind::Denied, format!("{shown} is not in the folder for uploads")));
     }
     match path.is_file() {
         true => Ok(path),
