@@ -1,9 +1,9 @@
-//! Whatever was recorded and whatever comes: every recorded line is answered for once, every live line once, and the same
-//! conversation has no findings. And whether two lines differ doesn't depend on which of them was recorded.
+//! For any recording and any live lines: every recorded line and every live line is accounted for once, and the same conversation
+//! has no findings. Whether two lines differ does not depend on which of them was recorded.
 //!
-//! Input: what happens when (a byte: in its bits, whether turns may be skipped, and what is ignored), the steps (a byte each:
-//! odd gives up or settles, even hears the next line) up to a 0, and two conversations with a byte 0xff between them: lines,
-//! of which an empty one ends a turn.
+//! Input: a byte of options (bits: whether turns may be skipped, and what is ignored); the steps (a byte each: odd gives up or
+//! settles, even takes the next line) up to a 0; and two conversations with a byte 0xff between them. They consist of lines; an
+//! empty line ends a turn.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -52,7 +52,7 @@ fn turns(recorded: &[u8]) -> Vec<Turn> {
     turns
 }
 
-/// Says how many findings there are but that a line came as it was recorded.
+/// Returns the number of findings other than equal lines.
 fn play(turns: &[Turn], live: &[&[u8]], skips: bool, steps: &[u8], comparison: &Comparison) -> usize {
     let is_same = |recorded: &[u8], now: &[u8]| comparison.differences(recorded, now).is_empty();
     let mut alignment = Alignment::default();

@@ -1,5 +1,5 @@
-//! Whatever text claims to be the mod's: nothing panics, the actions are in the order of their ids and each is there
-//! once, and what is written of them is JSON that says the same.
+//! For any text as a message of the mod: nothing panics, the actions are in the order of their ids without repetitions, and they
+//! are written as JSON with the same meaning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -55,7 +55,7 @@ fn check_written(line: &Line<'_>, said: &str, message: &Message<'_>, actions: &[
     check_set(line, said, message, &written);
 }
 
-/// The line with the field is read as the same message, and setting it again changes nothing.
+/// The line with the field is read as the same message, and setting the field again changes nothing.
 fn check_set(line: &Line<'_>, said: &str, message: &Message<'_>, written: &[u8]) {
     let mut once = Vec::new();
     offer::set(line, said, message, written, &mut once);

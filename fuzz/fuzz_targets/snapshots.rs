@@ -1,5 +1,5 @@
-//! Whatever calls and answers pass, one a line: nothing panics, nothing is known while a call is unanswered, a reference that is known
-//! stands in what was heard, and a target is read as it was written.
+//! For any calls and answers, one per line: nothing panics, no target is known while a call is unanswered, a known reference
+//! occurs in the answers, and a target is read as it was written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
