@@ -46,7 +46,7 @@ pub(crate) use unreadable::unreadable;
 
 /// Why a call was not carried out, or failed. All commands share this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs)] // the names explain themselves
 pub enum Kind {
     BadInput,
     UnknownTool,

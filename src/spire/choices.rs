@@ -6,7 +6,7 @@ use super::message::{Card, EventOption, GameState, Node, Potion, Relic, Reward, 
 /// A choice with the details known of it.
 #[derive(Debug, Clone, Copy)]
 pub enum Choice<'a> {
-    /// An option of an event that isn't disabled.
+    /// An option of an event that is not disabled.
     Option(&'a EventOption<'a>),
     /// A card to take, from a reward or a discovery.
     TakeCard(&'a Card<'a>),

@@ -85,7 +85,7 @@ pub struct Refused<'a> {
     /// `None` if no answer came.
     #[serde(borrow)]
     pub answer: Option<Text<'a>>,
-    /// What is wrong with it.
+    /// The fault of the answer.
     #[serde(borrow)]
     pub why: Text<'a>,
 }

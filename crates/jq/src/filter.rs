@@ -65,16 +65,16 @@ impl std::fmt::Debug for Filter {
 }
 
 impl Filter {
-    /// Compiles a filter. `variables` are the names, without `$`, of the variables that each run is given.
+    /// Compiles a filter. `variables` are the names, without `$`, of the variables that each run sets.
     ///
     /// # Errors
-    /// The text isn't a filter, is too large, or calls what isn't there.
+    /// The text is not a filter, is too large, or calls something that does not exist.
     pub fn compile(source: &str, variables: &[&str], limits: Limits) -> Result<Filter, CompileError> {
         Filter::compile_with(source, variables, limits, NullOrder::First)
     }
 
-    /// Compiles a condition that sees nothing but its input. In it `<`, `<=`, `>` and `>=` are false beside null: in jq null is
-    /// less than every number, so that `.amount < 100` holds where there is no amount.
+    /// Compiles a condition, which only has access to its input. In it `<`, `<=`, `>` and `>=` are false if a side is null: in jq
+    /// null is less than every number, so `.amount < 100` would hold without an amount.
     ///
     /// # Errors
     /// As [`Filter::compile`].

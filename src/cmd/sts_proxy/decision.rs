@@ -141,7 +141,7 @@ fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
     let action = if let Ok(id) = answer.parse::<i64>() {
         from_id(id)?
     } else if answer.starts_with('{') {
-        from_id(id_of_object(answer).map_err(|why| format!("can't be read: {why}"))?)?
+        from_id(id_of_object(answer).map_err(|why| format!("cannot be read: {why}"))?)?
     } else {
         Action::from_command(answer).ok_or_else(|| {
             let answer = shortened(answer);

@@ -19,7 +19,7 @@ pub struct Settings {
     pub time_budget: Duration,
     /// How many times something is pressed at most.
     pub max_passes: u32,
-    /// What is pressed.
+    /// Which buttons are pressed.
     pub strategy: Strategy,
     /// The languages of the dialogs, such as `en`; all known ones if empty.
     pub languages: Vec<String>,

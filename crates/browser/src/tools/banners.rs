@@ -21,10 +21,10 @@ pub(super) struct CloseBanners {
     /// safe: decline, or close without an answer; accept: accept.
     #[serde(default)]
     strategy: Choice,
-    /// Languages of the banners, such as en or de; all where none is given.
+    /// Languages of the banners, such as en or de; all if none is given.
     #[serde(default)]
     languages: Vec<String>,
-    /// Return what was pressed.
+    /// Return the presses.
     #[serde(default = "details")]
     return_details: bool,
 }
