@@ -97,7 +97,7 @@ CLIENTS = [
      '>{"type":"tool_list","tools":[{"name":"x","input_schema":{"properties":{"a":{"x-mcp-header":"A"}}}}]}',
      '>{"type":"tool_result","call_id":"c1","status":"error","error":"no","kind":"lost","code":"E","data":{}}'],
 ]
-SAID = [
+ANSWERS = [
     '{"ok":true,"id":1,"data":{"n":1.10,"big":12345678901234567890},"events":[{"seq":1}],"frame":2}',
     '{"ok":false,"id":null,"error":"a","code":"BAD_JSON","hint":"b","details":{},"dropped":3}',
     '{"events":[{"type":"tick"}],"frame":9}',
@@ -166,10 +166,10 @@ def main():
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
     inputs = ['{"a":[1,2.50,{"b":null}],"b":"ab"}', '[1,"a\\u0041",true,[[]]]', "5"]
     seed(corpus, "filters", [f"{one}\0{other}".encode() for one in FILTERS for other in inputs])
-    lines = [f"{call}\n{said}".encode() for call in CALLS + [WIDE] for said in SAID]
+    lines = [f"{call}\n{answer}".encode() for call in CALLS + [WIDE] for answer in ANSWERS]
     seed(corpus, "game_lines", lines + [PROJECT.encode()])
-    seed(corpus, "server_lines", ["\n".join(said).encode() for said in SERVERS])
-    seed(corpus, "client_lines", ["\n".join(said).encode() for said in CLIENTS])
+    seed(corpus, "server_lines", ["\n".join(answer).encode() for answer in SERVERS])
+    seed(corpus, "client_lines", ["\n".join(answer).encode() for answer in CLIENTS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
     seed(corpus, "browser_messages", [bytes([size]) + b"\0".join(message.encode() for message in BROWSER) for size in (1, 255)])
     seed(corpus, "mask", [line.encode() for line in MASKED + CALLS])

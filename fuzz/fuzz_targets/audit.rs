@@ -36,7 +36,10 @@ fn check_any(bytes: &[u8]) {
     for (file, summary) in files.iter().zip(verify(&files)) {
         let lines = file.iter().filter(|&&byte| byte == b'\n').count() as u64;
         assert!(summary.entries <= lines);
-        assert!(summary.broken.is_some() || summary.entries == lines, "a line is not an entry, but the chain is unbroken");
+        assert!(
+            summary.broken.is_some() || summary.entries == lines,
+            "a line is not an entry, but the chain is unbroken"
+        );
         assert_eq!(summary.torn.is_some(), !file.is_empty() && !file.ends_with(b"\n"));
         serde_json::to_string(&summary).expect("it can be printed");
     }

@@ -12,9 +12,12 @@ fuzz_target!(|input: &str| {
     input.lines().for_each(|line| _ = tail.take(line.as_bytes()));
     if let Ok(Some(installed)) = install(input, None) {
         assert_eq!(install(&installed.text, None), Ok(None), "it was inserted twice");
-        assert!(remove(&installed.text, None).is_ok_and(|removed| removed.is_some()), "it was inserted, but is not found");
+        assert!(
+            remove(&installed.text, None).is_ok_and(|removed| removed.is_some()),
+            "it was inserted, but is not found"
+        );
     }
-    let Some((call, said)) = input.split_once('\n') else {
+    let Some((call, reply)) = input.split_once('\n') else {
         return;
     };
     let Ok(Some(call)) = recognise(call) else {
@@ -23,7 +26,7 @@ fuzz_target!(|input: &str| {
     let line = command(1, &call.tool, call.arguments.map(RawValue::get), 0.5);
     assert!(line.ends_with('\n') && line.matches('\n').count() == 1, "not one line: {line:?}");
     serde_json::from_str::<&RawValue>(&line).expect("a command is JSON");
-    let Message::Response(response) = Message::read(said) else {
+    let Message::Response(response) = Message::read(reply) else {
         return;
     };
     let answer = answer(&call, &response);

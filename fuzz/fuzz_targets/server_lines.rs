@@ -28,9 +28,9 @@ fuzz_target!(|input: &str| {
                 }
             }
         }
-        let said = std::str::from_utf8(&out).expect("the output is text");
-        assert!(said.ends_with('\n'), "an unfinished line");
-        said.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).expect("the output is JSON"));
+        let output = std::str::from_utf8(&out).expect("the output is text");
+        assert!(output.ends_with('\n'), "an unfinished line");
+        output.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).expect("the output is JSON"));
     }
 });
 

@@ -297,8 +297,8 @@ fn rules_add_patterns_and_fields() {
         ("[[rule]]\nname = 'A'\nregx = 'a'", "3:1: unknown field `regx`"),
         ("rules = 1", "1:1: unknown field `rules`"),
     ] {
-        let told = Rules::read(rules).unwrap_err();
-        assert!(told.contains(why), "{told}");
+        let error = Rules::read(rules).unwrap_err();
+        assert!(error.contains(why), "{error}");
     }
 }
 

@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(follow(&mut runs, 1, 3, "NONE"), Turn::Same);
         assert_eq!(follow(&mut runs, 1, 3, "GAME_OVER"), Turn::Same);
         assert_eq!(menu(&mut runs), Turn::BackInMenu);
-        assert_eq!(menu(&mut runs), Turn::Same, "told once");
+        assert_eq!(menu(&mut runs), Turn::Same, "reported once");
         assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::New, "the same seed again");
         assert_eq!(follow(&mut runs, 1, 5, "NONE"), Turn::Same);
         assert_eq!(follow(&mut runs, 2, 0, "NEOW"), Turn::New, "abandoned: no GAME_OVER");

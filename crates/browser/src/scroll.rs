@@ -46,7 +46,7 @@ impl Browser {
         const SCRIPT: &str =
             concat!("function (text) {", include_str!("scripts/secret.js"), include_str!("scripts/typed.js"), "}");
         let state = self.with_element(index, SCRIPT, &json!([{"value": text}]), until)?;
-        Ok(Typed { is_in: state.starts_with("in"), is_secret: said.ends_with("secret") })
+        Ok(Typed { is_in: state.starts_with("in"), is_secret: state.ends_with("secret") })
     }
 
     /// The address of a link, or of the link around an element.

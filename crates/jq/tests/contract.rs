@@ -144,7 +144,7 @@ fn the_depth_of_the_input_is_limited() {
 
 #[test]
 fn failures_are_described_in_one_line() {
-    for (source, input, said) in [
+    for (source, input, expected) in [
         (".a.b", r#"{"a":"x"}"#, "cannot index string with \"b\""),
         (".[]", "5", "cannot iterate over number (5)"),
         (
@@ -159,14 +159,14 @@ fn failures_are_described_in_one_line() {
     ] {
         let error = compile(source).matches(Input::Json(input.as_bytes()), &[]).expect_err(source);
         assert_eq!(error.kind(), ErrorKind::Failed);
-        assert!(error.to_string().contains(said), "{source}: {error}");
+        assert!(error.to_string().contains(expected), "{source}: {error}");
         assert!(error.to_string().len() < 500 && !error.to_string().contains('\n'), "{source}: {error}");
     }
 }
 
 #[test]
 fn errors_in_a_filter_are_reported_with_their_place() {
-    for (source, said) in [
+    for (source, expected) in [
         ("", "the filter is empty; . gives its input"),
         (".a ]", "unexpected \"]\" at character 4"),
         (".a | ", "the filter ends where a filter is expected"),
@@ -183,7 +183,7 @@ fn errors_in_a_filter_are_reported_with_their_place() {
         ("{a:1,,}", "unexpected \",\" at character 6; expected key"),
     ] {
         let error = Filter::compile(source, &[], Limits::default()).expect_err(source).to_string();
-        assert_eq!(error, said, "{source}");
+        assert_eq!(error, expected, "{source}");
     }
 }
 

@@ -56,7 +56,7 @@ fn patterns_support_all_scripts_and_count_characters() {
 
 #[test]
 fn an_invalid_pattern_is_an_error() {
-    for (filter, said) in [
+    for (filter, expected) in [
         (r#"test("(")"#, "unclosed group"),
         (r#"test("a"; "q")"#, "\"q\" is not a flag"),
         (r#"test("a"; "l")"#, "flag l is not supported"),
@@ -65,7 +65,7 @@ fn an_invalid_pattern_is_an_error() {
         (r#"[1] | test("a")"#, "is not a string"),
     ] {
         let error = one("x", filter).expect_err(filter).to_string();
-        assert!(error.contains(said), "{filter}: {error}");
+        assert!(error.contains(expected), "{filter}: {error}");
     }
 }
 

@@ -126,11 +126,7 @@ mod tests {
         assert_eq!(questions.answered(None, Some(2), None, false), For::Late("the game has gone on".to_owned()));
         assert_eq!(questions.answered(None, Some(2), None, false), For::Open);
         assert_eq!(questions.answered(None, Some(3), None, false), For::Nothing);
-        assert_eq!(
-            questions.answered(None, Some(2), Some(2), false),
-            For::Open,
-            "it may be said to what was asked before"
-        );
+        assert_eq!(questions.answered(None, Some(2), Some(2), false), For::Open, "it may answer the earlier question");
         assert_eq!(questions.answered(None, Some(3), Some(2), false), For::Nothing);
         questions.asked(4);
         questions.are_late();
