@@ -229,7 +229,7 @@ impl Browser {
         }
     }
 
-    /// Whether a page can answer now, or something else must be done first.
+    /// Fails if the page cannot carry out the command now: it is closed, has crashed, or is blocked by a dialog.
     pub(crate) fn check(&self, session: Option<&str>, method: &str) -> Result<(), Fault> {
         match session.map(|session| self.pages.of_session(session)) {
             Some(None) => Err(Fault::NoPage),

@@ -45,7 +45,7 @@ struct Kept {
 }
 
 thread_local! {
-    /// Ordered by last use.
+    /// Ordered by last use, the most recent last.
     static CACHE: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -1,5 +1,5 @@
-// Called on an element, with the element at the point of a click. Returns "" if nothing covers it, or a description of what does.
-// `isPress`: a control inside the element also counts as covering it.
+// Called on an element, with the element at the point of a click. Returns "" if nothing covers it, "disabled", or a description of
+// the covering element. `isPress`: a control inside the element also counts as covering it.
 function (hit, isPress) {
   const { controls, listening } = globalThis[Symbol.for("pipewright")] ?? {};
   // A form exposes its inputs as properties, which may shadow these names.

@@ -79,10 +79,10 @@ fn continued(mut text: Text, choice: &Value) -> Result<Text, Error> {
 }
 
 fn compiled(pattern: &Value, flags: &Value) -> Result<std::rc::Rc<Matcher>, Error> {
-    let text = pattern.as_text().ok_or_else(|| pattern.wrong("a string, as a pattern is"))?;
+    let text = pattern.as_text().ok_or_else(|| pattern.wrong("a string, which a pattern must be"))?;
     let flags = match flags {
         Value::Null => "",
-        flags => flags.as_text().ok_or_else(|| flags.wrong("a string of flags"))?,
+        flags => flags.as_text().ok_or_else(|| flags.wrong("a string, which flags must be"))?,
     };
     matcher(text, flags).map_err(|message| fail(format_args!("{message} (in {pattern})")))
 }
