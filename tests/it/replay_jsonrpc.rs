@@ -282,8 +282,8 @@ fn what_nobody_recorded_is_told_and_the_status_is_1() {
         "replay: stdin:5: the recording has no call of add with these arguments; the nearest differs at .params.arguments.b\n\
          replay: stdin:6: the recording has no tools/list; it has tools/call\n\
          replay: stdin:7: the recording has no call of ad; it has add\n\
-         replay: stdin:8: it is no JSON object: expected value at column 1\n\
-         replay: stdin:9: it is an array: send one record a line\n\
+         replay: stdin:8: it is not a JSON object: expected value at column 1\n\
+         replay: stdin:9: it is an array: send one record per line\n\
          replay: 6 requests: 1 answered from the recording, 5 not; recorded and not made: 0\n"
     );
     assert_eq!(output.status.code(), Some(1));

@@ -128,7 +128,7 @@ fn a_prefix_that_is_not_a_folder_is_reported_before_anything_is_built() {
     std::fs::write(folder.path().join("file"), "").unwrap();
     let output = install(&["/file"], folder.path());
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("/file can't be written to"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("/file; use another PREFIX"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn what_is_no_message_to_an_agent_is_refused_to_its_sender_alone() {
     let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &[]);
     let (mut socket, mut other) = (server.socket("s"), server.socket("s"));
     for (text, why) in [
-        ("no JSON", "it is no JSON object"),
+        ("no JSON", "it is not a JSON object"),
         (r#"{"type":"final"}"#, "final is no message to an agent"),
         (r#"{"type":"user_message"}"#, "its content is no text"),
         (r#"{"type":"user_message","content":"x","session_id":"t"}"#, "not \"t\""),

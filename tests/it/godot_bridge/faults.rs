@@ -185,7 +185,7 @@ fn lines_that_answer_nothing_are_told_and_hurt_only_themselves() {
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(
-            stderr.contains("an answer that matches no command") && stderr.contains("it is no JSON object"),
+            stderr.contains("an answer that matches no command") && stderr.contains("it is not a JSON object"),
             "{stderr}"
         );
         let begins = [r#"{"ok":true,"id":7,"#, r#"{"ok":true,"id":8,"#];

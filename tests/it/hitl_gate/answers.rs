@@ -72,7 +72,7 @@ fn a_wrong_answer_is_reported_and_changes_nothing() {
         ),
         (
             format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"approve","replace":true}}"#),
-            "say edit",
+            "use edit",
         ),
         (
             format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit","replace":true}}"#),
