@@ -115,13 +115,13 @@ struct Session {
     steps: Vec<(String, Vec<String>)>,
 }
 
-/// The fenced blocks named `console`. A command begins with `$ ` and continues after a line that ends in `\`.
-fn sessions(document: &str) -> Vec<Session> {
+/// The fenced blocks with this info string. A command begins with `$ ` and continues after a line that ends in `\`.
+fn sessions(document: &str, info: &str) -> Vec<Session> {
     let mut sessions: Vec<Session> = Vec::new();
     let mut inside = false;
     for (number, line) in document.lines().enumerate() {
         match line {
-            "```console" => {
+            _ if line.strip_prefix("```") == Some(info) => {
                 inside = true;
                 sessions.push(Session { line: number + 1, steps: Vec::new() });
             }
@@ -198,13 +198,21 @@ fn the_documents_sessions_print_what_they_show() {
     if !has_jq() {
         return;
     }
+    let shown = run_sessions("console");
+    for page in ["README.md", "docs/gates.md", "docs/logs.md", "docs/masking.md", "docs/spire.md"] {
+        assert!(shown.iter().any(|of| of == page), "{page} has no session");
+    }
+}
+
+/// Runs the sessions with this info string; gives the pages that have one.
+pub fn run_sessions(info: &str) -> Vec<String> {
     let path = path_with_our_programs();
     let pages = pages();
-    let sessions: Vec<_> =
-        pages.iter().flat_map(|(page, text)| sessions(text).into_iter().map(move |session| (page, session))).collect();
-    for page in ["README.md", "docs/gates.md", "docs/logs.md", "docs/masking.md", "docs/spire.md"] {
-        assert!(sessions.iter().any(|(of, _)| *of == page), "{page} shows nothing");
-    }
+    let sessions: Vec<_> = pages
+        .iter()
+        .flat_map(|(page, text)| sessions(text, info).into_iter().map(move |session| (page, session)))
+        .collect();
+    let shown = sessions.iter().map(|(page, _)| (*page).clone()).collect();
     for (page, session) in sessions {
         for (command, shown) in session.steps {
             let output = std::process::Command::new("bash")
@@ -224,6 +232,7 @@ fn the_documents_sessions_print_what_they_show() {
             );
         }
     }
+    shown
 }
 
 /// The targets of a page's links, without addresses and its own headings.
@@ -279,7 +288,7 @@ fn the_runner_notices_differences() {
     assert!(!matches(&own(&["a"]), &["a", "b"]));
     assert!(!matches(&own(&["x...z"]), &["x y"]));
     assert!(!matches(&own(&["a", "...", "d"]), &["a", "b"]));
-    let read = sessions("```console\n$ a \\\n  b\nout\n$ c\n```\n```sh\n$ not this\n```\n");
+    let read = sessions("```console\n$ a \\\n  b\nout\n$ c\n```\n```sh\n$ not this\n```\n", "console");
     assert_eq!(read.len(), 1);
     assert_eq!(read[0].steps, [("a \\\n  b".to_owned(), own(&["out"])), ("c".to_owned(), own(&[]))]);
 }

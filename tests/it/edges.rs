@@ -171,15 +171,6 @@ fn the_common_manual_page_names_every_command() {
 }
 
 #[test]
-fn the_package_description_names_every_command() {
-    let manifest = read("Cargo.toml");
-    let said = manifest.split("extended-description").nth(1).and_then(|rest| rest.split("\"\"\"").nth(1)).unwrap();
-    for of in ALL {
-        assert!(said.contains(of.name), "the package's extended-description in Cargo.toml leaves out {}", of.name);
-    }
-}
-
-#[test]
 fn every_command_has_its_place_in_tests_and_examples() {
     let examples: String = std::fs::read_dir(at("examples"))
         .unwrap()

@@ -51,3 +51,9 @@ fn a_menu_is_used_as_by_a_player() {
     let ran = run("godot-menu-test.sh", &[catch().to_str().unwrap()]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "ok\n".repeat(10).as_str()), "{}", ran.stderr);
 }
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn the_readme_prints_what_it_shows() {
+    assert_eq!(crate::documents::run_sessions("console godot"), ["README.md"]);
+}
