@@ -1,4 +1,4 @@
-complete -c agent-acp -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c agent-acp -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c agent-acp -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c agent-acp -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c agent-acp -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c agent-acp -s V -l version -d 'Print version'

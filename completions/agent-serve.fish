@@ -8,7 +8,7 @@ complete -c agent-serve -l idle-timeout -d 'Close a session that no client shows
 complete -c agent-serve -l buffer -d 'So many bytes of records are kept of each session, for clients that connect later or again' -r
 complete -c agent-serve -l slow -d 'What becomes of a client that reads too slowly, once what it has not read is not kept any more' -r -f -a "drop\t'A gap record stands for what it misses'
 disconnect\t'The same, and it is disconnected'"
-complete -c agent-serve -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c agent-serve -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c agent-serve -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c agent-serve -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c agent-serve -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c agent-serve -s V -l version -d 'Print version'

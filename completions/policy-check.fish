@@ -24,46 +24,46 @@ function __fish_policy_check_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c policy-check -n "__fish_policy_check_needs_command" -l rules -d 'Judge by the rules in this TOML file as well' -r -F
-complete -c policy-check -n "__fish_policy_check_needs_command" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l confirm -d 'What becomes of a call that a person is to be asked about: it is marked for the hitl-gate that follows, or refused. A JSON-RPC call is refused where nothing is said, since a server that knows nothing of marks would carry it out' -r -f -a "mark\t'It is marked: a hitl-gate follows, or a world that refuses what is marked'
-refuse\t'It is refused'"
-complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges, lets everything pass, and ends with a summary of each tool\'s calls and verdicts on stderr' -r -f -a "enforce\t'They do'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l rules -d 'Also judge by the rules in this TOML file' -r -F
+complete -c policy-check -n "__fish_policy_check_needs_command" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l confirm -d 'What to do with a call that needs a person\'s approval: mark it for the hitl-gate that follows, or refuse it. By default a JSON-RPC call is refused, since a server that does not know about marks would carry it out' -r -f -a "mark\t'Mark it: a hitl-gate follows, or a world that refuses marked calls'
+refuse\t'Refuse it'"
+complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges calls, lets everything pass, and prints a summary of each tool\'s calls and verdicts on stderr at the end' -r -f -a "enforce\t'They do'
 observe\t'Every line passes as it came, and verdicts are counted'"
-complete -c policy-check -n "__fish_policy_check_needs_command" -l audit -d 'Write every verdict to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it' -r -F
+complete -c policy-check -n "__fish_policy_check_needs_command" -l audit -d 'Write every verdict to this file before it takes effect. Each line holds the hash of the line before; check the file with `policy-check verify`' -r -F
 complete -c policy-check -n "__fish_policy_check_needs_command" -l refuse-as -d 'How a JSON-RPC call that does not pass is answered' -r -f -a "result\t'A result with `isError`, whose text a model reads'
 error\t'A JSON-RPC error, which most clients raise as an exception'"
-complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Where records about calls are written: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'Which records the gate itself writes to stdout in a pipe' -r -f -a "all\t'All records about calls'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Where to write records about calls: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'Which of its own records the gate writes to stdout in a pipe' -r -f -a "all\t'All records about calls'
 errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
-complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l trust-hints -d 'Believe the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool\'s name says that it deletes, sends, pays or the like; nor about one without annotations whose name has no verb'
-complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'Tell each verdict, and why, on stderr'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l trust-hints -d 'Trust the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool\'s name contains a word for deleting, sending, paying or the like. Nor ask about a tool without annotations whose name has no verb'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'Print each verdict, with its reason, on stderr'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "tools" -d 'Say how each tool of a server, or of a list, is judged, and why'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Classify names ({"role"?,"name","locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, read from stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -s h -l help -d 'Print help'
-complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l rules -d 'Judge by the rules in this TOML file as well' -r -F
-complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count' -r
-complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l rules -d 'Also judge by the rules in this TOML file' -r -F
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand verify" -s h -l help -d 'Print help'
-complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l trust-hints -d 'Believe "readOnlyHint": true, as the gate does with this option'
-complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l starter-rules -d 'Print a rules file instead: a rule for each tool whose name says that a person is to be asked, to be changed where you know better'
+complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l trust-hints -d 'Trust "readOnlyHint": true, as the gate does with this option'
+complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l starter-rules -d 'Print a rules file instead: a rule for each tool whose name requires approval, to be changed where you know better'
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand test" -s h -l help -d 'Print help'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "classify" -d 'Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "verify" -d 'Check that audits hold, and that no call passed without its approval'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "tools" -d 'Say how each tool of a server, or of a list, is judged, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "classify" -d 'Classify names ({"role"?,"name","locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, read from stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -47,7 +47,7 @@ fn a_wrong_answer_is_reported_and_changes_nothing() {
     let sha = first["arguments_sha256"].as_str().unwrap().replace(|c: char| c.is_ascii_digit(), "f");
     let nonce = &first["nonce"];
     let wrong = [
-        (r#"{"type":"hitl_response","call_id":1,"nonce":"0000","action":"approve"}"#.to_owned(), "its nonce isn't"),
+        (r#"{"type":"hitl_response","call_id":1,"nonce":"0000","action":"approve"}"#.to_owned(), "its nonce is not"),
         (r#"{"type":"hitl_response","call_id":1,"action":"approve"}"#.to_owned(), "no nonce"),
         (r#"{"type":"hitl_response","call_id":1,"nonce":"","action":"approve"}"#.to_owned(), "no nonce"),
         (format!(r#"{{"type":"hitl_response","call_id":"1","nonce":{nonce},"action":"approve"}}"#), "its call_id"),
@@ -62,7 +62,7 @@ fn a_wrong_answer_is_reported_and_changes_nothing() {
             format!(
                 r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"approve","arguments_sha256":"{sha}"}}"#
             ),
-            "other arguments",
+            "its arguments_sha256",
         ),
         (
             format!(
@@ -78,8 +78,8 @@ fn a_wrong_answer_is_reported_and_changes_nothing() {
             format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit","replace":true}}"#),
             "without edited_arguments",
         ),
-        ("yes".to_owned(), "no JSON"),
-        (r#"{"tool":"x"}"#.to_owned(), "no hitl_response"),
+        ("yes".to_owned(), "JSON"),
+        (r#"{"tool":"x"}"#.to_owned(), "not a hitl_response"),
         ("[".repeat(1000), "--max-depth"),
     ];
     for (answer, _) in &wrong {

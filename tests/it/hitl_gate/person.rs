@@ -73,10 +73,10 @@ fn only_a_clear_yes_approves() {
     desk.hold(MARKED);
     for (typed, expected) in [
         ("", ""),
-        ("yep", "not understood"),
-        ("yes!", "not understood"),
-        ("ye", "not understood"),
-        ("1", "not understood"),
+        ("yep", "unknown command"),
+        ("yes!", "unknown command"),
+        ("ye", "unknown command"),
+        ("1", "unknown command"),
         ("?", "Ctrl-D"),
         ("e x", "e NAME=VALUE"),
         ("v", "  |   \"n\": 1.10"),

@@ -28,7 +28,7 @@ fn every_verdict_is_written_before_it_takes_effect_and_the_chain_holds() {
     let written = crate::schemas::written(&path);
     assert!(!written.contains("s3cret"), "arguments are not for the audit: {written}");
     let (status, summaries, stderr) = verify(&[&path]);
-    assert!(status == Some(0) && stderr.contains("name the audit of hitl-gate as well"), "{stderr}");
+    assert!(status == Some(0) && stderr.contains("also name the audit of hitl-gate"), "{stderr}");
     assert_eq!(summaries[0]["verdicts"], json!({"allow":2,"confirm":2,"deny":2}), "{}", summaries[0]);
     let changed = written.replacen("\"verdict\":\"confirm\"", "\"verdict\":\"allow\"", 1);
     fs::write(&path, changed).unwrap();

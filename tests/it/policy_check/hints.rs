@@ -105,5 +105,5 @@ fn the_list_of_a_trusted_world_of_ours_is_requested() {
 fn in_a_pipe_there_is_no_server_to_trust() {
     let output = pipe(command("policy-check").arg("--trust-hints"), b"");
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("--trust-hints goes with -- CMD"));
+    assert!(text(&output.stderr).contains("--trust-hints needs -- CMD"));
 }

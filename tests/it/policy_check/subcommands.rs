@@ -119,7 +119,7 @@ fn tools_of_a_list_are_judged_in_a_table() {
     let trusted = play(&["tools", "--trust-hints"], &format!("noise\n{record}\n"));
     assert!(trusted.lines[0].contains("allow"), "{:?}", trusted.lines);
     let none = play(&["tools"], "{}");
-    assert!(none.status == Some(2) && none.stderr.contains("no list of tools"), "{}", none.stderr);
+    assert!(none.status == Some(2) && none.stderr.contains("not a list of tools"), "{}", none.stderr);
 }
 
 #[test]
