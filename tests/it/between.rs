@@ -341,7 +341,7 @@ fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
     eventually("all of it is ended", || !is_running(left));
     talk.close();
     let ended = talk.end();
-    assert!(!ended.lines.iter().any(|line| line.starts_with("2 end")), "its end is no news: {:?}", ended.lines);
+    assert!(!ended.lines.iter().any(|line| line.starts_with("2 end")), "its end is not reported: {:?}", ended.lines);
     assert_eq!(ended.status.code(), Some(0));
 }
 

@@ -221,7 +221,7 @@ fn an_agent_that_never_stops_writing_uses_bounded_time_and_memory() {
         let mut replay = folder.command("replay --as world --timeout 1 run.jsonl -- sh -c");
         let mut child = replay.arg(script).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let most = watch(&mut child, Duration::from_secs(20));
-        assert!(child.try_wait().unwrap().is_some(), "{script}: it doesn't end");
+        assert!(child.try_wait().unwrap().is_some(), "{script}: it does not end");
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         let stderr = text(&output.stderr);

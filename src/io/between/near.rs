@@ -131,7 +131,7 @@ impl Hub {
     }
 
     /// Waits until a client that has closed its output also stops reading, and removes it.
-    pub(super) fn see_off(self: &Arc<Hub>, number: usize, from: &Descriptor) {
+    pub(super) fn wait_and_remove(self: &Arc<Hub>, number: usize, from: &Descriptor) {
         wait_for_hang_up(from, PollFlags::empty());
         // If the stage has closed it and all is written, it was we who hung up.
         let has_all = lock(&self.core).nears.get(&number).is_none_or(NearSide::has_all);

@@ -95,7 +95,7 @@ impl Hub {
             }
             hub.mark_ended(peer);
             if is_client {
-                hub.see_off(number, &from);
+                hub.wait_and_remove(number, &from);
             }
         });
     }

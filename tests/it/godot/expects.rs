@@ -163,7 +163,7 @@ fn an_earlier_signal_satisfies_one_expectation() {
     assert!(expected(&mut game, json!({"signal": "scored"})));
     assert!(!expected(&mut game, json!({"signal": "scored", "timeout": 0.2})));
     game.data("leave", json!({}));
-    assert!(expected(&mut game, json!({"signal": "left", "path": "/root/Main"})), "of a node that has gone since");
+    assert!(expected(&mut game, json!({"signal": "left", "path": "/root/Main"})), "of a node that was freed since");
 }
 
 #[test]

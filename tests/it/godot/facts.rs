@@ -206,7 +206,7 @@ fn a_hook_may_return_any_value() {
     assert!(started.elapsed() < Duration::from_secs(2));
     assert_eq!(game.data("count", json!({})), json!({"counter": 1}));
     assert_eq!(game.data("gone", json!({})), json!({"left": true}));
-    assert_eq!(game.refusal("count", json!({})).0, "UNKNOWN_COMMAND", "who offered it has gone");
+    assert_eq!(game.refusal("count", json!({})).0, "UNKNOWN_COMMAND", "the node that declared it was freed");
     game.data("get_tree", json!({}));
 }
 
@@ -420,7 +420,7 @@ fn a_line_is_read_only_when_it_is_complete() {
     assert_eq!((raw.hear()["id"].clone(), raw.hear()["id"].clone()), (json!(2), json!(3)));
     std::thread::sleep(Duration::from_millis(100));
     raw.say(b"\"cmd\":\"count\"}\r\n");
-    assert_eq!(raw.hear()["data"]["counter"], 3, "a line of Windows is one, too");
+    assert_eq!(raw.hear()["data"]["counter"], 3, "a line with a Windows line ending is also a line");
 }
 
 #[test]

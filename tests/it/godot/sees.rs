@@ -742,7 +742,7 @@ fn another_scene_is_read_like_the_first() {
     );
     let found = game.data("get_tree", json!({"since": before["revision"]}));
     assert_eq!(found["removed"], json!(["/root/Main"]));
-    assert_eq!(game.refusal("leave", json!({})).0, "UNKNOWN_COMMAND", "who offered it has gone");
+    assert_eq!(game.refusal("leave", json!({})).0, "UNKNOWN_COMMAND", "the node that declared it was freed");
     let won = game.ask("win", json!({}));
     assert_eq!(
         (types(&won), &won["events"][0]["by"], &won["events"][0]["node"]),

@@ -178,5 +178,5 @@ fn our_own_stdin_and_stdout_are_refused_as_the_log() {
         assert_eq!(std::fs::read(&file).unwrap(), before, "{name}");
     }
     let output = pipe(command("jsonl-record").arg("-"), b"{}\n");
-    assert_eq!(output.status.code(), Some(2), "- is no file");
+    assert_eq!(output.status.code(), Some(2), "- is not a file name");
 }

@@ -12,7 +12,7 @@ fn told_as_full(ended: &Ended, file: &Path) -> usize {
     let prefix = format!("jsonl-record: {}: ", file.display());
     let message: Vec<&str> = ended.stderr.lines().map(|line| line.strip_prefix(&prefix).unwrap()).collect();
     let [first, last] = message[..] else {
-        panic!("it tells once that it can't, and at the end how much: {message:?}")
+        panic!("expected one report of the error and one of the loss: {message:?}")
     };
     assert_eq!(first, "File too large (os error 27); the stream continues, and lost messages are counted");
     last.strip_suffix(" messages were not recorded").unwrap().parse().unwrap()

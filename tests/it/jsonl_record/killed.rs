@@ -168,8 +168,8 @@ fn check_log(log: &Log, seen: &[u8], seen_by_child: &[u8], context: &str) {
             sent.len() < recorded.len()
         })
         .for_each(drop);
-    assert!(sent.starts_with(recorded), "{context}: what is recorded isn't what was sent");
-    assert!(recorded.starts_with(seen_by_child), "{context}: the child saw what isn't recorded");
+    assert!(sent.starts_with(recorded), "{context}: the recorded lines differ from the sent ones");
+    assert!(recorded.starts_with(seen_by_child), "{context}: the child received unrecorded lines");
     let passed_on = if seen_by_child.is_empty() && relayed.is_empty() { recorded } else { &relayed };
-    assert!(passed_on.starts_with(seen), "{context}: we saw what isn't recorded");
+    assert!(passed_on.starts_with(seen), "{context}: unrecorded lines were passed on");
 }

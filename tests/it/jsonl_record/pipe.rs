@@ -48,7 +48,7 @@ fn an_over_long_line_is_recorded_in_parts() {
     assert!(output.stdout == input);
     let log = Log::read(&file).clean();
     assert!(log.stream(Direction::In) == input);
-    assert_eq!(log.messages.last().unwrap().kind, "msg", "the line behind it is whole");
+    assert_eq!(log.messages.last().unwrap().kind, "msg", "the next line is complete");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn the_pipe_to_a_child_that_stops_reading_is_closed() {
     let mut written = 0;
     while stdin.write_all(line.as_bytes()).is_ok() {
         written += line.len();
-        assert!(written < 64 << 20, "it takes what nobody reads");
+        assert!(written < 64 << 20, "it accepts input that is not read");
     }
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
