@@ -1,5 +1,5 @@
 extends Node2D
-## Ten balls fall; a paddle catches them. It is moved by the actions move_left and move_right, or by the mouse, both polled once a tick.
+## Ten balls fall, and a paddle catches them. The actions move_left and move_right, or the mouse, move it; both are polled once per tick.
 
 signal caught(count: int)
 signal finished(caught: int)
@@ -44,7 +44,7 @@ func _next() -> void:
 	set_physics_process(false)
 	finished.emit(count)
 
-## The next ball, at a random place.
+## Drops the next ball at a random place.
 func _drop() -> void:
 	var speeds: Dictionary = Settings.get("SPEEDS")
 	var speed: float = speeds[Settings.get("difficulty")]

@@ -1,5 +1,5 @@
 extends Control
-## The menu. The game takes one option of its own, --fast, and ends at any other.
+## The menu. The game accepts one option of its own, --fast, and exits on any other.
 
 const Settings: GDScript = preload("settings.gd")
 

@@ -1,7 +1,7 @@
 extends RefCounted
-## What the menu sets and the game reads.
+## The settings, which the menu writes and the game reads.
 
-## How fast the balls fall, in pixels a second, by the name of the difficulty.
+## The speed of the balls in pixels per second, by the name of the difficulty.
 const SPEEDS: Dictionary[String, float] = {"Easy": 60.0, "Normal": 120.0, "Hard": 240.0}
 
 static var difficulty: String = "Normal"

@@ -1,11 +1,11 @@
-//! The addon as it stands in the repository: `godot-bridge install` copies it into a project.
+//! The files of the addon, which `godot-bridge install` copies into a project.
 
 /// A text file of the addon.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
     /// Its path in the addon's folder.
     pub path: &'static str,
-    /// What is in it.
+    /// Its contents.
     pub text: &'static str,
 }
 
@@ -15,7 +15,7 @@ macro_rules! assets {
     };
 }
 
-/// What goes to `addons/agent_bridge` of a project.
+/// The files that are installed in `addons/agent_bridge` of a project.
 pub const ADDON: &[Asset] = assets!(
     "README.md",
     "agent_actions.gd",
@@ -73,7 +73,7 @@ mod tests {
     fn files_below(folder: &Path, prefix: &str, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
-            // What the engine makes itself.
+            // Files that the engine generates.
             if name == ".godot" || name.ends_with(".uid") {
                 continue;
             }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_behind() {
+    fn every_file_of_the_addon_is_installed() {
         let mut found = Vec::new();
         files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("godot/addons/agent_bridge"), "", &mut found);
         found.sort();

@@ -1,35 +1,35 @@
-//! What is answered to whoever called: in the form of the call, with its own id.
+//! The game's answers, in the form of each call and with its own id.
 
 use super::wire::Response;
 use crate::json::Object;
 use crate::record::{Call, Form, Kind, Outcome};
 use serde_json::value::RawValue;
 
-/// Why there is no game any more.
+/// Why the game was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone {
     /// `GAME_CRASHED`, `GAME_EXITED`, `GAME_START_FAILED`, `VERSION_MISMATCH` or `TIMEOUT`.
     pub code: &'static str,
     /// What happened.
     pub message: String,
-    /// The status it ended with, as a shell counts.
+    /// Its exit status, as a shell reports it.
     pub status: Option<u8>,
-    /// The end of what the engine printed.
+    /// The last output of the engine.
     pub printed: String,
 }
 
 impl Gone {
-    /// Whether it didn't end of its own will.
+    /// Whether it crashed.
     pub fn has_crashed(&self) -> bool {
         self.code == "GAME_CRASHED"
     }
 }
 
-/// The game's `response` as the answer to `call`. What the game says beside data and error (`events`, `frame`, `dropped`) is
-/// there in each form but JSON-RPC's, which has no place for it.
+/// The game's `response` as the answer to `call`. The additional fields of the game (`events`, `frame`, `dropped`) are
+/// included in each form except JSON-RPC, which has no place for them.
 pub fn answer(call: &Call<'_>, response: &Response<'_>) -> String {
     if call.form == Form::Godot {
-        return godots_own(call, response);
+        return godot_form(call, response);
     }
     let null = RawValue::NULL;
     let code = response.text("code");
@@ -45,14 +45,14 @@ pub fn answer(call: &Call<'_>, response: &Response<'_>) -> String {
     call.answer_with(outcome, &more)
 }
 
-/// Every field of the game's as it was, but for the id, which is the caller's own, or none.
-fn godots_own(call: &Call<'_>, response: &Response<'_>) -> String {
+/// All fields of the game unchanged, except the id, which is that of the call, if any.
+fn godot_form(call: &Call<'_>, response: &Response<'_>) -> String {
     let answer = Object::default().put("ok", response.ok).put_some("id", call.id);
     let fields = response.fields().filter(|(key, _)| !matches!(*key, "ok" | "id"));
     fields.fold(answer, |answer, (key, value)| answer.put_any(key, value)).end()
 }
 
-/// The one list of kinds that all commands share, for the game's own codes. What isn't known is a failure of the game's.
+/// The common kind of error for a code of the game. An unknown code is an error of the tool.
 pub fn kind_of(code: &str) -> Kind {
     match code {
         "BAD_JSON" => Kind::BadInput,

@@ -1,4 +1,4 @@
-//! What the engine prints: its end is kept for who asks why the game is gone, and signs of trouble are known.
+//! The engine's output: keeps its last lines for reports of why the game ended, and detects crashes and broken scripts.
 
 use crate::io::tail::Tail;
 
@@ -9,13 +9,13 @@ pub struct Engine {
     has_crashed: bool,
 }
 
-/// What a printed line is a sign of.
+/// The meaning of a printed line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     /// Nothing in particular.
     Talk,
-    /// A script, perhaps the bridge's own, could not be loaded: where an autoload is such, the engine runs on without it and
-    /// says nothing more.
+    /// A script, possibly the addon's own, could not be loaded. If it is that of an autoload, the engine runs on without it and
+    /// reports nothing more.
     BrokenScript,
 }
 
@@ -32,7 +32,7 @@ impl Engine {
         if is_broken { Printed::BrokenScript } else { Printed::Talk }
     }
 
-    /// Whether the engine has said that it crashes.
+    /// Whether the engine has reported a crash.
     pub fn has_crashed(&self) -> bool {
         self.has_crashed
     }
@@ -43,7 +43,7 @@ impl Engine {
     }
 }
 
-/// A crash prints dozens of frames of an engine without symbols, which tell nothing, around what does.
+/// Whether it is a stack frame of an engine without symbols (a crash prints dozens of them around the useful lines), or a ruler.
 fn is_nameless_frame(line: &str) -> bool {
     (line.starts_with('[') && line.ends_with("(??:0)")) || line.bytes().all(|byte| byte == b'=')
 }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_are_kept_and_signs_are_seen() {
+    fn the_last_lines_are_kept_and_trouble_is_detected() {
         let mut tail = Engine::default();
         for number in 0..100 {
             assert_eq!(tail.take(format!("line {number}\n").as_bytes()), Printed::Talk);

@@ -1,5 +1,5 @@
-//! Godot: what passes between the bridge and the AgentBridge addon in a game, as `godot/addons/agent_bridge/README.md`
-//! describes it. Pure: no stream, file, process or clock.
+//! Godot: the protocol between the bridge and the AgentBridge addon in a game, as described in
+//! `godot/addons/agent_bridge/README.md`. Pure functions: no stream, file, process or clock.
 
 mod addon;
 mod answer;
@@ -19,11 +19,11 @@ pub use tools::{declared_tools, tools};
 pub use view::tree;
 pub use wire::{Hello, Message, Response, command};
 
-/// The protocol's version that is spoken; an addon with another major number is refused.
+/// The version of the protocol; an addon with another major number is refused.
 pub const PROTOCOL: &str = "1.0";
 
-/// Whether an addon that says `version` can be spoken with.
-fn is_spoken(version: &str) -> bool {
+/// Whether an addon with protocol `version` is compatible.
+fn is_compatible(version: &str) -> bool {
     let major = |version: &str| version.split('.').next().map(str::to_owned);
     major(version) == major(PROTOCOL)
 }

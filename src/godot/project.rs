@@ -1,20 +1,20 @@
-//! `project.godot`: the autoload is put in, and taken out, line by line; nothing else of the file changes.
+//! `project.godot`: adds and removes the autoload line by line; the rest of the file stays unchanged.
 
 /// The autoload's name, and its script in the project.
 pub const AUTOLOAD: (&str, &str) = ("AgentBridge", "res://addons/agent_bridge/agent_bridge.gd");
 
-/// What became of a project file.
+/// A changed project file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The whole file, as it is to be.
+    /// The new text of the file.
     pub text: String,
-    /// The lines that came or went, as a diff shows them.
+    /// The added and removed lines, as in a diff.
     pub diff: Vec<String>,
 }
 
 const SECTION: &str = "[autoload]";
 
-/// A line that gives the autoload's name to a script that is not the addon's.
+/// A line that gives the name of our autoload to another script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     /// The line's number in the file, from 1.
@@ -23,12 +23,12 @@ pub struct Foreign {
     pub line: String,
 }
 
-/// Whether the project starts the bridge; `uid` is what the engine calls the addon's script, where it has a name for it.
+/// Whether the project loads the addon; `uid` is the engine's id of the addon's script, if it has one.
 pub fn has_autoload(project: &str, uid: Option<&str>) -> bool {
     find(project, uid).is_ok_and(|found| found.is_some())
 }
 
-/// The line that starts the bridge, from whatever folder, and where it begins.
+/// The line that loads the addon, from any folder, and its position.
 fn find<'a>(project: &'a str, uid: Option<&str>) -> Result<Option<(usize, &'a str)>, Foreign> {
     let Some((at, line)) = find_setting(project, SECTION, AUTOLOAD.0) else { return Ok(None) };
     let value = line.split_once('=').map_or("", |(_, value)| value.trim());
@@ -39,7 +39,7 @@ fn find<'a>(project: &'a str, uid: Option<&str>) -> Result<Option<(usize, &'a st
     }
 }
 
-/// The line of a section (`[autoload]`) that sets `key`, and where it begins.
+/// The line of a section (`[autoload]`) that sets `key`, and its position.
 fn find_setting<'a>(project: &'a str, section: &str, key: &str) -> Option<(usize, &'a str)> {
     let (mut in_section, mut next) = (false, 0);
     project.split_inclusive('\n').find_map(|line| {
@@ -53,25 +53,25 @@ fn find_setting<'a>(project: &'a str, section: &str, key: &str) -> Option<(usize
     })
 }
 
-/// How many ticks of physics a project has in a second that says nothing about it.
+/// The default number of physics ticks per second.
 pub const TICKS_PER_SECOND: u32 = 60;
 
-/// How many ticks of physics the project has in a second.
+/// The project's number of physics ticks per second.
 pub fn ticks_per_second(project: &str) -> u32 {
     let line = find_setting(project, "[physics]", "common/physics_ticks_per_second");
     let value = line.and_then(|(_, line)| line.split_once('=')?.1.trim().parse().ok());
     value.filter(|ticks| *ticks > 0).unwrap_or(TICKS_PER_SECOND)
 }
 
-/// The project with the autoload, first of all of them, so that it is there before what it looks at; `None` where it is
-/// there already.
+/// The project with the autoload as the first one, so that it is loaded before the nodes that it observes; `None` if the project
+/// already has it.
 ///
 /// # Errors
-/// Where the project has another autoload of that name.
+/// If the project has another autoload of that name.
 pub fn install(project: &str, uid: Option<&str>) -> Result<Option<Change>, Foreign> {
     let line = format!("{}=\"*{}\"", AUTOLOAD.0, AUTOLOAD.1);
     if let Some((at, found)) = find(project, uid)? {
-        // There, for another section may have the same line.
+        // Replace at this position: another section may have the same line.
         let (before, after) = (&project[..at], &project[at + found.len()..]);
         let diff = vec![format!("-{found}"), format!("+{line}")];
         let changed = || Change { text: format!("{before}{line}{after}"), diff };
@@ -85,7 +85,7 @@ pub fn install(project: &str, uid: Option<&str>) -> Result<Option<Change>, Forei
     match header {
         Some(header) => {
             let lines: Vec<&str> = project.split_inclusive('\n').collect();
-            // A blank line behind the header stays there.
+            // A blank line after the header stays there.
             let blank = lines.get(header + 1).is_some_and(|line| line.trim().is_empty());
             let at = header + 1 + usize::from(blank);
             text.extend(lines[..at].iter().copied());
@@ -104,15 +104,15 @@ pub fn install(project: &str, uid: Option<&str>) -> Result<Option<Change>, Forei
     Ok(Some(Change { text, diff }))
 }
 
-/// The section as it is put in; it is known again to be taken out without a trace.
+/// The section as it is added. `remove` recognizes exactly this text, to remove it without a trace.
 fn section(feed: &str, line: &str) -> String {
     format!("{feed}{SECTION}{feed}{feed}{line}{feed}")
 }
 
-/// The project without the autoload, and without the section where nothing else is in it; `None` where it isn't there.
+/// The project without the autoload, and without the section if that is then empty; `None` if it has no such autoload.
 ///
 /// # Errors
-/// Where the project has another autoload of that name.
+/// If the project has another autoload of that name.
 pub fn remove(project: &str, uid: Option<&str>) -> Result<Option<Change>, Foreign> {
     Ok(find(project, uid)?.and_then(|(_, found)| without(project, found)))
 }
@@ -141,7 +141,7 @@ fn without(project: &str, found: &str) -> Option<Change> {
     if is_alone {
         diff.insert(0, format!("-{SECTION}"));
         if end == lines.len() {
-            // The blank line that stood before the section.
+            // The blank line before the section.
             let feed = if project.contains("\r\n") { "\r\n" } else { "\n" };
             while text.ends_with(&feed.repeat(2)) {
                 text.truncate(text.len() - feed.len());
@@ -161,7 +161,7 @@ mod tests {
         "config_version=5\n\n[autoload]\n\nGame=\"*res://game.gd\"\n\n[display]\n\nwindow/size=1\n";
 
     #[test]
-    fn it_is_put_in_once_and_taken_out_without_a_trace() {
+    fn the_autoload_is_added_once_and_removed_without_a_trace() {
         let no_line_feed = PLAIN.trim_end();
         let many = &format!("{PLAIN}\n\n\n");
         for project in [PLAIN, WITH_OTHERS, "", no_line_feed, many] {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_taken_out_where_the_editor_has_moved_it() {
+    fn the_autoload_is_removed_after_the_editor_moved_it() {
         let line = "AgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\n";
         let moved = format!("a=1\n\n[autoload]\n\n{line}\n[display]\n\nb=1\n");
         assert_eq!(remove(&moved, None).unwrap().unwrap().text, "a=1\n\n[display]\n\nb=1\n");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_section_is_left_alone() {
+    fn a_line_of_another_section_is_unchanged() {
         let other = "[other]\nAgentBridge=\"a\"\n[autoload]\nAgentBridge=\"res://agent_bridge/agent_bridge.gd\"\n";
         let installed = install(other, None).unwrap().unwrap().text;
         assert!(installed.starts_with("[other]\nAgentBridge=\"a\"\n[autoload]\nAgentBridge=\"*res"), "{installed}");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_first_and_its_place_is_told() {
+    fn the_autoload_is_the_first_and_reported_as_a_diff() {
         let change = install(WITH_OTHERS, None).unwrap().unwrap();
         assert_eq!(change.diff, ["+AgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\""]);
         assert!(
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_line_of_the_addon_is_brought_to_the_new_form() {
+    fn an_older_line_of_the_addon_is_updated() {
         for old in
             ["res://addons/agent_bridge/agent_bridge.gd", "*res://src/agent_bridge/agent_bridge.gd", "*uid://b4x"]
         {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_autoload_of_that_name_that_is_not_the_addons_is_neither_replaced_nor_removed() {
+    fn another_autoload_of_that_name_is_neither_replaced_nor_removed() {
         for script in ["*res://agent_bridge.gd", "*uid://other", "res://my_agent_bridge/agent_bridge.gd", ""] {
             let project = format!("{PLAIN}\n[autoload]\nAgentBridge=\"{script}\"\n");
             let foreign = Foreign { number: 8, line: format!("AgentBridge=\"{script}\"") };
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ticks_of_physics_are_the_projects() {
+    fn the_number_of_physics_ticks_is_read_from_the_project() {
         let line = "common/physics_ticks_per_second";
         assert_eq!(ticks_per_second(&format!("{PLAIN}\n[physics]\n\n{line}=120\n")), 120);
         for nothing in [PLAIN.to_owned(), format!("{line}=120\n"), format!("[physics]\n{line}=0\n")] {

@@ -1,6 +1,6 @@
-//! GDScript as text: the one statement that matters before a project can be played.
+//! Finds the class_name statement in the text of a GDScript.
 
-/// The name that a script gives its class (`class_name X`). Words in strings and comments are no statements.
+/// The name that a script gives its class (`class_name X`). Ignores strings and comments.
 pub fn class_name(script: &str) -> Option<String> {
     without_strings(script).split(['\n', ';']).find_map(|statement| {
         let mut rest = statement.trim_start();
@@ -20,7 +20,7 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The script with nothing in its strings, and without its comments.
+/// The script with empty strings and without comments.
 fn without_strings(script: &str) -> String {
     let mut code = String::with_capacity(script.len());
     let mut rest = script;
@@ -39,7 +39,7 @@ fn without_strings(script: &str) -> String {
     code
 }
 
-/// What follows a string that ends with `quote`; a backslash hides the character after it, in raw strings as well.
+/// The text after a string that ends with `quote`; a backslash escapes the next character, also in raw strings.
 fn after_string<'a>(text: &'a str, quote: &str) -> &'a str {
     let mut rest = text;
     while let Some(at) = rest.find(['\\', '"', '\'']) {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_has_the_name_of_the_statement() {
+    fn the_class_name_is_read_from_the_statement() {
         for (script, name) in [
             ("class_name Ball\nextends Node2D\n", "Ball"),
             ("# A ball\r\nextends Node2D\r\nclass_name  Ball\r\n", "Ball"),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_comments_name_no_class() {
+    fn strings_and_comments_are_ignored() {
         for script in [
             "extends Node\n",
             "# class_name Ball\n",

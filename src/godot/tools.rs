@@ -1,7 +1,7 @@
 //! The tools of a Godot game: the addon's own commands, as `godot/addons/agent_bridge/agent_commands.gd` declares them and its
 //! README.md describes them, and those that the nodes of a running game declare (`commands` of `list_actions`).
 //!
-//! Which arguments exclude each other stands in the descriptions: some model providers reject a schema with `oneOf` at its top.
+//! Arguments that exclude each other are described in words, because some model providers reject a schema with `oneOf` at its top.
 
 use crate::record::Tool;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ struct Entry {
 
 /// The tools that every game with the addon has, in the order of the addon's README.
 pub fn tools() -> impl Iterator<Item = Tool<'static>> {
-    // The file is ours, and a test reads it: it cannot fail.
+    // This cannot fail: the file is built in, and a test reads it.
     let entries: Vec<Entry> = serde_json::from_str(TOOLS).unwrap_or_default();
     entries.into_iter().map(|entry| Tool {
         name: entry.name,
@@ -37,8 +37,8 @@ struct Actions {
     commands: Map<String, Value>,
 }
 
-/// The tools that the nodes of a game add, each as [`Tool::json`]: of `data`, the answer to `list_actions`. None where it lists no commands.
-/// A command that the addon has itself (`is_built_in`), such as `get_state`, stays the addon's.
+/// The tools that the nodes of a game declare in `data`, the answer to `list_actions`, each as [`Tool::json`]. Commands that the
+/// addon has itself (`is_built_in`), such as `get_state`, are left out.
 pub fn declared_tools(data: &str, is_built_in: impl Fn(&str) -> bool) -> Vec<String> {
     let commands = serde_json::from_str::<Actions>(data).map(|actions| actions.commands).unwrap_or_default();
     let own = commands.iter().filter(|(name, _)| !is_built_in(name));
@@ -50,7 +50,7 @@ pub fn declared_tools(data: &str, is_built_in: impl Fn(&str) -> bool) -> Vec<Str
     .collect()
 }
 
-/// The JSON Schema of arguments that are declared as `{"from":"int","to":"int?"}`; without a declaration nothing is checked.
+/// The JSON Schema of arguments that are declared as `{"from":"int","to":"int?"}`; without a declaration, any object is valid.
 fn schema(declared: &Value) -> Value {
     let Value::Object(declared) = declared else { return json!({"type": "object"}) };
     let kinds = declared.iter().map(|(name, kind)| (name, kind.as_str().unwrap_or("any").to_lowercase()));

@@ -1,9 +1,9 @@
-//! The tree, drawn for people.
+//! Draws the scene tree for people.
 
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The tree that `get_tree` gave as indented lines: name, type, what can be read and what can be done.
+/// The tree of a `get_tree` answer as indented lines: name, type, fields and actions.
 pub fn tree(root: &Value) -> String {
     let mut out = String::new();
     draw(root, "", "", &mut out);

@@ -1,25 +1,25 @@
 //! Lines to the game, and lines from it.
 
-use super::{PROTOCOL, is_spoken};
+use super::{PROTOCOL, is_compatible};
 use crate::json::Object;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// A command's line, with its line feed. Godot reads numbers as floats, so the id is a small one of ours, and whole numbers
-/// with more digits than a float keeps are sent as `{"$type":"int","value":"..."}`. It also reads long fractions a little wrong
-/// (and very small ones as nothing), so their bits are sent.
+/// A command's line, with its line feed. Godot reads numbers as floats, so the id is a small one of ours, and integers
+/// with more digits than a float keeps are sent as `{"$type":"int","value":"..."}`. It also reads long fractions slightly wrong
+/// (and very small ones as zero), so their bits are sent.
 pub fn command(id: u64, name: &str, arguments: Option<&str>, timeout: f64) -> String {
     let arguments = exact_numbers(arguments.unwrap_or("{}"));
     Object::default().put("id", id).text("cmd", name).put("args", arguments).put("timeout", timeout).line()
 }
 
-/// Fewer digits are certain to be read as they are,
+/// A number with at most this many digits is certainly read exactly,
 const CERTAIN_DIGITS: usize = 15;
-/// with a power of ten that a float holds as it is.
+/// if its power of ten is at most this, which a float represents exactly.
 const CERTAIN_EXPONENT: usize = 22;
 
-/// The value that a number is sent as, where Godot's own reading of it isn't certain.
+/// The form in which a number is sent, if Godot might not read the plain number exactly.
 fn exact(number: &str) -> Option<String> {
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let fraction = digits.split_once('.').map_or("", |(_, fraction)| fraction);
@@ -64,7 +64,7 @@ fn exact_numbers(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Behind the string that begins at `at`.
+/// The position after the string that begins at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while end < bytes.len() && bytes[end] != b'"' {
@@ -73,17 +73,17 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
     end + 1
 }
 
-/// What the game answers to a command, every field as it was written.
+/// The game's answer to a command, with every field byte for byte.
 #[derive(Debug)]
 pub struct Response<'a> {
-    /// Which of our commands; none where the game couldn't read the command's line.
+    /// The number of our command; `None` if the game could not read the line of the command.
     pub id: Option<u64>,
-    /// Whether it was carried out.
+    /// Whether it succeeded.
     pub ok: bool,
     fields: Fields<'a>,
 }
 
-/// What the addon says of itself in its answer to `hello`.
+/// The addon's answer to `hello`.
 #[derive(Debug, Default, serde::Deserialize)]
 pub struct Hello {
     /// The version of the protocol.
@@ -93,23 +93,23 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// What the answer to `hello` says.
+    /// Reads the answer to `hello`.
     ///
     /// # Errors
-    /// Why this addon can't be spoken with, and what to do.
+    /// Why this addon is incompatible, and what to do.
     pub fn of(response: &Response<'_>) -> Result<Hello, String> {
-        let said = response.get("data").and_then(|data| serde_json::from_str::<Hello>(data.get()).ok());
-        let hello = said.unwrap_or_default();
-        if response.ok && hello.version.as_deref().is_some_and(is_spoken) {
+        let data = response.get("data").and_then(|data| serde_json::from_str::<Hello>(data.get()).ok());
+        let hello = data.unwrap_or_default();
+        if response.ok && hello.version.as_deref().is_some_and(is_compatible) {
             return Ok(hello);
         }
-        let says = match (hello.version, response.text("error")) {
-            (Some(version), _) => format!("the addon speaks version {version} of the protocol"),
-            (None, Some(error)) => format!("the addon answers {error:?}"),
-            (None, None) => "the addon names no version of the protocol".to_owned(),
+        let found = match (hello.version, response.text("error")) {
+            (Some(version), _) => format!("the addon uses version {version} of the protocol"),
+            (None, Some(error)) => format!("the addon answered {error:?}"),
+            (None, None) => "the addon reported no version of the protocol".to_owned(),
         };
-        let advice = "run godot-bridge install on the project to bring both to the same";
-        Err(format!("{says}, this bridge {PROTOCOL}; {advice}"))
+        let advice = "run godot-bridge install on the project to install the matching addon";
+        Err(format!("{found}, this bridge {PROTOCOL}; {advice}"))
     }
 }
 
@@ -118,9 +118,9 @@ impl Hello {
 pub enum Message<'a> {
     /// An answer.
     Response(Response<'a>),
-    /// Events that no command has caused: a JSON array.
+    /// Events that were not caused by a command: a JSON array.
     Events(&'a RawValue),
-    /// Which is neither, and why.
+    /// A line that is neither, with the reason.
     Unreadable(String),
 }
 
@@ -143,7 +143,7 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// A field, as it was written.
+    /// A field, byte for byte.
     pub fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.fields.get(key)
     }
@@ -174,7 +174,7 @@ mod tests {
         r#"{"jsonrpc":"2.0","id":-0,"method":"tools/call","params":{"name":"x"}}"#,
     ];
 
-    /// JSON text, with numbers that no type holds, and white space.
+    /// JSON text, with numbers beyond every type, and white space.
     fn json() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             "-?(0|[1-9][0-9]{0,40})(\\.[0-9]{1,30})?([eE][+-]?[0-9]{1,4})?",
@@ -191,7 +191,7 @@ mod tests {
         })
     }
 
-    /// A line of the game's, made of parts that may be none of one.
+    /// A line of the game, with fields of such lines and other ones.
     fn line() -> impl Strategy<Value = String> {
         let ok = prop_oneof!["\"ok\":(true|false|1)", "\"id\":(null|[0-9]{1,22}|1\\.0|\"1\")"];
         let other =
@@ -202,7 +202,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_a_fault(text in prop_oneof![any::<String>(), line(), json()]) {
+        fn any_text_is_read_without_a_panic(text in prop_oneof![any::<String>(), line(), json()]) {
             if let Message::Response(response) = Message::read(&text) {
                 for call in CALLS {
                     let answer = answer(&recognise(call).unwrap().unwrap(), &response);
@@ -213,7 +213,7 @@ mod tests {
         }
 
         #[test]
-        fn what_the_game_says_is_answered_with_every_byte(data in json(), events in json(), frame in any::<u64>()) {
+        fn an_answer_keeps_every_byte_of_the_games_data(data in json(), events in json(), frame in any::<u64>()) {
             let text = format!("{{\"ok\":true,\"id\":3,\"data\":{data},\"events\":[{events}],\"frame\":{frame}}}");
             let Message::Response(response) = Message::read(&text) else { panic!("{text}") };
             let answers = CALLS.map(|call| answer(&recognise(call).unwrap().unwrap(), &response));
@@ -233,7 +233,7 @@ mod tests {
         }
 
         #[test]
-        fn a_number_that_is_wrapped_is_the_same(number in "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?") {
+        fn a_wrapped_number_keeps_its_value(number in "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?") {
             if let Some(exact) = exact(&number) {
                 let bits = number.parse::<f64>().unwrap().to_bits();
                 let float = format!("{{\"$type\":\"float\",\"bits\":\"{bits:016x}\"}}");
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn kinds_of_lines_are_distinguished() {
         let Message::Response(response) = Message::read(r#"{"ok":false,"id":7,"code":"TIMEOUT","events":[]}"#) else {
             panic!("an answer");
         };

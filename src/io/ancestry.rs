@@ -1,30 +1,30 @@
-//! Which process started which, as Linux tells in /proc. A process cannot change who it descends from, but for one thing: when its
-//! parent ends, it becomes a child of the nearest ancestor that adopts orphans (PR_SET_CHILD_SUBREAPER), else of process 1.
+//! Which process started which, read from /proc on Linux. A process cannot change its ancestors, with one exception: when its
+//! parent ends, it becomes a child of the nearest ancestor that adopts orphans (PR_SET_CHILD_SUBREAPER), or of process 1.
 //!
-//! Other systems than Linux tell neither; there [`Family::check`] only checks the user.
+//! Systems other than Linux do not provide this. There, [`Family::check`] only checks the user.
 
 use super::{peer, terminal};
 use nix::unistd::{getpgrp, getpid};
 use std::io;
 use std::os::unix::net::UnixStream;
 
-/// Whether the kernel tells here which process started which.
+/// Whether this system provides the ancestors of a process.
 pub const IS_KNOWN: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
-/// More ancestors than any process has.
+/// A limit above the number of ancestors of any process.
 const MOST: usize = 4096;
 
-/// This process, and the one that it works for: its caller.
+/// This process and its caller, the process that it works for.
 ///
 /// The caller is
 /// 1. the process that started this one, or the outermost of the wrappers around it ([`terminal::LENDERS`]);
-/// 2. where that is a shell which runs a script, the process that started the shell, and so on. A shell runs a script if it puts what it
-///    starts into its own process group: an interactive shell, from which a person starts pipelines, gives each a group of its own. A
-///    shell that a terminal emulator has started (it leads a session that has a terminal) is where that ends: windows have the emulator
-///    in common;
-/// 3. never process 1, from which every process descends: then it is the last one before that.
+/// 2. if that is a shell that runs a script, the process that started the shell, and so on. A shell runs a script if it puts its
+///    children into its own process group; an interactive shell, from which a person starts pipelines, gives each pipeline its own
+///    group. The search ends at a shell that a terminal emulator has started (it leads a session that has a terminal), because all
+///    windows share the emulator;
+/// 3. never process 1, from which every process descends: in that case the last process before it.
 ///
-/// Whoever sets the variable falsely only moves the caller outwards: then more processes are refused, and none is accepted.
+/// A false value of the variable only moves the caller outwards: then more processes are refused, and no additional one is accepted.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
     own: i32,
@@ -32,7 +32,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// None is the caller where process 1 has started this one.
+    /// There is no caller if process 1 has started this process.
     pub fn of_this_process() -> Family {
         let own = getpid().as_raw();
         let wrappers = std::env::var(terminal::LENDERS).unwrap_or_default();
@@ -46,13 +46,13 @@ impl Family {
         Some(format!("{} (process {pid})", name(pid)?))
     }
 
-    /// Checks that the process that listens at the other end is one of this user, and descends neither from this process nor from its
-    /// caller. Of a place that was named to this process, it has to be an ancestor: that has started this command, with its options
-    /// and its environment, and could as well have started none. Nobody else comes by such a place rightly: what a world has left behind,
-    /// and descends from nobody any more, can listen there, too.
+    /// Checks that the process that listens at the other end belongs to this user, and descends neither from this process nor from
+    /// its caller. If the place was named to this process (`is_named`), the listener must be an ancestor: an ancestor has started
+    /// this command with its options and environment, and could as well not have started it. No other process is accepted there,
+    /// because a leftover process of a world, which descends from neither any more, could listen there too.
     ///
     /// # Errors
-    /// `PermissionDenied` where it is not so, or cannot be known.
+    /// `PermissionDenied` if the check fails, or is not possible.
     pub fn check(&self, stream: &UnixStream, is_named: bool) -> io::Result<()> {
         let refused = |why: String| io::Error::new(io::ErrorKind::PermissionDenied, why);
         peer::check_user(stream)?;
@@ -67,7 +67,7 @@ impl Family {
                 return Err(refused(format!("process {pid} descends from process {ancestor}, which makes the calls")));
             }
         }
-        // Its number may have been given to another process since.
+        // The process id may have been reused since.
         if !peer::is_running(stream)? {
             return Err(refused(format!("process {pid}, which listened there, has ended")));
         }
@@ -78,7 +78,7 @@ impl Family {
     }
 }
 
-/// The name of a process, of up to 15 bytes of its own choice (proc_pid_comm(5)). None where there is no such process, or no /proc.
+/// The name of a process: up to 15 bytes that the process can choose (proc_pid_comm(5)). `None` if there is no such process, or no /proc.
 pub fn name(pid: i32) -> Option<String> {
     let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
     Some(String::from_utf8_lossy(&name).trim_end().to_owned())
@@ -104,8 +104,8 @@ fn ancestors(of: i32) -> Vec<Ancestor> {
     found
 }
 
-/// `group` is that of this process. `wrappers` are the process groups of the wrappers around us, outermost first; a name that is no
-/// ancestor's group was inherited from elsewhere.
+/// `group` is that of this process. `wrappers` lists the process groups of the wrappers around us, outermost first; a group that is
+/// not an ancestor's was inherited from elsewhere.
 fn caller(group: i32, ancestors: &[Ancestor], wrappers: &str, is_shell: impl Fn(i32) -> bool) -> Option<i32> {
     let above_first = ancestors.iter().take_while(|ancestor| ancestor.pid > 1).count();
     let of_group = |group: i32| ancestors.iter().position(|ancestor| ancestor.group == group);
@@ -123,7 +123,7 @@ fn caller(group: i32, ancestors: &[Ancestor], wrappers: &str, is_shell: impl Fn(
     Some(ancestors[caller.min(last)].pid)
 }
 
-/// Whether a process runs a shell, as the kernel says: the name of a process that runs a script is the script's.
+/// Whether a process runs a shell, by its executable: the name of a process that runs a script is that of the script.
 fn runs_shell(pid: i32) -> bool {
     const SHELLS: [&str; 9] = ["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"];
     let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
@@ -138,18 +138,18 @@ fn process(pid: i32) -> Option<Ancestor> {
     Some(Ancestor { pid, parent, group, session, has_terminal: terminal != 0 })
 }
 
-/// What /proc says of a process behind its name (proc_pid_stat(5)): its state, its parent, its process group, and so on. None where there
+/// The fields of /proc/PID/stat after the name (proc_pid_stat(5)): state, parent, process group, and so on. `None` if there
 /// is no such process, or no /proc.
 pub(super) fn stat(pid: i32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, but no line says more after the last parenthesis.
+    // The name may contain any bytes, also parentheses, but no later field does.
     Some(stat.rsplit_once(')')?.1.trim_start().to_owned())
 }
 
-/// Makes this process the parent of every process that descends from it and whose own parent has ended, and waits for those when they end.
+/// Makes this process the parent of its descendants whose own parent has ended, and reaps them when they end.
 ///
 /// # Errors
-/// What the kernel says to that.
+/// The error of the kernel.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn adopt_orphans() -> io::Result<()> {
     nix::sys::prctl::set_child_subreaper(true)?;
@@ -157,17 +157,17 @@ pub fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes this process the parent of orphans; nothing here.
+/// Does nothing on this system.
 ///
 /// # Errors
-/// None here.
+/// None on this system.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
-/// A child of our own has a thread that waits for it and takes its status at once. What has ended and is still there after this time is an
-/// orphan that nobody waits for.
+/// Each child of our own has a thread that waits for it and takes its status at once. A process that has ended and was not reaped
+/// after this time is an orphan.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNCLAIMED: std::time::Duration = std::time::Duration::from_secs(1);
 
@@ -176,11 +176,11 @@ fn wait_for_orphans() {
     use nix::sys::wait::{Id, WaitPidFlag, waitid};
     let ended = WaitPidFlag::WEXITED;
     loop {
-        // Leaves its status to whoever waits for it.
+        // Leaves the status for a waiting thread.
         let found = waitid(Id::All, ended | WaitPidFlag::WNOWAIT);
         std::thread::sleep(UNCLAIMED);
         if let Some(pid) = found.ok().and_then(|status| status.pid()) {
-            // It fails where somebody has waited for it meanwhile.
+            // This fails if a thread has reaped it meanwhile.
             let _ = waitid(Id::Pid(pid), ended | WaitPidFlag::WNOHANG);
         }
     }
@@ -196,25 +196,25 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_is_behind_the_outermost_wrapper() {
+    fn the_caller_is_the_process_that_started_the_outermost_wrapper() {
         // A gate in a wrapper (30) in another (20), which a third (10) runs; a client (5) started that.
         let line = [of(30, 20), of(20, 20), of(10, 4), of(5, 4), of(1, 1)];
         let caller = |wrappers: &str| caller(30, &line, wrappers, |_| false);
         assert_eq!(caller("4,20"), Some(5));
-        assert_eq!(caller("999,20"), Some(20), "a group that is no ancestor's says nothing");
+        assert_eq!(caller("999,20"), Some(20), "a group that is not an ancestor's is ignored");
         assert_eq!(caller(""), Some(30));
         assert_eq!(caller("1"), Some(5), "everything descends from process 1");
     }
 
     #[test]
-    fn where_process_1_is_behind_a_wrapper_the_wrapper_is_the_caller() {
+    fn a_wrapper_started_by_process_1_is_the_caller() {
         let line = [of(30, 30), of(20, 20), of(1, 1)];
         assert_eq!(caller(30, &line, "20", |_| false), Some(20));
         assert_eq!(caller(30, &[of(1, 1)], "", |_| false), None);
     }
 
     #[test]
-    fn who_started_a_shell_for_a_script_is_the_caller() {
+    fn the_process_that_started_a_shell_for_a_script_is_the_caller() {
         let is_shell = |pid| pid >= 20;
         let script = of(20, 20);
         let (interactive, client) = (of(21, 21), of(9, 9));

@@ -1,5 +1,4 @@
-//! Files that lines are appended to, so that what is in them survives: whole lines only, one writer at a
-//! time, synced when asked.
+//! Crash-safe files of appended lines: complete lines only, one writer at a time, synced on request.
 
 use super::private;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -13,31 +12,31 @@ use std::path::{Path, PathBuf};
 pub struct Appender {
     file: File,
     path: PathBuf,
-    /// Where the last whole line ends.
+    /// The end of the last complete line.
     end: u64,
-    /// Whether it is a file on a disk, and not a device or a pipe, which can be neither cut nor synced.
+    /// Whether it is a regular file, and not a device or a pipe, which can be neither truncated nor synced.
     is_regular: bool,
-    /// Part of a line may stand behind the end.
+    /// A part of a line may follow `end`.
     is_torn: bool,
 }
 
-/// What was found behind the last line feed of a file: a line that was being written when its writer died.
+/// The torn last line of a file: one that its writer did not finish.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// How many bytes.
+    /// Its length.
     pub bytes: u64,
     /// The file they were moved to.
     pub moved_to: PathBuf,
 }
 
-/// Why a file can't be opened for appending.
+/// Why a file cannot be opened for appending.
 #[derive(Debug)]
 pub enum OpenError {
     /// Another process is appending to it.
     Busy,
-    /// It isn't what is to be gone on with, and why.
+    /// It is not a file that may be continued, with the reason.
     Refused(String),
-    /// The system's error.
+    /// An I/O error.
     Io(io::Error),
 }
 
@@ -48,10 +47,10 @@ impl From<io::Error> for OpenError {
 }
 
 impl Appender {
-    /// Makes a new file, readable by its owner alone.
+    /// Creates a new file that only its owner can read.
     ///
     /// # Errors
-    /// Among others, where the file is there already.
+    /// Any I/O error, also if the file exists already.
     pub fn create(path: &Path) -> io::Result<Appender> {
         let file = private::file().append(true).create_new(true).open(path)?;
         file.try_lock().map_err(io::Error::from)?;
@@ -59,11 +58,10 @@ impl Appender {
         Ok(Appender { file, path: path.to_owned(), end: 0, is_regular: true, is_torn: false })
     }
 
-    /// Opens a file to go on, or makes it where it isn't there. `check` looks at what is there, before anything of it is
-    /// changed.
+    /// Opens a file to continue it, or creates it. `check` inspects an existing file before anything in it is changed.
     ///
     /// # Errors
-    /// As [`Appender::resume`]; [`OpenError::Refused`] with what `check` has against the file.
+    /// As [`Appender::resume`]; [`OpenError::Refused`] with the error of `check`.
     pub fn open(
         path: &Path,
         check: impl FnOnce() -> Result<(), String>,
@@ -74,11 +72,11 @@ impl Appender {
         }
     }
 
-    /// Opens a file that is there, to go on behind its last whole line. A torn tail is set aside: appended,
-    /// with a line feed, to the file with `.torn` added to its name, and synced there before it is cut off here.
+    /// Opens an existing file, to continue after its last complete line. A torn tail is set aside: appended,
+    /// with a line feed, to the file with `.torn` added to its name, and synced there before it is truncated here.
     ///
     /// # Errors
-    /// [`OpenError::Busy`] where another process appends to it.
+    /// [`OpenError::Busy`] if another process appends to it.
     pub fn resume(path: &Path) -> Result<(Appender, Option<Torn>), OpenError> {
         Appender::resume_checked(path, || Ok(()))
     }
@@ -106,11 +104,11 @@ impl Appender {
     }
 
     /// Appends lines (each with its line feed) in one write: when this returns, they are in the kernel, and
-    /// the death of this process loses nothing. Where only a part could be written (a full disk), the file is
-    /// cut back to its last whole line.
+    /// a crash of this process loses none of them. If only a part could be written (a full disk), the file is
+    /// truncated to its last complete line.
     ///
     /// # Errors
-    /// What the write gave; nothing of `lines` is in the file then.
+    /// The error of the write; the file then contains nothing of `lines`.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         self.cut_off()?;
         let written = self.file.write_all(lines);
@@ -118,7 +116,7 @@ impl Appender {
             Ok(()) => self.end += lines.len() as u64,
             Err(_) => {
                 self.is_torn = true;
-                // Where that fails too, it is tried again before anything else is written.
+                // If that fails too, it is tried again before the next write.
                 let _ = self.cut_off();
             }
         }
@@ -127,7 +125,7 @@ impl Appender {
 
     fn cut_off(&mut self) -> io::Result<()> {
         if self.is_torn && self.is_regular {
-            // Somebody may have emptied it meanwhile: it isn't made longer.
+            // Another process may have truncated it meanwhile: never extend it.
             let length = self.file.metadata()?.len();
             self.file.set_len(self.end.min(length))?;
         }
@@ -135,15 +133,15 @@ impl Appender {
         Ok(())
     }
 
-    /// Waits until everything appended is on the disk (fdatasync).
+    /// Waits until all appended lines are on disk (fdatasync).
     ///
     /// # Errors
-    /// What the system gave: what was appended may not survive a power loss.
+    /// The error of the sync; the lines may not survive a power loss.
     pub fn sync(&self) -> io::Result<()> {
         if self.is_regular { self.file.sync_data() } else { Ok(()) }
     }
 
-    /// The same on a thread of its own; what goes wrong is told to `failed`.
+    /// The same on a separate thread, which calls `failed` on an error.
     pub fn sync_aside(&self, failed: impl FnOnce(io::Error) + Send + 'static) {
         if !self.is_regular {
             return;
@@ -156,22 +154,22 @@ impl Appender {
         }
     }
 
-    /// How long it is, in bytes.
+    /// Its length in bytes.
     pub fn len(&self) -> u64 {
         self.end
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.end == 0
     }
 
-    /// Whether it is a file on a disk, and not a device or a pipe.
+    /// Whether it is a regular file, and not a device or a pipe.
     pub fn is_regular(&self) -> bool {
         self.is_regular
     }
 
-    /// Whether `other` is the same file. (Devices are nobody's: all may be /dev/null.)
+    /// Whether `other` is the same file. False for devices, since several descriptors may be /dev/null.
     pub fn same_file(&self, other: impl AsFd) -> bool {
         let identity = |about: std::fs::Metadata| {
             let is_device = about.file_type().is_char_device();
@@ -184,7 +182,7 @@ impl Appender {
         }
     }
 
-    /// Whether its path still names the file that is open: somebody else may have renamed it.
+    /// Whether its path still names the open file, which may have been renamed.
     pub fn path_names_it(&self) -> bool {
         match (self.file.metadata(), self.path.metadata()) {
             (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
@@ -192,16 +190,17 @@ impl Appender {
         }
     }
 
-    /// The file.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// The last whole line among the last `most` bytes of a file that `find` accepts, as `find` returns it. Reads no more than that takes.
+/// Searches the complete lines among the last `most` bytes of a file backwards, and returns the first result of `find`. Reads only
+/// as much as is needed.
 ///
 /// # Errors
-/// Where it can't be read.
+/// If the file cannot be read.
 pub fn find_last<T>(path: &Path, most: u64, find: impl Fn(&[u8]) -> Option<T>) -> io::Result<Option<T>> {
     let most = most.min(path.metadata()?.len());
     // Most lines are short.
@@ -217,7 +216,7 @@ pub fn find_last<T>(path: &Path, most: u64, find: impl Fn(&[u8]) -> Option<T>) -
     }
 }
 
-/// The whole lines among the last `most` bytes of a file.
+/// The complete lines among the last `most` bytes of a file.
 fn last_lines(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -233,13 +232,13 @@ fn last_lines(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(lines)
 }
 
-/// Waits until the folder knows the file by its name on the disk.
+/// Waits until the file's name is on disk, in its folder.
 fn sync_name(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }
 
-/// The position behind the last line feed, or 0.
+/// The position after the last line feed, or 0.
 fn last_line_feed(file: &mut File, length: u64) -> io::Result<u64> {
     let mut block = [0; 4096];
     let mut end = length;
@@ -281,7 +280,7 @@ mod tests {
         // Each waits for the disk three times.
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn whole_lines_stay_and_the_rest_is_set_aside(
+        fn complete_lines_stay_and_the_rest_is_set_aside(
             before in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..9000),
         ) {
             let folder = tempfile::tempdir().unwrap();
@@ -315,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_goes_on() {
+    fn a_complete_file_is_continued() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
         let mut first = Appender::create(&path).unwrap();
@@ -326,11 +325,11 @@ mod tests {
         assert_eq!(torn, None);
         second.append(b"2\n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"1\n2\n");
-        assert!(Appender::create(&path).is_err(), "a new file replaces none");
+        assert!(Appender::create(&path).is_err(), "a new file does not replace an existing one");
     }
 
     #[test]
-    fn a_file_that_is_all_torn_keeps_its_bytes_aside() {
+    fn a_file_with_only_a_torn_line_is_emptied_and_its_bytes_are_set_aside() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
         std::fs::write(&path, "half").unwrap();

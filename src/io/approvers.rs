@@ -1,8 +1,8 @@
-//! Those who approve calls, from the side of the gate that asks: each listens on a Unix socket, and the gate connects. So a process that
-//! is asked needs a place where the gate looks for it, and what may ask cannot answer.
+//! The approvers of calls, on the side of the asking gate: each approver listens on a Unix socket, and the gate connects. An approver
+//! therefore needs a place where the gate looks for it, and a process that may ask cannot answer.
 //!
 //! A thread looks for approvers while there is something to ask, also for those that start later. Each connection has a thread that reads
-//! and one that writes, so that an approver that reads nothing holds nobody up. What they send comes out of one pipe, line by line.
+//! and one that writes, so that an approver that does not read blocks no other. Their lines come out of one pipe.
 
 use super::ancestry::Family;
 use super::report::Report;
@@ -20,28 +20,28 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The variable with the path of the socket on which the client that talks with the person listens.
+/// The environment variable with the path of the socket on which the person's client listens.
 pub const VARIABLE: &str = "PIPEWRIGHT_APPROVALS";
 /// The name of the folders ([`Session`](super::session::Session)) in which approvers that are found without an address listen.
 pub const FOLDER: &str = "approver";
 /// The name of the socket in such a folder.
 pub const SOCKET: &str = "socket";
 
-/// New approvers are looked for so often.
+/// How often to look for new approvers.
 const LOOK: Duration = Duration::from_millis(200);
-/// An approver for which so many lines wait has stopped reading: it is disconnected.
+/// An approver with this many unread lines is disconnected.
 const MOST_UNREAD: usize = 256;
 
-/// Where approvers are.
+/// Where approvers listen.
 #[derive(Debug, Clone)]
 pub enum Place {
     /// One listens at this path.
     Socket(PathBuf),
-    /// Any number of them, each in a folder of its own.
+    /// Any number of them, each in its own folder.
     Folders,
 }
 
-/// The approvers of this process, whether they are there or not.
+/// The approvers of this process, present or not.
 pub struct Approvers {
     shared: Arc<Shared>,
     is_looking: bool,
@@ -59,20 +59,20 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// What an approver is sent when it connects. While it is empty, none is looked for.
+    /// The lines that an approver is sent when it connects. While this is empty, no approvers are looked for.
     standing: Vec<String>,
     connected: BTreeMap<PathBuf, SyncSender<String>>,
-    /// The sockets at which one listened that may not approve; reported once, and not connected to again.
+    /// The sockets of listeners that may not approve. They are reported once and not connected to again.
     refused: BTreeMap<PathBuf, SocketFile>,
     lost: Option<String>,
 }
 
-/// Which file a socket is: another one, made at the same path, differs in this.
+/// The identity of a socket file: a later file at the same path differs in it.
 #[derive(PartialEq, Eq)]
 struct SocketFile {
     device: u64,
     inode: u64,
-    /// When it was changed last, in seconds and nanoseconds: the number of a file that was removed may be used again.
+    /// Its last change, in seconds and nanoseconds: the inode number of a removed file may be reused.
     changed: (i64, i64),
 }
 
@@ -84,10 +84,11 @@ impl SocketFile {
 }
 
 impl Approvers {
-    /// Gives also where their lines, of up to `longest` bytes, are read from. An empty line says that [`Approvers::lost`] has something.
+    /// Also returns the pipe from which their lines, of up to `longest` bytes, are read. An empty line means that
+    /// [`Approvers::lost`] has something to report.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// If the process has no descriptor left.
     pub fn new(
         places: Vec<Place>,
         family: Family,
@@ -100,7 +101,7 @@ impl Approvers {
         Ok((Approvers { shared: Arc::new(shared), is_looking: false }, read))
     }
 
-    /// Sends a line to all that are connected; those that connect from now on are sent `standing`.
+    /// Sends a line to all connected approvers; those that connect later are sent `standing`.
     pub fn send(&mut self, line: &str, standing: Vec<String>) {
         let mut state = lock(&self.shared.state);
         state.standing = standing;
@@ -115,12 +116,12 @@ impl Approvers {
         self.shared.changed.notify_all();
     }
 
-    /// Sends a line to all that are connected.
+    /// Sends a line to all connected approvers.
     pub fn send_to_connected(&mut self, line: &str) {
         lock(&self.shared.state).send(line);
     }
 
-    /// Why none will come any more, where that is so; told once for what was sent last.
+    /// Why no approver can come any more, if that is the case; returned once for the line that was sent last.
     pub fn lost(&mut self) -> Option<String> {
         lock(&self.shared.state).lost.take()
     }
@@ -144,7 +145,7 @@ impl Shared {
                 match place {
                     Place::Folders => {
                         for folder in folders_of(FOLDER) {
-                            // One that was killed has left its folder; one that starts has no socket yet.
+                            // A killed approver leaves its folder; a starting one has no socket yet.
                             let _ = self.connect(&folder.join(SOCKET), false);
                         }
                     }
@@ -165,8 +166,8 @@ impl Shared {
         }
     }
 
-    /// Connects, unless that is done already, or would have to wait: that is tried again at the next look. At a path that was named
-    /// to this process, only one that has started it may listen.
+    /// Connects, unless already connected. If connecting would block, it is tried again at the next look. At a path that was named
+    /// to this process, only a process that has started it may listen.
     fn connect(self: &Arc<Shared>, path: &Path, is_named: bool) -> io::Result<()> {
         if lock(&self.state).connected.contains_key(path) {
             return Ok(());
@@ -188,7 +189,7 @@ impl Shared {
         let (from, to) = (stream.try_clone()?, stream);
         let mut state = lock(&self.state);
         for line in &state.standing {
-            // There is room.
+            // The channel has room for them.
             let _ = send.try_send(format!("{line}\n"));
         }
         state.connected.insert(path.to_owned(), send);
@@ -203,7 +204,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Passes on what an approver sends, until it has gone.
+    /// Passes on the lines of an approver until it disconnects.
     fn read_lines(&self, from: UnixStream, path: &Path) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
@@ -220,13 +221,13 @@ impl Shared {
                 Ok(_) | Err(_) => break,
             }
         }
-        // It fails where the other end has gone.
+        // This fails if the approver has disconnected.
         let _ = from.get_ref().shutdown(Shutdown::Both);
     }
 
-    /// A whole line: those of several approvers do not mix.
+    /// Writes a complete line under the lock: lines of several approvers do not mix.
     fn write(&self, line: &[u8]) {
-        // Who read it has ended with the run.
+        // This fails only after the reader has ended with the run.
         let _ = lock(&self.lines).write_all(line);
     }
 }

@@ -1,4 +1,4 @@
-//! A terminal that is ours while a person is asked something, and no longer: another process that has it may be a full-screen program.
+//! A terminal that we own only while we ask a person: its other user may be a full-screen program.
 
 use super::foreground::ForegroundProgram;
 use super::report::{Failure, Status};
@@ -15,41 +15,41 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-/// The terminal in the foreground, with lines that are shown and can be corrected as they are typed, and locked: no other process asks
-/// there. It is put back as it was when this is dropped.
+/// The terminal in the foreground, locked against other asking processes, in a mode that echoes lines and lets them be edited. Its
+/// state is restored when this is dropped.
 #[derive(Debug)]
 pub struct Asking {
     mode: TerminalMode,
-    /// Where lines are read, without waiting: another process may have read what was there.
+    /// Lines are read from here without blocking: another process may have consumed the input.
     keyboard: File,
-    /// What has come of a line.
+    /// The unfinished line.
     typed: Vec<u8>,
-    /// Let go of last.
+    /// Dropped last.
     _lock: TerminalLock,
 }
 
-/// A terminal that another process has is tried again so often.
+/// How often to try to lock a terminal that another process uses.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What came first.
+/// The first input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TerminalInput {
-    /// A line, without its end. What is no UTF-8 is `?`.
+    /// A line without its line end. Bytes that are not UTF-8 become `?`.
     Line(String),
     /// Ctrl-D on an empty line.
     End,
-    /// The terminal is there no more.
+    /// The terminal was closed.
     Gone,
-    /// There is something to read from the descriptor that was watched.
+    /// The watched descriptor is readable.
     Woken,
 }
 
 impl Asking {
-    /// Takes the terminal over, once no other process asks there. Until then, `wait` is called: it waits for this time, and says
-    /// whether to go on; where it doesn't, there is none.
+    /// Takes over the terminal as soon as no other process asks there. Until then, `wait` is called repeatedly: it waits for the
+    /// given time, and returns whether to continue. Returns `None` if it returns false.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where it isn't ours to read, see [`Terminal::borrow`], or cannot be locked.
+    /// [`Status::NotStarted`] if we may not read from it, see [`Terminal::borrow`], or it cannot be locked.
     pub fn begin(terminal: Terminal, mut wait: impl FnMut(Duration) -> bool) -> Result<Option<Asking>, Failure> {
         let path = terminal.path().to_owned();
         let failed = |error| Failure::new(Status::NotStarted, format_args!("{}: {error}", path.display()));
@@ -73,14 +73,14 @@ impl Asking {
     /// Shows text, which must be printable.
     ///
     /// # Errors
-    /// Where the terminal has gone.
+    /// If the terminal was closed.
     pub fn show(&mut self, text: &str) -> io::Result<()> {
         self.mode.tty.write_all(text.as_bytes())
     }
 
-    /// Forgets what was typed so far: it can be no answer to what is asked only now. Waits until that is shown.
+    /// Waits until all output is shown, and discards earlier input: it cannot be an answer to a new question.
     pub fn forget_input(&mut self) {
-        // A terminal that refuses has gone, which its reader finds out.
+        // This fails only for a closed terminal, which its reader will notice.
         let _ = tcdrain(self.mode.tty.as_fd());
         self.mode.terminal.forget_input();
         self.typed.clear();
@@ -125,17 +125,17 @@ impl Asking {
         }
     }
 
-    /// Starts a program that has the terminal until it ends.
+    /// Starts a program that owns the terminal until it ends.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where it can't be started.
+    /// [`Status::NotStarted`] if it cannot be started.
     pub fn start(&mut self, command: &[OsString]) -> Result<ForegroundProgram<'_>, Failure> {
-        // It finds the terminal as it was.
+        // The program gets the terminal in its original state.
         self.mode.suspend();
         ForegroundProgram::start(command, &self.mode.terminal)
     }
 
-    /// Has the terminal again, after a program had it.
+    /// Takes the terminal back after a program owned it.
     pub fn resume(&mut self) {
         self.mode.resume();
         self.forget_input();

@@ -1,4 +1,4 @@
-//! This program, started again in the background: it outlives the process that started it, and its terminal.
+//! Starts this program again in the background, so that it outlives the calling process and its terminal.
 
 use super::{signal, terminal};
 use nix::libc;
@@ -10,17 +10,17 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Starts this program with `arguments`, in a session of its own without a terminal, with `stdin`, nothing on stdout, and `log` for
+/// Starts this program with `arguments` in a new session without a terminal: with `stdin`, /dev/null as stdout, `log` as
 /// stderr, and no other descriptor. It has our folder and environment, and the signal mask that we were started with; INT, TERM and HUP
-/// end it even where we ignore them.
+/// end it even if we ignore them.
 ///
 /// # Errors
-/// What the system says to that.
+/// Any error of the system.
 pub fn spawn(arguments: Vec<OsString>, stdin: OwnedFd, log: File) -> io::Result<Child> {
     close_on_exec()?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(arguments).stdin(stdin).stdout(Stdio::null()).stderr(log).env_remove(terminal::LENDERS);
-    // SAFETY: setsid(2) is async-signal-safe, and so is what restores the actions and the mask of signals, see there.
+    // SAFETY: setsid(2) is async-signal-safe, and so are the functions that restore the actions and the mask of signals, see there.
     unsafe {
         command.pre_exec(|| {
             setsid()?;
@@ -31,15 +31,15 @@ pub fn spawn(arguments: Vec<OsString>, stdin: OwnedFd, log: File) -> io::Result<
     command.spawn()
 }
 
-/// Marks every descriptor but the standard ones close-on-exec. Our own are marked already; those that this process was started with (a shell's `3>&1`, a
-/// lock) would else stay open as long as the session.
+/// Marks every descriptor except the standard ones close-on-exec. Our own are marked already. Inherited ones (a shell's `3>&1`, a
+/// lock) would otherwise stay open as long as the session.
 fn close_on_exec() -> io::Result<()> {
     for entry in fs::read_dir("/dev/fd")? {
         let Some(number) = entry?.file_name().to_str().and_then(|name| name.parse::<libc::c_int>().ok()) else {
             continue;
         };
         if number > libc::STDERR_FILENO {
-            // SAFETY: F_SETFD takes an integer and changes nothing but this flag; a number that is no descriptor is EBADF.
+            // SAFETY: F_SETFD takes an integer and changes only this flag; a number that is not a descriptor gives EBADF.
             unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
     }

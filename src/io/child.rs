@@ -1,4 +1,4 @@
-//! Other programs: started in a process group of their own, ended in order with all that they started.
+//! Child processes: started in their own process group, and ended in order together with all processes they started.
 
 use super::descriptor::Descriptor;
 use super::report::{Failure, Status};
@@ -16,52 +16,52 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a child may take to end by itself once its stdin is closed, and again after SIGTERM. Both together stay well
-/// under the two seconds after which the Spire mod kills us. Where a signal hurries us, a wrapper inside another takes a
-/// third of the outer one's: it has ended its own child, with both its times, before its turn to be killed comes.
+/// How long a child may take to end by itself after its stdin is closed, and again after SIGTERM. Both together stay well
+/// under the two seconds after which the Spire mod kills us. If a signal hurries us, each inner wrapper takes a
+/// third of the time of the next outer one, so that it has ended its own child, in both steps, before it is killed itself.
 pub fn grace(hurried: bool) -> Duration {
     let outer = if hurried { terminal::lenders().matches(',').count().min(3) as u32 } else { 0 };
     Duration::from_millis(600) / 3u32.pow(outer)
 }
 
-/// What a program has printed is read for so long after its end.
+/// How long the output of a program is read after its end.
 const LAST_WORDS: Duration = Duration::from_millis(250);
 
-/// A child that has been started. It is waited for on the thread that owns it.
+/// A running child. The thread that owns it waits for it.
 #[derive(Debug)]
 pub struct Child {
     process: std::process::Child,
 }
 
-/// What a child's standard streams are for.
+/// The use of a child's standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
-    /// It is spoken with over stdin and stdout; its stderr is ours, or heard.
+    /// Communication over stdin and stdout; its stderr is ours, or a pipe to us.
     Talk {
         /// Whether its stderr is a pipe to us.
         hears_errors: bool,
     },
-    /// It is spoken with in another way: its stdin is empty, and whatever it prints on stdout or stderr is heard as its stderr.
-    /// Where the system can (Linux), it is killed when we die without ending it: there is no pipe whose end it would notice.
+    /// Communication over another channel: its stdin is empty, and output on stdout or stderr is received as its stderr.
+    /// On Linux, it is killed when we die without ending it, because there is no pipe whose end it would notice.
     Print,
 }
 
-/// What a child finds around it.
+/// The environment of a child.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// Whether it has none of our environment but what is set here, and PATH, HOME and their like.
+    /// Whether it gets only the variables that are set here, and PATH, HOME and the like.
     pub clean: bool,
     /// Variables that are set for it.
     pub set: Vec<(OsString, OsString)>,
-    /// Variables of ours that it does not get: they hold secrets.
+    /// Variables of ours that it does not get, because they contain secrets.
     pub secrets: Vec<String>,
-    /// Whether it gets SIGTERM when we die without ending it, where the system can (Linux). Else it might still carry out what it has received.
+    /// Whether it gets SIGTERM when we die without ending it (Linux only). Without that, it may still carry out what it has received.
     pub ends_with_us: bool,
-    /// The folder that it is started in; ours, where there is none.
+    /// Its working folder; ours by default.
     pub folder: Option<PathBuf>,
 }
 
-/// What programs need to find themselves and their files; nobody's secrets are kept in them.
+/// Variables that programs need to find executables and files; they do not contain secrets.
 const HARMLESS: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR", "XDG_RUNTIME_DIR"];
 
 impl Surroundings {
@@ -87,22 +87,22 @@ impl Surroundings {
 /// The ends of the child's pipes.
 #[derive(Debug, Default)]
 pub struct Pipes {
-    /// Its stdin, to write to, and its stdout, to read from, where it is spoken with over them.
+    /// Its stdin, to write to, and its stdout, to read from, with [`Streams::Talk`].
     pub talk: Option<(Descriptor, Descriptor)>,
-    /// Its stderr, to read from, where it is heard.
+    /// Its stderr, to read from, if it is a pipe to us.
     pub stderr: Option<Descriptor>,
 }
 
-/// The process group of a child, to signal all that is in it.
+/// The process group of a child, for sending signals to all its processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group(Pid);
 
-/// Starts `command` (a program and its arguments, never a shell) with `streams`. Its process group is new, so that a
-/// signal to us is ours to hand on; the environment tells it which groups it may borrow the terminal from ([`terminal`]).
+/// Starts `command` (a program and its arguments, never a shell) with `streams`. It gets a new process group, so that
+/// signals to us do not reach it directly; its environment names the groups that it may borrow the terminal from ([`terminal`]).
 /// The thread that calls this must live as long as the child.
 ///
 /// # Errors
-/// [`Status::NotStarted`] where there is no such program or it can't be run.
+/// [`Status::NotStarted`] if there is no such program or it cannot be run.
 pub fn spawn(command: &[OsString], streams: Streams, around: &Surroundings) -> Result<(Child, Pipes), Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(Failure::new(Status::Usage, "no command to start"));
@@ -117,7 +117,7 @@ pub fn spawn(command: &[OsString], streams: Streams, around: &Surroundings) -> R
         Failure::new(Status::NotStarted, format_args!("cannot start {program}: {error}{advice}"))
     };
     let mut command = Command::new(program);
-    // SAFETY: what runs between fork and exec is async-signal-safe, see there.
+    // SAFETY: the function that runs between fork and exec is async-signal-safe, see there.
     unsafe { command.pre_exec(signal::restore_mask) };
     around.apply(&mut command);
     if around.ends_with_us {
@@ -139,7 +139,7 @@ pub fn spawn(command: &[OsString], streams: Streams, around: &Surroundings) -> R
     Ok((Child { process }, Pipes { talk, stderr: stderr.or(printed) }))
 }
 
-/// Gives the end to read from.
+/// Returns the read end of the pipe.
 fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
     let (read, write) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
@@ -147,7 +147,7 @@ fn print_to_one_pipe(command: &mut Command) -> io::Result<Descriptor> {
     Ok(OwnedFd::from(read).into())
 }
 
-/// Has the child get a signal when the thread that starts it dies, where the system can.
+/// Makes the kernel send the child a signal when the thread that starts it dies (Linux only).
 #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
 fn send_when_we_die(signal: Signal, command: &mut Command) {
     #[cfg(target_os = "linux")]
@@ -156,25 +156,25 @@ fn send_when_we_die(signal: Signal, command: &mut Command) {
         let parent = nix::unistd::getpid();
         command.pre_exec(move || {
             nix::sys::prctl::set_pdeathsig(signal)?;
-            // We may have died before that: no signal would come any more.
+            // If we have already died, no signal will come.
             if nix::unistd::getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
         });
     }
 }
 
-/// Runs `command` to its end with [`Streams::Print`], and gives every line that it prints to `take`. What it leaves behind
-/// in its group is killed; a daemon of its own that has the same stdout isn't waited for.
+/// Runs `command` to its end with [`Streams::Print`], and passes every line that it prints to `take`. Processes left in
+/// its group are killed. It does not wait for a daemon outside the group that has the same stdout.
 ///
 /// # Errors
 /// As [`spawn`].
 pub fn run(command: &[OsString], mut take: impl FnMut(&[u8])) -> Result<ExitStatus, Failure> {
     let (mut child, pipes) = spawn(command, Streams::Print, &Surroundings::default())?;
     let group = child.group();
-    let (said, lines) = mpsc::sync_channel(64);
+    let (sender, lines) = mpsc::sync_channel(64);
     thread::spawn(move || {
         let lines = pipes.stderr.into_iter().flat_map(|printed| BufReader::new(printed).split(b'\n'));
-        // It ends with the stream, or when nobody listens any more.
-        lines.map_while(Result::ok).all(|line| said.send(line).is_ok())
+        // Ends with the stream, or when the receiver is dropped.
+        lines.map_while(Result::ok).all(|line| sender.send(line).is_ok())
     });
     let failed = |error| Failure::new(Status::NotStarted, error);
     let mut ended = None;
@@ -208,7 +208,7 @@ impl Child {
     /// Waits until the child itself has ended.
     ///
     /// # Errors
-    /// Where the kernel doesn't know the child: somebody else has waited for it.
+    /// If the child is unknown to the kernel, because it was already reaped elsewhere.
     pub fn wait(mut self) -> io::Result<ExitStatus> {
         self.process.wait()
     }
@@ -220,28 +220,28 @@ impl Group {
         self.0
     }
 
-    /// Signals all of the group; says whether there was anybody.
+    /// Signals the complete group; returns whether it has any process.
     pub(super) fn signal(self, signal: Option<Signal>) -> bool {
         killpg(self.0, signal) != Err(Errno::ESRCH)
     }
 
-    /// Kills all of the group at once.
+    /// Kills the complete group at once.
     pub fn kill(self) {
         self.signal(Some(Signal::SIGKILL));
     }
 
-    /// Ends all of the group: SIGTERM, and SIGKILL for who is still there after the `grace`, which may shrink meanwhile.
-    /// `gone` says whether the child itself has been waited for.
+    /// Ends the complete group: SIGTERM, then SIGKILL for processes that remain after the `grace`, which may shrink meanwhile.
+    /// `gone` returns whether the child itself has been reaped.
     pub fn end(self, gone: impl Fn() -> bool, grace: impl Fn() -> Duration) {
         self.signal(Some(Signal::SIGTERM));
-        // A stopped process hears SIGTERM only once it goes on.
+        // A stopped process handles SIGTERM only after it is continued.
         self.signal(Some(Signal::SIGCONT));
         if !self.ends_within(gone, grace) {
             self.kill();
         }
     }
 
-    /// Ends all of the group at once. Two signals, so that a wrapper in it takes them for the first and the second, and
+    /// Ends the complete group at once. It sends two signals, so that a wrapper in the group sees a first and a second signal, and
     /// does the same with its own child.
     pub fn end_at_once(self) {
         self.signal(Some(Signal::SIGTERM));
@@ -263,7 +263,7 @@ impl Group {
     }
 }
 
-/// What a shell would make of it: the exit code, or 128+N for signal N.
+/// The exit status as a shell reports it: the exit code, or 128+N for signal N.
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)

@@ -1,6 +1,6 @@
-//! The standard descriptors, read and written directly: std's own buffers would hide from us when bytes
-//! move. Owns the retries: an interrupted call is made again, and a descriptor that somebody else
-//! set non-blocking (it is shared with siblings, so we may not set it back) is waited for.
+//! The standard descriptors, read and written directly: std's buffers would hide when bytes
+//! move. Handles the retries: an interrupted call is repeated, and a descriptor that another process has
+//! set non-blocking (it is shared with siblings, so we may not reset it) is waited for.
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
@@ -17,15 +17,15 @@ pub struct Descriptor(File);
 /// Our standard input. (A closed one is /dev/null: the runtime opens it before `main`.)
 ///
 /// # Errors
-/// Where the process has no descriptor left.
+/// If the process has no descriptor left.
 pub fn stdin() -> io::Result<Descriptor> {
     Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
 }
 
-/// Lets go of our standard input: whoever writes to it finds the pipe closed, once nobody else here reads it.
+/// Closes our standard input, so that its writer gets a broken pipe once no other thread here reads it.
 pub fn close_stdin() {
     if let Ok(null) = File::open("/dev/null") {
-        // It fails only where the kernel can't, and then it stays open until we end.
+        // If this fails, stdin stays open until we end.
         let _ = nix::unistd::dup2_stdin(null);
     }
 }
@@ -33,16 +33,16 @@ pub fn close_stdin() {
 /// Our standard output.
 ///
 /// # Errors
-/// Where the process has no descriptor left.
+/// If the process has no descriptor left.
 pub fn stdout() -> io::Result<Descriptor> {
     Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 
-/// Our standard error, for what a child says on its own. (What we say ourselves goes through
+/// Our standard error, for the stderr of a child. (Our own messages go through
 /// [`Report`](super::report::Report).)
 ///
 /// # Errors
-/// Where the process has no descriptor left.
+/// If the process has no descriptor left.
 pub fn stderr() -> io::Result<Descriptor> {
     Ok(io::stderr().as_fd().try_clone_to_owned()?.into())
 }
@@ -60,7 +60,7 @@ impl AsFd for Descriptor {
 }
 
 impl Descriptor {
-    /// Waits for the descriptor where `error` says that it only isn't ready; any other error comes back.
+    /// Waits for the descriptor if `error` means that it is not ready; returns any other error.
     fn wait_for(&self, ready: PollFlags, error: io::Error) -> io::Result<()> {
         match error.kind() {
             ErrorKind::Interrupted => Ok(()),
@@ -76,22 +76,22 @@ impl Descriptor {
     }
 }
 
-/// Waits at most this long for something to read, or the end, and says whether it came.
+/// Waits at most this long for input or the end of it; returns whether it came.
 pub fn wait_readable(from: &impl AsFd, time: Duration) -> bool {
     let mut fds = [PollFd::new(from.as_fd(), PollFlags::POLLIN)];
     let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
-    // What can't be waited for is read, and says why.
+    // If polling fails, the read that follows reports why.
     !matches!(poll(&mut fds, time), Ok(0))
 }
 
 impl Descriptor {
-    /// Closes it. Where it is a socket, its other end sees the end of what we write even if somebody here still reads from it.
+    /// Closes it. The peer of a socket gets the end of our output even if another thread here still reads from the socket.
     pub(super) fn close(self) {
-        // It fails where this is no socket, or the other end has gone.
+        // This fails if it is not a socket, or the peer has disconnected.
         let _ = UnixStream::from(OwnedFd::from(self.0)).shutdown(Shutdown::Write);
     }
 
-    /// Whether a little (`PIPE_BUF`, 4096 bytes or more) can be written without waiting for the reader, or a write would fail.
+    /// Whether a small write (`PIPE_BUF`, 4096 bytes or more) would not block, because there is room or because it would fail.
     pub fn takes_a_little(&self) -> bool {
         let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLOUT)];
         !matches!(poll(&mut fds, PollTimeout::ZERO), Ok(0))

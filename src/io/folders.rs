@@ -1,18 +1,18 @@
-//! Where files of ours lie: the base folders of XDG's specification. A variable that isn't an absolute path is as unset there.
+//! The base folders of the XDG specification, for our files. As it requires, a variable that is not an absolute path counts as unset.
 
 use std::path::PathBuf;
 
-/// What is to be kept: XDG_DATA_HOME, else `.local/share` in HOME; none where neither is set.
+/// The folder for data: XDG_DATA_HOME, or `.local/share` in HOME; `None` if neither is set.
 pub fn data() -> Option<PathBuf> {
     absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))
 }
 
-/// What a person sets up: XDG_CONFIG_HOME, else `.config` in HOME; none where neither is set.
+/// The folder for configuration: XDG_CONFIG_HOME, or `.config` in HOME; `None` if neither is set.
 pub fn configuration() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))
 }
 
-/// What lives no longer than its owner's session: XDG_RUNTIME_DIR, where it is a folder.
+/// The folder for files that live as long as the user's login session: XDG_RUNTIME_DIR, if it is a folder.
 pub fn runtime() -> Option<PathBuf> {
     absolute("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir())
 }

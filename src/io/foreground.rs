@@ -1,4 +1,4 @@
-//! A program in the terminal's foreground for a while: an editor.
+//! A program that runs temporarily in the terminal's foreground, such as an editor.
 
 use super::child::{Child, Group, grace};
 use super::report::{Failure, Status};
@@ -21,17 +21,17 @@ pub struct ForegroundProgram<'t> {
 }
 
 impl<'t> ForegroundProgram<'t> {
-    /// Starts `command` at the terminal of a person, in the foreground where that is ours.
+    /// Starts `command` at the terminal of a person, in the foreground if we have it.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where there is no such program or it can't be run.
+    /// [`Status::NotStarted`] if there is no such program or it cannot be run.
     pub fn start(command: &[OsString], terminal: &'t Terminal) -> Result<ForegroundProgram<'t>, Failure> {
         let Some((program, arguments)) = command.split_first() else {
             return Err(Failure::new(Status::Usage, "no command to start"));
         };
         let start = || -> io::Result<std::process::Child> {
             let mut command = Command::new(program);
-            // SAFETY: what runs between fork and exec is async-signal-safe, see there.
+            // SAFETY: the function that runs between fork and exec is async-signal-safe, see there.
             unsafe { command.pre_exec(signal::restore_mask) };
             command.args(arguments).process_group(0);
             command.stdin(terminal.file()?).stdout(terminal.file()?).stderr(terminal.file()?);
@@ -42,21 +42,21 @@ impl<'t> ForegroundProgram<'t> {
         })?;
         let group = Child::group_of(&process);
         terminal.lend(group.id());
-        // It may have been stopped for asking the terminal before it was lent.
+        // It may have been stopped for accessing the terminal before it got the foreground.
         group.signal(Some(Signal::SIGCONT));
         Ok(ForegroundProgram { terminal, group, process, ended: None })
     }
 
-    /// Its status once it has ended.
+    /// Its exit status, after it has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         let id = self.group.id();
         if self.ended.is_none() && take_stop(id) {
-            // Nobody would bring it back to the foreground but we.
+            // No other process would bring it back to the foreground.
             self.terminal.lend(id);
             self.group.signal(Some(Signal::SIGCONT));
         }
         if self.ended.is_none() {
-            // An error says that it isn't there; then it has ended.
+            // An error means that there is no such process: it has ended.
             self.ended = self.process.try_wait().unwrap_or_else(|_| Some(ExitStatus::default()));
         }
         self.ended
@@ -70,14 +70,14 @@ fn take_stop(id: Pid) -> bool {
     matches!(waitid(Id::Pid(id), WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG), Ok(WaitStatus::Stopped(..)))
 }
 
-/// Elsewhere that can't be asked for alone.
+/// Other systems cannot query stops without exits.
 #[cfg(not(target_os = "linux"))]
 fn take_stop(_: Pid) -> bool {
     false
 }
 
 impl Drop for ForegroundProgram<'_> {
-    /// Ends it, where it still runs, and takes the terminal back.
+    /// Ends it if it still runs, and takes the terminal back.
     fn drop(&mut self) {
         if self.ended().is_none() {
             let process = std::cell::RefCell::new(&mut self.process);

@@ -6,7 +6,7 @@ use super::terminal_mode::TerminalMode;
 use nix::sys::termios::{LocalFlags, SpecialCharacterIndices};
 use std::io::{self, Read};
 
-/// A terminal whose keys are read as they are struck, without being shown. It is put back when this is dropped.
+/// A terminal whose keys are read as they are typed, without echo. Its state is restored when this is dropped.
 #[derive(Debug)]
 pub struct Keys(TerminalMode);
 
@@ -14,7 +14,7 @@ impl Keys {
     /// Takes over a terminal.
     ///
     /// # Errors
-    /// [`Status::NotStarted`](super::report::Status::NotStarted) where it isn't ours to read, see [`Terminal::borrow`].
+    /// [`Status::NotStarted`](super::report::Status::NotStarted) if we may not read from it, see [`Terminal::borrow`].
     pub fn read_from(terminal: Terminal) -> Result<Keys, Failure> {
         let mode = TerminalMode::set(terminal, |raw| {
             raw.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
@@ -24,17 +24,17 @@ impl Keys {
         mode.map(Keys)
     }
 
-    /// The next key; `None` where the terminal has gone.
+    /// The next key; `None` if the terminal was closed.
     pub fn wait(&mut self) -> Option<u8> {
         let mut key = [0];
         let read = self.0.tty.read(&mut key).unwrap_or(0);
         (read == 1).then(|| key[0])
     }
 
-    /// What puts the terminal back as it was, for who can't wait until this is dropped.
+    /// A function that restores the terminal, for callers that cannot wait until this is dropped.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// If the process has no descriptor left.
     pub fn restorer(&self) -> io::Result<impl FnOnce() + Send + use<>> {
         self.0.restorer()
     }

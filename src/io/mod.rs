@@ -1,9 +1,9 @@
-//! The ground floor: everything that touches a stream, a process, a terminal or a signal.
+//! The lowest layer: all code that uses a stream, a process, a terminal or a signal.
 //!
-//! Each rule of the line contract has one owner here: [`lines`] splits, limits and edits lines,
+//! Each rule of the line contract is implemented once, here: [`lines`] splits, limits and edits lines,
 //! [`descriptor`] reads and writes, [`between`] decides when to flush, [`child`] starts and ends other
-//! programs, [`append`] keeps files durable, [`folders`] says where they lie, [`private`] keeps them from
-//! others, [`terminal`] talks to a person, [`signal`] hears the kernel, and [`report`] speaks on stderr and
+//! programs, [`append`] keeps files durable, [`folders`] chooses their folders, [`private`] protects them from
+//! other users, [`terminal`] handles a person's terminal, [`signal`] receives signals, and [`report`] writes messages to stderr and
 //! chooses the exit status.
 
 pub mod ancestry;
@@ -39,7 +39,7 @@ mod terminal_mode;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks; a thread that panicked while it held the lock is told elsewhere, and keeps nobody from ending in order.
+/// Locks, and ignores poisoning: a panic is reported elsewhere, and must not prevent an orderly end.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

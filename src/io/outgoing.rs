@@ -1,30 +1,30 @@
-//! What is sent to one side. A line of our own never begins inside a line that is passed on from somewhere else.
+//! The output for one side. A line of our own never begins inside a line that is passed on.
 
 use super::lines::Piece;
 
-/// What was passed on last.
+/// The end of the bytes that were passed on last.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Last {
     #[default]
     Line,
-    /// The last line of a stream, which had no line feed: whatever follows needs one first.
+    /// The last line of a stream, without a line feed: the next line needs one first.
     WithoutLineFeed,
-    /// Part of a line that goes on.
+    /// An unfinished line.
     Part,
 }
 
-/// What is to be sent to one side, in order.
+/// The output for one side, in order.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    /// What can be sent now.
+    /// The bytes that can be sent now.
     pub(super) bytes: Vec<u8>,
     last: Last,
-    /// Lines of our own that wait for the end of the line that is passing in parts.
+    /// Lines of our own that wait for the end of a line that is passed on in parts.
     waiting: Vec<u8>,
 }
 
 impl Outgoing {
-    /// Passes on a line, or a part of one, as it came.
+    /// Passes on a line, or a part of one, unchanged.
     pub(super) fn pass(&mut self, piece: &Piece<'_>) {
         self.end_line();
         let bytes = piece.raw();
@@ -48,7 +48,7 @@ impl Outgoing {
         to.push(b'\n');
     }
 
-    /// What was passing in parts will not be continued.
+    /// The line that was passed on in parts will not be continued.
     pub(super) fn give_up_part(&mut self) {
         if self.last == Last::Part {
             self.last = Last::WithoutLineFeed;
@@ -59,7 +59,7 @@ impl Outgoing {
         }
     }
 
-    /// How many bytes wait for the end of a line.
+    /// The number of bytes that wait for the end of a line.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -78,7 +78,7 @@ mod tests {
     use crate::io::lines::Line;
 
     #[test]
-    fn own_lines_stand_between_lines() {
+    fn own_lines_are_added_only_between_lines() {
         let mut to = Outgoing::default();
         let line = |to: &mut Outgoing, raw: &str| to.pass(&Piece::Line(Line::new(raw.as_bytes(), 2)));
         let part =

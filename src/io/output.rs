@@ -1,5 +1,4 @@
-//! Our stdout, for a command that reads files and writes when it likes: buffered, flushed when it is asked to, and when a
-//! signal ends us.
+//! Our stdout, for commands that read files: buffered, and flushed on request and when a signal ends us.
 
 use super::descriptor::{Descriptor, stdout};
 use super::lock;
@@ -9,13 +8,13 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a signal waits for what was decided to be written. Longer, and the reader of our stdout is stuck.
+/// How long a signal waits for the buffer to be written. After that, the reader of our stdout counts as stuck.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Written to the descriptor once it holds so much.
+/// The size at which the buffer is written.
 const FULL: usize = 64 << 10;
 
-/// What is still to be done when a signal ends us.
+/// An action for when a signal ends us.
 type LastAct = Box<dyn FnOnce() + Send>;
 
 /// A buffer in front of our stdout.
@@ -28,20 +27,20 @@ struct Buffer {
     last_acts: Vec<LastAct>,
 }
 
-/// Why nothing more can be written.
+/// Why stdout cannot be written any more.
 #[derive(Debug)]
 pub enum Closed {
-    /// The reader of our stdout has gone.
+    /// The reader of our stdout has closed it.
     Gone,
-    /// It can't be written.
+    /// Writing failed.
     Failed(io::Error),
 }
 
 impl Closed {
-    /// How a run ends on it: quietly where the reader has gone.
+    /// The end of the run: quietly if the reader has closed stdout.
     ///
     /// # Errors
-    /// [`Status::Fault`] where stdout can't be written.
+    /// [`Status::Fault`] if stdout cannot be written.
     pub fn end(self, report: &Report) -> Result<Status, Failure> {
         match self {
             Closed::Gone => Ok(report.finish()),
@@ -54,10 +53,10 @@ impl Closed {
 }
 
 impl Output {
-    /// Opens it, and from now on ends the process in order on INT, TERM and HUP.
+    /// Opens it. From now on, INT, TERM and HUP end the process in order.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where the process has no descriptor left.
+    /// [`Status::NotStarted`] if the process has no descriptor left.
     pub fn open(signals: &Signals) -> Result<Output, Failure> {
         let system = |error: io::Error| Failure::new(Status::NotStarted, error);
         let signals = signals.receive();
@@ -67,7 +66,7 @@ impl Output {
         std::thread::spawn(move || {
             let Ok(signal) = signals.recv() else { return };
             let asked = Instant::now();
-            // A second signal ends it at once, as there is no receiver any more.
+            // Without a receiver, a second signal ends the process at once.
             drop(signals);
             let mut buffer = ours.0.try_lock();
             while buffer.is_err() && asked.elapsed() < DRAIN {
@@ -76,7 +75,7 @@ impl Output {
             }
             if let Ok(mut buffer) = buffer {
                 buffer.last_acts.drain(..).for_each(|act| act());
-                // Its reader may take nothing any more.
+                // The reader of stdout may not read any more.
                 std::thread::spawn(move || {
                     std::thread::sleep(DRAIN);
                     signal::die_of(signal)
@@ -88,12 +87,12 @@ impl Output {
         Ok(output)
     }
 
-    /// Has something done when a signal ends us, before anything else.
+    /// Adds an action that runs first when a signal ends us.
     pub fn on_signal(&self, act: impl FnOnce() + Send + 'static) {
         lock(&self.0).last_acts.push(Box::new(act));
     }
 
-    /// Has `fill` append to the buffer, and writes that out where it is full.
+    /// Has `fill` append to the buffer, and writes it if it is full.
     ///
     /// # Errors
     /// [`Closed`], as [`Output::flush`].
@@ -103,10 +102,10 @@ impl Output {
         if buffer.bytes.len() >= FULL { buffer.flush() } else { Ok(()) }
     }
 
-    /// Writes out what is in the buffer: before every wait, and before every read.
+    /// Writes the buffer. To be called before every wait and every read.
     ///
     /// # Errors
-    /// [`Closed`], where the reader has gone or stdout can't be written.
+    /// [`Closed`] if the reader has closed stdout or it cannot be written.
     pub fn flush(&self) -> Result<(), Closed> {
         lock(&self.0).flush()
     }

@@ -1,4 +1,4 @@
-//! The process at the other end of a Unix socket, as the kernel names it: what a file says of it could have been written by somebody else.
+//! The peer process of a Unix socket, identified by the kernel: a file with a process id could have been written by any process.
 
 use nix::sys::socket::{Backlog, listen};
 use nix::unistd::{Uid, getuid};
@@ -8,20 +8,20 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// Makes this process the one that clients find behind a listening socket that another process has made: it is the one that has called
-/// listen(2) last (unix(7), `SO_PEERCRED`).
+/// Makes this process the peer that clients of an inherited listening socket see: the last process that called
+/// listen(2) (unix(7), `SO_PEERCRED`).
 ///
 /// # Errors
-/// Where the socket does not listen.
+/// If the socket does not listen.
 pub fn accept_as_this_process(listener: &UnixListener) -> io::Result<()> {
-    // As many as std has waiting for accept(2).
+    // The same backlog as in std.
     Ok(listen(listener, Backlog::MAXALLOWABLE)?)
 }
 
-/// Connects to a socket, at once or not at all.
+/// Connects to a socket without blocking.
 ///
 /// # Errors
-/// `WouldBlock` where so many connections wait there to be accepted that connect(2) would wait, too; else what the system says.
+/// `WouldBlock` if the backlog of the socket is full, so that connect(2) would block; otherwise any error of the system.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn connect(path: &Path) -> io::Result<UnixStream> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
@@ -33,10 +33,10 @@ pub fn connect(path: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Connects to a socket. Only Linux waits where many connections wait to be accepted.
+/// Connects to a socket. Only on Linux does connect(2) block when the backlog is full.
 ///
 /// # Errors
-/// What the system says.
+/// Any error of the system.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn connect(path: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(path)
@@ -45,7 +45,7 @@ pub fn connect(path: &Path) -> io::Result<UnixStream> {
 /// Checks that the peer is a process of this user.
 ///
 /// # Errors
-/// `PermissionDenied` where it is not.
+/// `PermissionDenied` if it is not.
 pub fn check_user(stream: &UnixStream) -> io::Result<()> {
     let peer = user(stream)?;
     if peer == getuid() {
@@ -70,10 +70,10 @@ fn user(stream: &UnixStream) -> io::Result<Uid> {
     Ok(nix::unistd::getpeereid(stream)?.0)
 }
 
-/// The process id of the peer; none where the system does not tell.
+/// The process id of the peer; `None` if the system does not provide it.
 ///
 /// # Errors
-/// Where it is in another pid namespace, and so has no number here.
+/// If the peer is in another pid namespace, and so has no process id here.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn process(stream: &UnixStream) -> io::Result<Option<i32>> {
     match credentials(stream)?.pid() {
@@ -82,37 +82,37 @@ pub fn process(stream: &UnixStream) -> io::Result<Option<i32>> {
     }
 }
 
-/// The process id of the peer; none where the system does not tell.
+/// The process id of the peer; `None`, since this system does not provide it.
 ///
 /// # Errors
-/// None here.
+/// None on this system.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn process(_: &UnixStream) -> io::Result<Option<i32>> {
     Ok(None)
 }
 
-/// Whether the process that has made the socket listen still runs: then [`process`] is its number and no other's. On kernels before
-/// Linux 6.5 that cannot be known, and is taken to be so.
+/// Whether the process that made the socket listen still runs: only then is [`process`] certainly its process id. On kernels before
+/// Linux 6.5 this is not known, and assumed to be true.
 ///
 /// # Errors
-/// What the system says.
+/// Any error of the system.
 #[cfg(target_os = "linux")]
 pub fn is_running(stream: &UnixStream) -> io::Result<bool> {
     use nix::errno::Errno;
     match nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerPidfd) {
-        // It can be read once the process has ended (pidfd_open(2)).
+        // A pidfd becomes readable when the process ends (pidfd_open(2)).
         Ok(process) => Ok(!super::descriptor::wait_readable(&process, std::time::Duration::ZERO)),
         Err(Errno::ENOPROTOOPT) => Ok(true),
-        // It has ended, and was waited for.
+        // It has ended and was reaped.
         Err(Errno::ESRCH | Errno::EINVAL | Errno::ENODATA) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether the process that has made the socket listen still runs: that cannot be known here.
+/// Whether the process that made the socket listen still runs: not known on this system, and assumed to be true.
 ///
 /// # Errors
-/// None here.
+/// None on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn is_running(_: &UnixStream) -> io::Result<bool> {
     Ok(true)

@@ -1,13 +1,13 @@
-//! How far long work has come, for a person who waits: on stderr, where that is a terminal.
+//! The progress of long work, for a waiting person: on stderr, if it is a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Work that takes less is done before anybody wonders.
+/// Shorter work shows no progress.
 const FIRST: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// Shows how much of something was read.
+/// Shows how much of a file was read.
 #[derive(Debug)]
 pub struct Progress {
     next: Option<Instant>,
@@ -15,12 +15,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows nothing for the first second, nor where stderr is no terminal.
+    /// Shows nothing for the first second, and never if stderr is not a terminal.
     pub fn begin() -> Progress {
         Progress { next: std::io::stderr().is_terminal().then(|| Instant::now() + FIRST), is_shown: false }
     }
 
-    /// So many bytes of `name` were read, of so many in all where that is known.
+    /// `read` bytes of `name` were read, of a total of `length` if known.
     pub fn show(&mut self, name: &str, read: u64, length: Option<u64>) {
         if self.next.is_none_or(|next| next > Instant::now()) {
             return;
@@ -33,11 +33,11 @@ impl Progress {
             _ => String::new(),
         };
         let name = super::terminal::printable(name).into_owned();
-        // A stderr that is gone is no reason to fail.
+        // A closed stderr is not a reason to fail.
         let _ = std::io::stderr().write_all(format!("\r\x1b[K{name}: {share}{megabytes} MB").as_bytes());
     }
 
-    /// Wipes it away: something else is about to be shown.
+    /// Clears the line before other output.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             let _ = std::io::stderr().write_all(b"\r\x1b[K");

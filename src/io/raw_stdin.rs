@@ -1,5 +1,5 @@
-//! stdin as a terminal that we read ourselves, key by key, for a whole run, while a line editor in this process reads what it is given: its stdin is
-//! another terminal. So nothing that is typed is taken before it is wanted, and when it was typed is known.
+//! stdin as a terminal that we read ourselves, key by key, for a complete run. A line editor in this process reads from another
+//! terminal, which replaces its stdin. So no key is consumed before it is wanted, and the time of each key is known.
 
 use super::descriptor::Descriptor;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// The person's terminal, with its settings before, and ours: nothing that is typed is shown, and Ctrl-C, Ctrl-S and their like are keys.
+/// The person's terminal, with its original settings and ours: no echo, and Ctrl-C, Ctrl-S and the like are ordinary keys.
 #[derive(Debug)]
 pub struct RawStdin {
     tty: Descriptor,
@@ -18,24 +18,24 @@ pub struct RawStdin {
     ours: Termios,
 }
 
-/// What came first.
+/// The first input.
 #[derive(Debug)]
 pub enum Typed {
-    /// Keys, at least one, as the terminal sends them.
+    /// At least one key, as the bytes that the terminal sends.
     Bytes(Vec<u8>),
-    /// The terminal is there no more.
+    /// The terminal was closed.
     Gone,
-    /// There is something to read from the descriptor that was watched.
+    /// The watched descriptor is readable.
     Woken,
     /// Nothing came in time.
     Late,
 }
 
 impl RawStdin {
-    /// Takes the settings over, and makes stdin another terminal; gives also where that is written to.
+    /// Applies our settings, and replaces stdin with another terminal; also returns the descriptor that feeds that terminal.
     ///
     /// # Errors
-    /// Where stdin is no terminal, or the system has no other one.
+    /// If stdin is not a terminal, or the system has no pseudo-terminal left.
     pub fn begin() -> io::Result<(RawStdin, Descriptor)> {
         let tty = io::stdin().as_fd().try_clone_to_owned()?;
         let before = tcgetattr(&tty)?;
@@ -54,24 +54,24 @@ impl RawStdin {
     /// The same terminal, for another thread.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// If the process has no descriptor left.
     pub fn try_clone(&self) -> io::Result<RawStdin> {
         let tty = self.tty.as_fd().try_clone_to_owned()?.into();
         Ok(RawStdin { tty, before: self.before.clone(), ours: self.ours.clone() })
     }
 
-    /// Has our settings again.
+    /// Applies our settings.
     pub fn enter(&self) {
-        // A terminal that refuses has gone, which its reader finds out.
+        // This fails only for a closed terminal, which its reader will notice.
         let _ = tcsetattr(&self.tty, SetArg::TCSADRAIN, &self.ours);
     }
 
-    /// Has the settings that were there before. It does not wait until what was written is shown: a terminal that is held shows nothing more.
+    /// Restores the original settings. Does not wait until output is shown, because a terminal on hold (Ctrl-S) shows no more output.
     pub fn restore(&self) {
         let _ = tcsetattr(&self.tty, SetArg::TCSANOW, &self.before);
     }
 
-    /// Waits for keys, where they are `wanted`, or until `watched` has something to read, for at most this time.
+    /// Waits for keys (if `wanted`), or until `watched` is readable, for at most `time`.
     pub fn typed(&mut self, wanted: bool, watched: &impl AsFd, time: Option<Duration>) -> Typed {
         let time = time.map_or(PollTimeout::NONE, |time| PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX));
         let keys = if wanted { PollFlags::POLLIN } else { PollFlags::empty() };

@@ -1,4 +1,4 @@
-//! Files that others may have put there: what is no regular file, or too long, is refused before it can hold us up.
+//! Untrusted files: anything that is not a regular file, or is too long, is refused before it can block us.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -8,7 +8,7 @@ use std::path::Path;
 /// Reads a regular file of at most `longest` bytes.
 ///
 /// # Errors
-/// It cannot be opened or read, is no regular file, or is longer.
+/// If it cannot be opened or read, is not a regular file, or is longer.
 pub fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -22,9 +22,9 @@ pub fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// It cannot be opened, or is no regular file.
+/// If it cannot be opened, or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Opening a FIFO waits for its other end, but for this flag.
+    // Without this flag, opening a FIFO blocks until it has a writer.
     let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
@@ -35,7 +35,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// [`read`], as text.
 ///
 /// # Errors
-/// As [`read`], and what is no UTF-8.
+/// As [`read`], and if it is not UTF-8.
 pub fn read_text(path: &Path, longest: u64) -> io::Result<String> {
     String::from_utf8(read(path, longest)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }

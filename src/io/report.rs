@@ -1,4 +1,4 @@
-//! The exit status, and what is said on stderr: `name: stdin:42: message`.
+//! The exit status, and the messages on stderr: `name: stdin:42: message`.
 
 use super::signal::Signal;
 use super::terminal::printable;
@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How a command ended; the same numbers in every command.
+/// The exit statuses, which are the same in every command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// 0: all well.
+    /// 0: success.
     Well,
     /// 1: ran to its end, but something was refused, failed or differed.
     Fault,
@@ -19,18 +19,18 @@ pub enum Status {
     Usage,
     /// 3: the other side could not be started.
     NotStarted,
-    /// 4: the other side was lost for good.
+    /// 4: the other side was lost permanently.
     Lost,
     /// 124: a deadline for the whole run passed.
     Deadline,
-    /// A wrapper's child ended with this code (128+N for signal N).
+    /// The exit code of a wrapper's child (128+N for signal N).
     Child(u8),
     /// Ended by this signal: the process drains, then dies of it (130 for INT, 143 for TERM).
     Signal(Signal),
 }
 
 impl Status {
-    /// The number that a shell sees.
+    /// The number of the status.
     pub fn code(self) -> u8 {
         match self {
             Status::Well => 0,
@@ -54,14 +54,14 @@ impl From<Status> for ExitCode {
 /// An error that ends the run, with the status it ends with.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the process exits with.
+    /// The exit status.
     pub status: Status,
-    /// What is said on stderr.
+    /// The message for stderr.
     pub error: anyhow::Error,
 }
 
 impl Failure {
-    /// A failure that says `message`: what happened, where, and what to do next.
+    /// A failure with a `message`: what happened, where, and what to do next.
     pub fn new(status: Status, message: impl Display) -> Failure {
         Failure { status, error: anyhow::anyhow!("{message}") }
     }
@@ -73,10 +73,10 @@ impl Display for Failure {
     }
 }
 
-/// Says things on stderr in the command's name, and counts the faults.
+/// Writes messages to stderr in the command's name, and counts the faults.
 ///
-/// The first [`Report::SHOWN`] faults are shown, the rest counted, so that a broken gigabyte doesn't print one; and so are notes
-/// about what the input may repeat.
+/// The first [`Report::SHOWN`] faults are shown and the rest counted, so that a broken gigabyte of input does not print a gigabyte
+/// of messages. Repeatable notes about the input are treated the same way.
 pub struct Report {
     command: &'static str,
     quiet: bool,
@@ -84,9 +84,9 @@ pub struct Report {
     notes: AtomicU64,
     failed: AtomicBool,
     finished: AtomicBool,
-    /// The cursor stands behind a line of [`Report::progress`].
+    /// Whether the cursor is at the end of a line of [`Report::progress`].
     in_progress: AtomicBool,
-    /// What takes lines in place of stderr.
+    /// Takes the lines in place of stderr.
     diverted: OnceLock<Divert>,
 }
 
@@ -98,14 +98,14 @@ impl fmt::Debug for Report {
     }
 }
 
-/// Goes to the beginning of the line, and removes what stands there.
+/// Moves the cursor to the beginning of the line and clears the line.
 const CLEARED: &str = "\r\x1b[K";
 
 impl Report {
-    /// How many faults, and how many notes of one sort, are told one by one.
+    /// The number of faults, and of repeatable notes, that are shown one by one.
     pub const SHOWN: u64 = 20;
 
-    /// A report in the name of `command`. `quiet` leaves out what is only good to know.
+    /// A report in the name of `command`. `quiet` leaves out notes.
     pub fn new(command: &'static str, quiet: bool) -> Report {
         Report {
             command,
@@ -124,14 +124,14 @@ impl Report {
         self.command
     }
 
-    /// Has `print` take each line, printable and without a line feed, in place of stderr: a terminal that is drawn on shows them where they fit.
+    /// Passes each line, printable and without a line feed, to `print` instead of stderr: a full-screen program shows them where they fit.
     pub fn divert(&self, print: impl Fn(&str) + Send + Sync + 'static) {
-        // The first one stays.
+        // The first one is kept.
         let _ = self.diverted.set(Box::new(print));
     }
 
-    /// Something was refused, lost or failed, and the run goes on: told, and the exit status will tell.
-    /// `place` is where: `stdin:42`, `agent:7`, a file.
+    /// Reports that something was refused, lost or failed although the run continues; the exit status will be 1.
+    /// `place` is where it happened: `stdin:42`, `agent:7`, a file.
     pub fn fault(&self, place: impl Display, message: impl Display) {
         self.fault_with(place, message, &[]);
     }
@@ -146,26 +146,26 @@ impl Report {
         }
     }
 
-    /// Something went wrong that is told in another way: the exit status will tell.
+    /// Records a fault that is reported in another way; the exit status will be 1.
     pub fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Something good to know that is no fault.
+    /// Reports useful information that is not a fault.
     pub fn note(&self, message: impl Display) {
         if !self.quiet {
             self.say(message);
         }
     }
 
-    /// The same about what may come again and again: the first are told, the rest counted.
+    /// The same for a note that may repeat often: the first are shown, the rest counted.
     pub fn note_again(&self, message: impl Display) {
         if self.notes.fetch_add(1, Ordering::Relaxed) < Report::SHOWN {
             self.note(message);
         }
     }
 
-    /// One line on stderr. What came from elsewhere can't steer the terminal; a stderr that is gone is no
+    /// Writes one line to stderr. Control characters in the message cannot control the terminal. A closed stderr is not a
     /// reason to fail.
     pub fn say(&self, message: impl Display) {
         let line = format!("{}: {message}", self.command);
@@ -177,7 +177,7 @@ impl Report {
         let _ = std::io::stderr().write_all(format!("{before}{line}\n").as_bytes());
     }
 
-    /// How far the run is, on the terminal that stderr is: the line stays until something else is said.
+    /// Shows progress on stderr, which must be a terminal. The line stays until the next message.
     pub fn progress(&self, message: impl Display) {
         let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
         let line: String = format!("{}: {message}", self.command).chars().take(width.saturating_sub(1)).collect();
@@ -185,17 +185,17 @@ impl Report {
         let _ = std::io::stderr().write_all(format!("{CLEARED}{line}").as_bytes());
     }
 
-    /// How many faults there were.
+    /// The number of faults.
     pub fn faults(&self) -> u64 {
         self.faults.load(Ordering::Relaxed)
     }
 
-    /// Whether a run that comes to its end now has [`Status::Fault`].
+    /// Whether the run would now end with [`Status::Fault`].
     pub fn has_failed(&self) -> bool {
         self.faults() > 0 || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Tells, once, how many faults and notes went untold; gives the status of a run that came to its end.
+    /// Reports, once, the number of faults and notes that were not shown; returns the status of a completed run.
     pub fn finish(&self) -> Status {
         let faults = self.faults();
         let [more_faults, more_notes] =

@@ -1,33 +1,33 @@
-//! Rotation: a full log becomes `LOG.1`, that before it `LOG.2`, and so on; the oldest go.
+//! Rotation: a full log becomes `LOG.1`, the one before it `LOG.2`, and so on; the oldest are deleted.
 
 use crate::io::append::Appender;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// When to rotate, and what to keep.
+/// When to rotate, and how many files to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct Rotation {
-    /// How long a file may become, in bytes; a single message may be longer.
+    /// The maximum length of a file in bytes; a single longer message is still written.
     pub size: usize,
-    /// How many rotated files are kept, beside the one that is written.
+    /// The number of rotated files to keep, besides the current one.
     pub keep: usize,
 }
 
 impl Rotation {
-    /// Whether a message of `length` bytes is too much for a file that holds so many already.
+    /// Whether a message of `length` bytes is too long for a file that already has `held` bytes.
     pub fn is_due(&self, held: u64, length: usize) -> bool {
-        // What escapes or base64 add to a message, and the most that stands around it.
+        // Escapes or base64 add up to a third, and the rest of the line at most 200 bytes.
         let written = length + length / 3 + 200;
         held + written as u64 > self.size as u64
     }
 
-    /// Renames the files, and makes a new one at `log`.
+    /// Renames the files, and creates a new one at `log`.
     ///
     /// # Errors
-    /// Where a file can't be renamed; the log is at its place then.
+    /// If a file cannot be renamed; the log then stays in place.
     pub fn rotate(&self, log: &Path) -> io::Result<Appender> {
-        // A gap takes the last that moves; there may be far fewer than are kept.
+        // Renaming stops at the first gap: there may be far fewer files than are kept.
         let last = (1..self.keep).find(|&number| !rotated(log, number).exists()).unwrap_or(self.keep);
         for number in (1..=last).rev() {
             let from = if number == 1 { log.to_owned() } else { rotated(log, number - 1) };
@@ -40,7 +40,7 @@ impl Rotation {
     }
 }
 
-/// The file that was rotated so many times.
+/// The path of a file that was rotated `number` times.
 pub fn rotated(log: &Path, number: usize) -> PathBuf {
     let mut name = log.as_os_str().to_owned();
     name.push(format!(".{number}"));

@@ -1,5 +1,5 @@
-//! Private folders for sessions with programs that are spoken with over files: one a run, for its owner alone, removed at
-//! the end; and those that a killed run has left are removed by the next.
+//! Private folders for sessions with programs that communicate over files: one per run, only accessible to its owner, removed at
+//! the end. Folders left by a killed run are removed by the next.
 
 use super::{ancestry, folders, private};
 use nix::errno::Errno;
@@ -11,18 +11,18 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// A folder (0700) that is removed, with all that is in it, when this is dropped.
+/// A folder (0700) that is removed, with its contents, when this is dropped.
 #[derive(Debug)]
 pub struct Session {
     folder: PathBuf,
 }
 
 impl Session {
-    /// Makes one for `name` (`godot`), in the runtime folder of this user, else in a folder of theirs in the one for temporary
-    /// files; and removes those for `name` whose process has died.
+    /// Creates one for `name` (`godot`), in this user's runtime folder, or in this user's own folder below the one for temporary
+    /// files. Removes those for `name` whose process has died.
     ///
     /// # Errors
-    /// Where none can be made, or where the folder that it would stand in could be written by somebody else.
+    /// If it cannot be created, or its parent folder may be writable by another user.
     pub fn begin(name: &str) -> io::Result<Session> {
         let home = home()?;
         remove_stale(&home, name);
@@ -31,12 +31,12 @@ impl Session {
         Ok(Session { folder })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Removes it before it is dropped: for the end of a run that drops nothing. What stays is removed by the next run.
+    /// Removes it before it is dropped, for a run that ends without drops. The next run removes what remains.
     pub fn remove(&self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -48,44 +48,44 @@ impl Drop for Session {
     }
 }
 
-/// 32 hexadecimal digits that nobody can guess.
+/// 32 random hexadecimal digits.
 ///
 /// # Errors
-/// Where the system's source of random bytes can't be read.
+/// If the system's source of random bytes cannot be read.
 pub fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether there is a process of this number that hasn't ended.
+/// Whether there is a process with this id that has not ended.
 pub fn is_running(pid: i32) -> bool {
     pid > 0 && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH) && !has_ended(pid)
 }
 
-/// Whether it has ended, and is kept in the kernel's list until whoever started it asks how. (Where there is no /proc,
-/// that isn't seen.)
+/// Whether it is a zombie: a process that has ended and was not reaped by its parent. (Without /proc, zombies are not
+/// detected.)
 fn has_ended(pid: i32) -> bool {
     ancestry::stat(pid).is_some_and(|stat| stat.starts_with(['Z', 'X']))
 }
 
-/// The folder of this user's sessions, which nobody else can read. It is made where it isn't there: below the runtime folder, else
+/// The folder of this user's sessions, which no other user can read. It is created if missing: below the runtime folder, or
 /// below the one for temporary files.
 ///
 /// # Errors
-/// Where it can't be made, or could be read or written by somebody else.
+/// If it cannot be created, or may be readable or writable by another user.
 pub fn home() -> io::Result<PathBuf> {
     let (parent, name) = match folders::runtime() {
         Some(folder) => (folder, IN_RUNTIME_FOLDER.to_owned()),
         None => (std::env::temp_dir(), in_temporary_folder()),
     };
-    // Not a link, which could lead elsewhere after the check.
+    // Resolve links, which could be changed after the check.
     let parent = parent
         .canonicalize()
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", parent.display())))?;
     if !is_kept_by_us(&fs::metadata(&parent)?) {
         let message = format!(
-            "in {} another user could replace our folder: set XDG_RUNTIME_DIR or TMPDIR to a folder of yours that others cannot write",
+            "another user could replace our folder in {}: set XDG_RUNTIME_DIR or TMPDIR to a folder of yours that others cannot write to",
             parent.display()
         );
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
@@ -110,8 +110,8 @@ fn is_ours_alone(folder: &Metadata) -> bool {
     folder.is_dir() && folder.uid() == getuid().as_raw() && folder.permissions().mode() & 0o077 == 0
 }
 
-/// The folders that [`Session::begin`] has made for `name`, by any process of this user, also one with another environment: MCP clients
-/// start servers without XDG_RUNTIME_DIR and TMPDIR.
+/// The folders that [`Session::begin`] has created for `name` in any process of this user. Also finds those of processes with another
+/// environment, since MCP clients start servers without XDG_RUNTIME_DIR and TMPDIR.
 pub fn folders_of(name: &str) -> Vec<PathBuf> {
     let runtime = folders::runtime().into_iter().chain([PathBuf::from(format!("/run/user/{}", getuid()))]);
     let temporary = [std::env::temp_dir(), PathBuf::from("/tmp")];
@@ -129,8 +129,8 @@ pub fn folders_of(name: &str) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
-/// Whether only this user and root can rename and remove what this user has in a folder: it is theirs, and others cannot write it or it
-/// is sticky.
+/// Whether only this user and root can rename and remove this user's files in a folder: this user or root owns it, and others cannot
+/// write to it or it is sticky.
 fn is_kept_by_us(folder: &Metadata) -> bool {
     let owner = folder.uid();
     let mode = folder.permissions().mode();
@@ -138,7 +138,7 @@ fn is_kept_by_us(folder: &Metadata) -> bool {
 }
 
 fn remove_stale(home: &Path, name: &str) {
-    // Nobody is kept from working by what can't be removed.
+    // Leftovers that cannot be removed are no reason to fail.
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         if process_of(&entry, name).is_some_and(|pid| !is_running(pid)) {
             let _ = fs::remove_dir_all(entry.path());
@@ -146,7 +146,7 @@ fn remove_stale(home: &Path, name: &str) {
     }
 }
 
-/// The process that has made a folder for `name`.
+/// The id of the process that created a folder for `name`.
 fn process_of(folder: &DirEntry, name: &str) -> Option<i32> {
     let file_name = folder.file_name();
     let (pid, _) = file_name.to_str()?.strip_prefix(name)?.strip_prefix('-')?.split_once('-')?;
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_nobody_has_waited_for_has_ended() {
+    fn a_zombie_counts_as_ended() {
         let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         assert!(is_running(pid) && !is_running(0) && !is_running(999_999_999));
@@ -178,7 +178,7 @@ mod tests {
         let stale = folder.with_file_name("test-999999999-0");
         fs::create_dir(&stale).unwrap();
         let other = Session::begin("test").unwrap();
-        assert!(folder.is_dir() && !stale.exists(), "one that runs stays");
+        assert!(folder.is_dir() && !stale.exists(), "the folder of a running process stays");
         drop((session, other));
         assert!(!folder.exists());
     }

@@ -9,14 +9,14 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-/// A signal that asks us to end.
+/// A signal that requests the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// SIGINT: Ctrl-C.
     Interrupt,
     /// SIGTERM.
     Terminate,
-    /// SIGHUP: the terminal is gone.
+    /// SIGHUP: the terminal was closed.
     Hangup,
 }
 
@@ -31,7 +31,7 @@ impl Signal {
         }
     }
 
-    /// 128 plus the signal's number, as shells count.
+    /// 128 plus the signal's number, as in a shell.
     pub fn exit_code(self) -> u8 {
         match self {
             Signal::Hangup => 129,
@@ -47,20 +47,20 @@ impl fmt::Display for Signal {
     }
 }
 
-/// The signals that ask this process to end. They end it as they usually do, until a command receives them.
+/// The signals that request the end of this process. They have their usual effect until a command receives them.
 #[derive(Debug)]
 pub struct Signals {
     receiver: Arc<Mutex<Option<Sender<Signal>>>>,
 }
 
 impl Signals {
-    /// Blocks XFSZ, so that a write beyond the limit of `ulimit -f` fails (EFBIG) as on a full disk, and does not end this process. Blocks
-    /// INT, TERM and HUP, and starts the thread that waits for them. Signals that were ignored when this process
+    /// Blocks XFSZ, so that a write beyond the limit of `ulimit -f` fails (EFBIG) like on a full disk instead of killing this process.
+    /// Blocks INT, TERM and HUP, and starts the thread that waits for them. Signals that were ignored when this process
     /// started (`nohup`, a shell's `&`) stay ignored. `main` calls it once, before any thread is started, because threads
-    /// inherit the mask; children get back the mask that this process was started with.
+    /// inherit the mask. Children get the mask that this process was started with.
     ///
     /// # Errors
-    /// Where the system has no thread left.
+    /// If the system has no thread left.
     pub fn hold() -> io::Result<Signals> {
         let mut set = SigSet::empty();
         for signal in ALL {
@@ -87,8 +87,8 @@ impl Signals {
         Ok(Signals { receiver })
     }
 
-    /// From now on, signals no longer end this process but are received here. Should the receiver be dropped, they end it
-    /// again.
+    /// From now on, signals do not end this process but are sent to the returned receiver. After the receiver is dropped, they end
+    /// it again.
     pub fn receive(&self) -> Receiver<Signal> {
         let (to, received) = mpsc::channel();
         *lock(&self.receiver) = Some(to);
@@ -109,19 +109,19 @@ fn wait(set: &SigSet) -> Signal {
 /// The mask that this process was started with.
 static AT_START: OnceLock<SigSet> = OnceLock::new();
 
-/// Holds back signals for this thread and those that it starts.
+/// Blocks signals for this thread and those that it starts.
 pub(super) fn hold(set: &SigSet) -> nix::Result<()> {
     let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
     AT_START.get_or_init(|| before);
     Ok(())
 }
 
-/// Gives back the mask that this process was started with: for a child, between fork and exec, which would else hear
-/// no signal that we hold back. Async-signal-safe: it reads a cell that is never written any more, and calls
+/// Restores the mask that this process was started with: for a child, between fork and exec, which would otherwise
+/// inherit our blocked signals. Async-signal-safe: it reads a cell that is not written any more, and calls
 /// pthread_sigmask(3).
 ///
 /// # Errors
-/// None in practice: it fails for a wrong `how` alone.
+/// None in practice: it fails only for a wrong `how`.
 pub(super) fn restore_mask() -> io::Result<()> {
     if let Some(mask) = AT_START.get() {
         mask.thread_set_mask()?;
@@ -129,11 +129,11 @@ pub(super) fn restore_mask() -> io::Result<()> {
     Ok(())
 }
 
-/// Lets INT, TERM and HUP end this process again, where whoever started it had them ignored: for a child, between fork and exec.
+/// Makes INT, TERM and HUP end this process again if the parent process ignored them: for a child, between fork and exec.
 /// Async-signal-safe: it calls sigaction(2).
 ///
 /// # Errors
-/// None in practice: it fails for a wrong signal number alone.
+/// None in practice: it fails only for a wrong signal number.
 pub(super) fn restore_default_actions() -> io::Result<()> {
     for signal in ALL {
         // SAFETY: SIG_DFL installs no handler, so there is no code of ours that could run in one.
@@ -152,8 +152,8 @@ fn is_ignored(signal: Signal) -> bool {
     }
 }
 
-/// Dies of the signal, so that a waiting parent sees what happened (a shell stops its loop on Ctrl-C only
-/// then). What had to be saved has been.
+/// Dies of the signal, so that a waiting parent gets the right status (only then does a shell stop its loop on
+/// Ctrl-C). Call it after everything has been saved.
 pub fn die_of(signal: Signal) -> ! {
     // SAFETY: SIG_DFL installs no handler, so there is no code of ours that could run in one.
     let reset = unsafe { nix_signal::signal(signal.number(), nix_signal::SigHandler::SigDfl) };

@@ -8,14 +8,14 @@ use std::sync::{Mutex, OnceLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a pipe with any room takes at once.
+/// The size of a write that does not block on a pipe with any room.
 const LITTLE: usize = 4096;
 
-/// How long a write to a reader that has gone may still take.
+/// How long to wait for a write to fail after its reader has closed the pipe.
 const LAST_WRITE: Duration = Duration::from_millis(100);
 
-/// Several threads append and drain; the bytes leave in the order in which they were appended, since whoever
-/// writes holds the descriptor's lock while taking the queue.
+/// Several threads append and drain. The bytes are written in the order in which they were appended, because the writing thread
+/// holds the descriptor's lock while it takes the queue.
 #[derive(Debug)]
 pub(super) struct Sink {
     queue: Mutex<Vec<u8>>,
@@ -26,19 +26,19 @@ pub(super) struct Sink {
     failure: OnceLock<String>,
 }
 
-/// How far a sink has come, in bytes.
+/// The progress of a sink, in bytes.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Progress {
-    /// All that was appended, also behind the end.
+    /// All bytes that were appended, also after it was closed.
     pub(super) appended: u64,
-    /// All that was written: it is in the kernel.
+    /// All bytes that were written: they are in the kernel.
     pub(super) written: u64,
-    /// What nobody has begun to write.
+    /// Bytes in the queue, which no thread has begun to write.
     pub(super) waiting: usize,
 }
 
 impl Progress {
-    /// Whether something that was appended is not written yet.
+    /// Whether some appended bytes are not written yet.
     pub(super) fn is_behind(&self) -> bool {
         self.written < self.appended
     }
@@ -46,7 +46,7 @@ impl Progress {
 
 #[derive(Debug)]
 struct Writer {
-    /// None once closed or broken: what is appended then is dropped.
+    /// `None` after it was closed or broke: bytes appended later are dropped.
     to: Option<Descriptor>,
     writing: Vec<u8>,
 }
@@ -63,8 +63,8 @@ impl Sink {
         }
     }
 
-    /// Takes all of `bytes`; says whether there were any. Then the caller is the one to drain: a thread that
-    /// drained what another has said would wait for a reader that isn't its own, and two floods would deadlock.
+    /// Takes all of `bytes`; returns whether there were any. If so, the caller has to drain: a thread that
+    /// drained the output of another would wait for the wrong reader, and two floods would deadlock.
     pub(super) fn append(&self, bytes: &mut Vec<u8>) -> bool {
         if bytes.is_empty() {
             return false;
@@ -79,14 +79,14 @@ impl Sink {
         true
     }
 
-    /// How far it has come.
+    /// Its progress.
     pub(super) fn progress(&self) -> Progress {
         let [appended, written] = [&self.appended, &self.written].map(|bytes| bytes.load(Ordering::Acquire));
         Progress { appended, written, waiting: lock(&self.queue).len() }
     }
 
-    /// Waits until a write to a reader that has gone has failed, so that [`Sink::progress`] says all that was written. Not
-    /// for long: somebody else may hold the other end open.
+    /// Waits until a write to a closed reader has failed, so that [`Sink::progress`] is final. Does not wait
+    /// long: another process may hold the other end open.
     pub(super) fn settle(&self) {
         let begun = Instant::now();
         while begun.elapsed() < LAST_WRITE && matches!(self.writer.try_lock(), Err(TryLockError::WouldBlock)) {
@@ -94,7 +94,7 @@ impl Sink {
         }
     }
 
-    /// Why not all of it could be written, though its reader has not gone.
+    /// The error if a write failed for another reason than a closed reader.
     pub(super) fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
@@ -104,14 +104,14 @@ impl Sink {
         self.closing.store(true, Ordering::Release);
     }
 
-    /// Writes until the queue is empty. Blocks as long as the reader takes.
+    /// Writes until the queue is empty. Blocks until the reader has taken it.
     ///
     /// # Errors
-    /// What the write gave, once: the sink is closed then.
+    /// The error of the write, once: the sink is then closed.
     pub(super) fn drain(&self) -> io::Result<()> {
         loop {
             let closed = self.write_queue()?;
-            // Somebody may have left bytes, or the closing, to us while we held the lock.
+            // Another thread may have left bytes, or the closing, to us while we held the lock.
             let closes = self.closing.load(Ordering::Acquire) && !closed;
             if lock(&self.queue).is_empty() && !closes {
                 return Ok(());
@@ -119,7 +119,7 @@ impl Sink {
         }
     }
 
-    /// The same, but where somebody is writing already, leaves the queue to them.
+    /// The same, but leaves the queue to a thread that is already writing.
     ///
     /// # Errors
     /// As [`Sink::drain`].
@@ -128,7 +128,7 @@ impl Sink {
         if busy { Ok(()) } else { self.drain() }
     }
 
-    /// The same without ever waiting for the reader; says whether that could be done, else somebody is to [`Sink::drain`].
+    /// The same without ever waiting for the reader; returns whether that was possible. If not, [`Sink::drain`] is to be called.
     ///
     /// # Errors
     /// As [`Sink::drain`].
@@ -136,7 +136,7 @@ impl Sink {
         let mut writer = match self.writer.try_lock() {
             Ok(writer) => writer,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // They look once more when they are done.
+            // The writing thread checks the queue again when it is done.
             Err(TryLockError::WouldBlock) => return Ok(true),
         };
         let Writer { to, writing } = &mut *writer;
@@ -153,7 +153,7 @@ impl Sink {
         written.map(|()| lock(&self.queue).is_empty() && !self.closing.load(Ordering::Acquire))
     }
 
-    /// Writes all of `bytes`, and counts what was written; closes the descriptor where that fails.
+    /// Writes all of `bytes`, and counts the written bytes; closes the descriptor if that fails.
     fn write_all(&self, to: &mut Option<Descriptor>, mut bytes: &[u8]) -> io::Result<()> {
         while let Some(descriptor) = to
             && !bytes.is_empty()
@@ -179,7 +179,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Says whether the descriptor is closed.
+    /// Returns whether the descriptor is closed.
     fn write_queue(&self) -> io::Result<bool> {
         let mut writer = lock(&self.writer);
         let Writer { to, writing } = &mut *writer;

@@ -1,5 +1,5 @@
-//! A stage: what a gate, a recorder or a proxy does with what passes it. The same stage stands in a pipe or between
-//! two sides ([`between`](super::between)); it decides, and never touches a stream itself.
+//! A stage: the logic of a gate, a recorder or a proxy. The same stage runs as a filter in a pipe or between
+//! two sides ([`between`](super::between)); it decides, and never uses a stream itself.
 
 use super::between::Program;
 use super::lines::Piece;
@@ -12,23 +12,23 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Instant;
 
-/// Where something comes from or goes to.
+/// The source or destination of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Whoever started us, over our stdin and stdout; or a client of a [`Listener`](super::between::Listener), the one that is
+    /// Our stdin and stdout; or a client of a [`Listener`](super::between::Listener), the one that is
     /// chosen in [`Out::near`].
     Near,
     /// The child that we wrap: its stdout and stdin. With several, the one that is chosen in [`Out::far`].
     Far,
-    /// The child's stderr, where [`Ends::hears_errors`](super::between::Ends::hears_errors); what is sent here goes to our own.
+    /// The child's stderr, if [`Ends::hears_errors`](super::between::Ends::hears_errors); output for it goes to our own stderr.
     FarError,
     /// The person at the terminal.
     Person,
-    /// Whoever answers on a channel of their own ([`Ends::answers`](super::between::Ends::answers)); nothing can be sent there.
+    /// A channel of answers ([`Ends::answers`](super::between::Ends::answers)); nothing can be sent there.
     Answers,
 }
 
-/// What a stage is told, one thing at a time.
+/// An event for a stage.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The child was started (again).
@@ -37,33 +37,33 @@ pub enum Event<'a> {
     Joined,
     /// A line, or part of an over-long one.
     Piece(Side, Piece<'a>),
-    /// A side will say nothing more. Each client that joined closes exactly once; it may still read, until the stage calls
+    /// A side will send nothing more. Each client that joined closes exactly once; it may still read, until the stage calls
     /// [`Out::close_near`] or the client is [`Event::Broken`].
     Closed(Side),
-    /// A side takes nothing more: what is sent to it from now on is dropped. A client breaks at most once, before or after it
+    /// A side cannot be written to any more: output for it is dropped. A client breaks at most once, before or after it
     /// has closed.
     Broken(Side, io::Error),
-    /// The child has ended, and all that it said has been delivered (of what a grandchild says on its stdout, what came
+    /// The child has ended, and all its output has been delivered (output of a grandchild on the same stdout only if it came
     /// soon after).
     Exited(ExitStatus),
     /// [`Stage::deadline`] has passed.
     Due,
-    /// We are asked to end; the run stops after this.
+    /// A signal requested the end; the run stops after this event.
     Signal(Signal),
-    /// SIGHUP, where [`Ends::reopens`](super::between::Ends::reopens): files are to be opened anew.
+    /// SIGHUP, if [`Ends::reopens`](super::between::Ends::reopens): files are to be reopened.
     Reopen,
 }
 
-/// Decides about everything that passes.
+/// Decides on all traffic.
 pub trait Stage: Send {
-    /// Takes one event, and says in `out` what is to be sent where. Where there are several far sides, or clients, [`Out::far`] or
+    /// Takes one event, and puts the resulting output in `out`. With several far sides, or clients, [`Out::far`] or
     /// [`Out::near`] is the one that the event is about.
     ///
     /// # Errors
-    /// A [`Failure`] ends the run with its status; what this call said in `out` is still sent.
+    /// A [`Failure`] ends the run with its status; the output of this call is still sent.
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure>;
 
-    /// Called once for all events of one read, before anything that was said about them leaves: the place to
+    /// Called once for all events of one read, before any of their output is written: the place to
     /// make things durable.
     ///
     /// # Errors
@@ -72,8 +72,8 @@ pub trait Stage: Send {
         Ok(())
     }
 
-    /// The far side could not be started, or not started again: why. The run ends with this failure, unless the stage has
-    /// something to do first and gives none.
+    /// The far side could not be started or restarted. The run ends with this failure, unless the stage has
+    /// something to do first and returns `Ok`.
     ///
     /// # Errors
     /// As [`Stage::on`].
@@ -81,49 +81,49 @@ pub trait Stage: Send {
         Err(failure)
     }
 
-    /// Called last, when the child has ended and all that can still be written is: the place to close accounts. `out` says
-    /// how much was written; what is sent now goes nowhere.
+    /// Called last, after the child has ended and all possible output is written: the place for final accounts. `out` has
+    /// the progress of the writes; output is not sent any more.
     fn end(&mut self, _out: &Out) {}
 
-    /// When to be woken by [`Event::Due`] next; asked after every event.
+    /// When the next [`Event::Due`] is to come; called after every event.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 }
 
-/// So much is decided before it is sent.
+/// The size of output at which it is sent before more is decided.
 const FULL: usize = 1 << 20;
-/// Of our own lines, so much may wait for the end of a line that is passed on in parts, before the near side is read no
-/// further.
+/// The size of our own lines, waiting for the end of a line that is passed on in parts, at which reading from the near side
+/// pauses.
 const MUCH: usize = 8 << 20;
 
-/// What a stage wants done.
+/// The output of a stage.
 #[derive(Debug, Default)]
 pub struct Out {
-    /// Those that are there, or have been sent anything, by number.
+    /// The near sides that exist or have output, by number.
     nears: BTreeMap<usize, ToNear>,
-    /// The near side that [`Side::Near`] means.
+    /// The near side that [`Side::Near`] stands for.
     near_at: usize,
     errors: Outgoing,
     person: Outgoing,
-    /// As many as there are, or as have been sent anything.
+    /// The far sides that exist or have output.
     fars: Vec<ToFar>,
-    /// The far side that [`Side::Far`] means.
+    /// The far side that [`Side::Far`] stands for.
     far_at: usize,
-    /// So many far sides there are, with those that are to be added.
+    /// The number of far sides, including those that are to be added.
     pub(super) far_count: usize,
     /// The programs of the far sides that are to be added.
     pub(super) added: Vec<Program>,
-    /// In a plain pipe everything goes to stdout, in the order in which it was said.
+    /// For a filter in a pipe: all output goes to stdout, in order.
     joined: bool,
-    /// A near side that was held is held no longer.
+    /// Whether the hold of a near side has ended.
     pub(super) released: bool,
-    /// What was sent to our stderr before waits for its reader.
+    /// Whether earlier output for our stderr waits for its reader.
     pub(super) errors_wait: bool,
     pub(super) stop: Option<Status>,
 }
 
-/// What is wanted of a near side.
+/// The output and requests for a near side.
 #[derive(Debug, Default)]
 pub(super) struct ToNear {
     pub(super) outgoing: Outgoing,
@@ -133,57 +133,57 @@ pub(super) struct ToNear {
     pub(super) close: bool,
 }
 
-/// What is wanted of a far side.
+/// The output and requests for a far side.
 #[derive(Debug, Default)]
 pub(super) struct ToFar {
     pub(super) outgoing: Outgoing,
     /// What was sent to it before.
     pub(super) progress: Progress,
-    /// Its reader is not reading: it decides, or waits for whoever reads us.
+    /// Whether its reader is not reading, because it decides, or waits for our own reader.
     pub(super) waits: bool,
     pub(super) replace: Option<Replace>,
     pub(super) close: bool,
 }
 
-/// What comes in place of a child that is ended.
+/// What follows after a child is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replace {
-    /// It is started anew.
+    /// It is restarted.
     Anew,
     /// Nothing.
     Never,
 }
 
 impl Out {
-    /// For a plain pipe: all sides are stdout.
+    /// For a filter in a pipe: all sides are stdout.
     pub(super) fn joined() -> Out {
         Out { joined: true, ..Out::default() }
     }
 
-    /// Whether it is a plain pipe, with nobody on the other side.
+    /// Whether the stage is a filter in a pipe, without another side.
     pub fn is_pipe(&self) -> bool {
         self.joined
     }
 
-    /// The far side that [`Side::Far`] means, in the order of [`Ends::far`](super::between::Ends::far): the one that the event is
-    /// about, else the first, or the one that the stage has chosen.
+    /// The index of the far side that [`Side::Far`] stands for, in the order of [`Ends::far`](super::between::Ends::far): by default
+    /// the one that the event is about, or the first; otherwise the one that the stage has chosen.
     pub fn far(&self) -> usize {
         self.far_at
     }
 
-    /// Chooses the far side that [`Side::Far`] means until the end of the event.
+    /// Chooses the far side that [`Side::Far`] stands for until the end of the event.
     pub fn choose_far(&mut self, far: usize) {
         self.far_at = far;
     }
 
-    /// The near side that [`Side::Near`] means: 0 is our own stdin and stdout; the clients of a
-    /// [`Listener`](super::between::Listener) have numbers from 1 on, and none is used again. It is the one that the event is
-    /// about, else 0, or the one that the stage has chosen. What is sent to a client that has gone is dropped.
+    /// The near side that [`Side::Near`] stands for: 0 is our own stdin and stdout; the clients of a
+    /// [`Listener`](super::between::Listener) have numbers from 1 on, which are never reused. By default it is the one that the
+    /// event is about, or 0; otherwise the one that the stage has chosen. Output for a client that has disconnected is dropped.
     pub fn near(&self) -> usize {
         self.near_at
     }
 
-    /// Chooses the near side that [`Side::Near`] means until the end of the event.
+    /// Chooses the near side that [`Side::Near`] stands for until the end of the event.
     pub fn choose_near(&mut self, near: usize) {
         self.near_at = near;
     }
@@ -192,7 +192,7 @@ impl Out {
         self.nears.entry(near).or_default()
     }
 
-    /// Drops what is wanted of the near sides that are not `kept`.
+    /// Removes the near sides that are not `kept`.
     pub(super) fn keep_nears(&mut self, kept: impl Fn(usize) -> bool) {
         self.nears.retain(|&near, _| kept(near));
     }
@@ -204,31 +204,31 @@ impl Out {
         &mut self.fars[far]
     }
 
-    /// What is waiting to be sent to `side`; append to it to send. Where a stage both passes lines on to a side and adds its
-    /// own, it uses [`Out::pass`] and [`Out::add_line`] instead.
+    /// The output buffer for `side`; append to it to send. A stage that both passes lines on to a side and adds its
+    /// own uses [`Out::pass`] and [`Out::add_line`] instead.
     pub fn to(&mut self, side: Side) -> &mut Vec<u8> {
         &mut self.outgoing(side).bytes
     }
 
-    /// Passes a line, or a part of one, on to `side` as it came.
+    /// Passes a line, or a part of one, on to `side` unchanged.
     pub fn pass(&mut self, side: Side, piece: &Piece<'_>) {
         self.outgoing(side).pass(piece);
     }
 
-    /// Adds a line of our own, without its line feed, to what is sent to `side`: behind the line that is passing there in
-    /// parts, and on a line of its own where the last one had no line feed.
+    /// Adds a line of our own (`line` has no line feed) to the output for `side`: after the line that is passed on there in
+    /// parts, and after a line feed if the last line had none.
     pub fn add_line(&mut self, side: Side, line: &str) {
         self.outgoing(side).add_line(line);
     }
 
-    /// Drops what is waiting to be sent to any side.
+    /// Drops all output.
     pub(super) fn clear(&mut self) {
         let nears = self.nears.values_mut().map(|near| &mut near.outgoing);
         let fars = self.fars.iter_mut().map(|far| &mut far.outgoing);
         nears.chain(fars).chain([&mut self.errors, &mut self.person]).for_each(|side| side.bytes.clear());
     }
 
-    /// Lines that are passing in parts will not be continued: what waits for their end is sent.
+    /// Lines that are passed on in parts will not be continued: sends the lines that wait for their end.
     pub(super) fn give_up_parts(&mut self) {
         let nears = self.nears.values_mut().map(|near| &mut near.outgoing);
         let fars = self.fars.iter_mut().map(|far| &mut far.outgoing);
@@ -238,7 +238,7 @@ impl Out {
     fn outgoing(&mut self, side: Side) -> &mut Outgoing {
         match side {
             _ if self.joined => &mut self.near_mut(0).outgoing,
-            // Nothing can be sent to who answers.
+            // Nothing can be sent to a channel of answers.
             Side::Near | Side::Answers => &mut self.near_mut(self.near_at).outgoing,
             Side::Far => &mut self.far_mut(self.far_at).outgoing,
             Side::FarError => &mut self.errors,
@@ -246,7 +246,7 @@ impl Out {
         }
     }
 
-    /// What was sent to the near or a far side before, and what is to be sent.
+    /// The progress of earlier output for a side, and the size of its present output.
     fn sent_to(&self, side: Side) -> (Progress, usize) {
         let sent = match side {
             Side::Far if !self.joined => self.fars.get(self.far_at).map(|far| (far.progress, &far.outgoing)),
@@ -257,31 +257,31 @@ impl Out {
         sent.map_or((Progress::default(), 0), |(progress, outgoing)| (progress, outgoing.bytes.len()))
     }
 
-    /// How much that was said to the near or the far side waits for a reader that takes its time.
+    /// The number of bytes for the near or the far side that wait for a slow reader.
     pub fn unsent(&self, side: Side) -> usize {
         let (before, bytes) = self.sent_to(side);
         before.waiting + bytes
     }
 
-    /// How many bytes have been sent to the near or the far side so far, with those that are still to be written.
+    /// The number of bytes sent to the near or the far side so far, including unwritten ones.
     pub fn sent(&self, side: Side) -> u64 {
         let (before, bytes) = self.sent_to(side);
         before.appended + bytes as u64
     }
 
-    /// How many of them had been written when this event came.
+    /// The number of them that were written when this event came.
     pub fn written(&self, side: Side) -> u64 {
         self.sent_to(side).0.written
     }
 
-    /// Whether what the far side has said waits for a reader of ours that takes its time: it may have said more than we have
-    /// heard.
+    /// Whether output of the far side waits for a slow reader of ours: the far side may have sent more than we have
+    /// received.
     pub fn far_waits(&self) -> bool {
         let readers_wait = self.errors_wait || self.nears.values().any(|near| near.progress.is_behind());
         readers_wait && self.fars.get(self.far_at).is_some_and(|far| far.waits)
     }
 
-    /// What is waiting to be sent on to the other side of what came from `from`.
+    /// The output buffer for the side opposite to `from`.
     pub fn onward(&mut self, from: Side) -> &mut Vec<u8> {
         self.to(match from {
             Side::Near => Side::Far,
@@ -290,31 +290,31 @@ impl Out {
         })
     }
 
-    /// Ends the child (where it still runs) and starts it anew.
+    /// Ends the child (if it still runs) and restarts it.
     pub fn respawn(&mut self) {
         self.far_mut(self.far_at).replace = Some(Replace::Anew);
     }
 
-    /// Ends the child, where it still runs. The stage gets no [`Event::Exited`] of it.
+    /// Ends the child, if it still runs. The stage gets no [`Event::Exited`] for it.
     pub fn end_far(&mut self) {
         self.far_mut(self.far_at).replace = Some(Replace::Never);
     }
 
-    /// Adds a program as a far side, which is started soon, and gives its number. What is sent to it before [`Event::Started`] is lost. Needs
-    /// [`Ends::adds_far_sides`](super::between::Ends::adds_far_sides).
+    /// Adds a program as a far side, which is started soon, and returns its index. Output for it before [`Event::Started`] is lost.
+    /// Needs [`Ends::adds_far_sides`](super::between::Ends::adds_far_sides).
     pub fn add_far(&mut self, program: Program) -> usize {
         self.added.push(program);
         self.far_count += 1;
         self.far_count - 1
     }
 
-    /// Closes the child's stdin once all that was sent to it is written.
+    /// Closes the child's stdin after all output for it is written.
     pub fn close_far(&mut self) {
         self.far_mut(self.far_at).close = true;
     }
 
-    /// Reads no more of the near side: whoever still writes to us finds the pipe closed. A client is disconnected once all that
-    /// was sent to it is written.
+    /// Stops reading the near side, so that its writer gets a broken pipe. A client is disconnected after all output for it is
+    /// written.
     pub fn close_near(&mut self) {
         self.near_mut(self.near_at).close = true;
     }
@@ -324,29 +324,29 @@ impl Out {
         self.nears.get(&near).is_some_and(|near| near.close)
     }
 
-    /// Reads the near side no further until this is taken back: whoever writes to us waits, and no more piles up here than
-    /// what one read brought.
+    /// Pauses or resumes reading from the near side: its writer blocks, and at most the lines of one read
+    /// accumulate here.
     pub fn hold_near(&mut self, hold: bool) {
         let held = std::mem::replace(&mut self.near_mut(self.near_at).hold, hold);
         self.released |= held && !hold;
     }
 
-    /// Whether this near side is to be read no further for now.
+    /// Whether reading from this near side is paused.
     pub(super) fn holds_near(&self, near: usize) -> bool {
         self.nears.get(&near).is_some_and(|near| near.hold) || self.holds_all()
     }
 
-    /// Whether no near side is to be read for now: too much waits for the end of a line.
+    /// Whether reading from all near sides is paused, because too much waits for the end of a line.
     pub(super) fn holds_all(&self) -> bool {
         self.sides().any(|side| side.waiting() > MUCH)
     }
 
-    /// Ends the run: what was sent is written, the child is ended.
+    /// Ends the run: the output is written, and the child is ended.
     pub fn stop(&mut self, status: Status) {
         self.stop.get_or_insert(status);
     }
 
-    /// Whether so much is waiting that it is better sent before more is decided.
+    /// Whether there is so much output that it should be sent before more is decided.
     pub(super) fn is_full(&self) -> bool {
         self.sides().map(|side| side.bytes.len()).sum::<usize>() >= FULL
     }
@@ -356,7 +356,7 @@ impl Out {
         nears.chain(self.fars.iter().map(|far| &far.outgoing)).chain([&self.errors, &self.person])
     }
 
-    /// Whether the run has been told to end.
+    /// Whether the stage has ended the run.
     pub fn stopped(&self) -> bool {
         self.stop.is_some()
     }

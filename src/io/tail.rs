@@ -1,22 +1,22 @@
-//! The end of what a child printed: for whoever asks why it is gone.
+//! The last lines that a child printed, for reports of why it ended.
 
 use std::collections::VecDeque;
 
-/// As much as fits on a screen.
+/// The number of lines that fit on a screen, and the longest line in bytes.
 const LINES: usize = 40;
 const LINE: usize = 400;
 
-/// The last lines, without those that are empty.
+/// The last lines, without empty ones.
 #[derive(Debug, Default)]
 pub struct Tail(VecDeque<String>);
 
 impl Tail {
-    /// What is kept of a line, or of the first part of one.
+    /// The text that is kept of a line, or of the first part of one.
     pub fn readable(line: &[u8]) -> String {
         String::from_utf8_lossy(&line[..line.len().min(LINE)]).trim_end().to_owned()
     }
 
-    /// Keeps a line, as [`Tail::readable`] gives it.
+    /// Keeps a line, as [`Tail::readable`] returns it.
     pub fn keep(&mut self, line: String) {
         if line.is_empty() {
             return;

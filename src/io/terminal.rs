@@ -1,11 +1,11 @@
-//! The terminal of a person: found, borrowed where we are a child of a child, and protected from what others
-//! want printed on it.
+//! The terminal of a person: opens it, borrows the foreground from a wrapper around us, and makes untrusted text
+//! safe to print.
 //!
 //! # Borrowing the foreground
-//! A wrapper puts its child into a process group of its own, and the kernel stops a process that reads the
-//! terminal from a group that isn't in the foreground. So each wrapper names its group to its child in the
-//! environment ([`LENDERS`]), and who wants to ask takes the foreground from a group that is named there, and
-//! from no other: a job that a shell put into the background is not to take the terminal from the shell.
+//! A wrapper puts its child into a new process group, and the kernel stops a process that reads the
+//! terminal from a group that is not in the foreground. So each wrapper passes the id of its group to its child in the
+//! environment ([`LENDERS`]), and a process that wants to ask takes the foreground only from a group that is listed
+//! there: a background job must not take the terminal from the shell.
 
 use super::report::{Failure, Status};
 use super::signal;
@@ -20,10 +20,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The environment variable in which wrappers name their process groups, outermost first, with commas.
+/// The environment variable in which wrappers list their process groups, outermost first, separated by commas.
 pub const LENDERS: &str = "PIPEWRIGHT_FOREGROUND";
 
-/// What a wrapper hands to its child in [`LENDERS`]: whoever it was itself handed, and its own group.
+/// The value of [`LENDERS`] for a wrapper's child: the inherited list, and the wrapper's own group.
 pub fn lenders() -> String {
     let own = getpgrp().to_string();
     match std::env::var(LENDERS) {
@@ -48,7 +48,7 @@ impl Terminal {
     /// Opens `path` (usually `/dev/tty`, the terminal that this process was started from) to read and write.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where there is no terminal: the message says how to get one.
+    /// [`Status::NotStarted`] if there is no terminal; the message explains how to get one.
     pub fn open(path: &Path) -> Result<Terminal, Failure> {
         let opened = OpenOptions::new().read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits()).open(path);
         let why = match opened {
@@ -68,15 +68,15 @@ impl Terminal {
         ))
     }
 
-    /// Where it was opened.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A descriptor of its own, to read from or write to.
+    /// A new descriptor to read from or write to.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// If the process has no descriptor left.
     pub fn descriptor(&self) -> io::Result<super::descriptor::Descriptor> {
         Ok(OwnedFd::from(self.file.try_clone()?).into())
     }
@@ -86,20 +86,20 @@ impl Terminal {
         self.file.try_clone()
     }
 
-    /// Takes the foreground where a wrapper around us has it (see the module). Call it before other threads
-    /// are started: it holds back SIGTTIN; and where it borrows, SIGTTOU, and SIGTSTP, which would stop us alone
-    /// while the shell that waits for the wrapper would never know.
+    /// Takes the foreground if a wrapper around us has it (see the module). Call it before other threads
+    /// are started: it blocks SIGTTIN. If it borrows, it also blocks SIGTTOU, and SIGTSTP, which would stop only us
+    /// without the knowledge of the shell that waits for the wrapper.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where we run in the background of a shell: the kernel would stop us, and all that runs with
-    /// us, at the first read.
+    /// [`Status::NotStarted`] if we run in the background of a shell: the kernel would stop our process group
+    /// at the first read.
     pub fn borrow(&mut self) -> Result<(), Failure> {
         let own = getpgrp();
-        // An error says that this terminal isn't the one we were started from: nobody is stopped for reading it.
+        // An error means that this is not our controlling terminal: reading it does not stop us.
         let Ok(foreground) = tcgetpgrp(&self.file) else {
             return Ok(());
         };
-        // Should the foreground be lost later, a read fails, which ends us, and doesn't stop us.
+        // If the foreground is lost later, a read fails and ends us instead of stopping us.
         hold(&[Signal::SIGTTIN]);
         if foreground == own {
             return Ok(());
@@ -107,7 +107,7 @@ impl Terminal {
         let path = self.path.display();
         if !may_borrow_from(foreground, &std::env::var(LENDERS).unwrap_or_default()) {
             let message = format_args!(
-                "{path}: we run in the background of this terminal; come to the foreground (fg), or name another \
+                "{path}: this command runs in the background of this terminal; bring it to the foreground (fg), or name another \
                  terminal with --tty"
             );
             return Err(Failure::new(Status::NotStarted, message));
@@ -119,21 +119,21 @@ impl Terminal {
         Ok(())
     }
 
-    /// Gives the foreground back to who had it.
+    /// Gives the foreground back to the group that had it.
     pub fn restore(&mut self) {
         if let Some(lender) = self.lender.take()
             && tcgetpgrp(&self.file) == Ok(getpgrp())
         {
-            // It may have ended meanwhile; then the shell takes the terminal back by itself.
+            // If that group has ended meanwhile, the shell takes the terminal back by itself.
             let _ = tcsetpgrp(&self.file, lender);
         }
     }
 
-    /// Lends the foreground to a group that we have started; nothing where it isn't ours to lend. [`Terminal::take_back`] is to follow.
+    /// Lends the foreground to a group that we have started, if we have it. [`Terminal::take_back`] must follow.
     pub(super) fn lend(&self, to: Pid) {
         if tcgetpgrp(&self.file) == Ok(getpgrp()) {
             hold(&[Signal::SIGTTOU]);
-            // It fails where that group has ended already.
+            // This fails if that group has already ended.
             let _ = tcsetpgrp(&self.file, to);
         }
     }
@@ -145,47 +145,47 @@ impl Terminal {
         }
     }
 
-    /// Forgets what was typed and not yet read.
+    /// Discards unread input.
     pub fn forget_input(&self) {
-        // A terminal that refuses has gone, which its reader finds out.
+        // This fails only for a closed terminal, which its reader will notice.
         let _ = tcflush(&self.file, FlushArg::TCIFLUSH);
     }
 
-    /// Its width in columns: the terminal's own, else COLUMNS, else 80.
+    /// Its width in columns: that of the terminal, or COLUMNS, or 80.
     pub fn width(&self) -> usize {
         width(&self.file)
     }
 }
 
-/// The width in columns of what may be a terminal: its own, else COLUMNS, else 80.
+/// The width in columns of a descriptor: that of the terminal if it is one, or COLUMNS, or 80.
 pub fn width(of: impl AsFd) -> usize {
     let own = terminal_size::terminal_size_of(of).map(|(width, _)| usize::from(width.0));
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
     own.filter(|&width| width > 0).or_else(asked).unwrap_or(80)
 }
 
-/// The rows of what may be a terminal; 24 where it does not say.
+/// The rows of a descriptor: those of the terminal if it is one, or 24.
 pub fn height(of: impl AsFd) -> usize {
     let own = terminal_size::terminal_size_of(of).map(|(_, height)| usize::from(height.0));
     own.filter(|&height| height > 0).unwrap_or(24)
 }
 
-/// Holds back signals of the terminal, for this thread and those it starts.
+/// Blocks signals of the terminal, for this thread and those it starts.
 fn hold(signals: &[Signal]) {
-    // It fails only for a wrong `how`, which is nix's.
+    // This fails only for a wrong `how`, which nix provides.
     let _ = signal::hold(&signals.iter().copied().collect());
 }
 
-/// Where a wrapper around us may lend us the foreground: holds back SIGTSTP, as [`Terminal::borrow`] does, for the whole process.
-/// For who borrows later, on a thread of its own; call it before other threads are started.
+/// Blocks SIGTSTP for the complete process, as [`Terminal::borrow`] does, if a wrapper around us may lend us the foreground.
+/// For commands that borrow later on a separate thread; call it before other threads are started.
 pub fn expect_to_borrow() {
     if std::env::var_os(LENDERS).is_some_and(|lenders| !lenders.is_empty()) {
         hold(&[Signal::SIGTSTP]);
     }
 }
 
-/// Takes the foreground from a child's group that has ended without giving it back (it was killed), so that whoever
-/// waits for us isn't left in the background.
+/// Takes the foreground from a child's group that has ended without giving it back (it was killed), so that the shell
+/// that waits for us is not left in the background.
 pub fn reclaim(group: Pid) {
     if let Ok(terminal) = File::open("/dev/tty")
         && tcgetpgrp(&terminal) == Ok(group)
@@ -195,9 +195,9 @@ pub fn reclaim(group: Pid) {
     }
 }
 
-/// Text from elsewhere as it may be shown: control characters (they steer terminals), the marks that turn writing direction,
-/// and whatever else isn't seen (zero-width characters, tags, fillers: two texts that differ in them look alike) become `?`; a
-/// line break too, so that nobody else's text begins a line.
+/// Makes untrusted text safe to show. Control characters (they control terminals), marks that change the writing direction,
+/// and other invisible characters (zero-width characters, tags, fillers: two texts that differ in them look alike) become `?`.
+/// So do line breaks: untrusted text must not begin a line.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {
         return Cow::Borrowed(text);
@@ -206,7 +206,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// Whether a terminal takes it for a character to show, or a tab.
+/// Whether it is a visible character, a space or a tab.
 pub fn is_printable(character: char) -> bool {
     match character {
         '\t' => true,
@@ -216,7 +216,7 @@ pub fn is_printable(character: char) -> bool {
     }
 }
 
-/// Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt), all of what turns writing direction among them.
+/// Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which includes all marks that change the writing direction.
 fn is_ignorable(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_named_group_lends() {
+    fn the_foreground_is_borrowed_only_from_a_listed_group() {
         assert!(may_borrow_from(Pid::from_raw(12), "7,12"));
         assert!(!may_borrow_from(Pid::from_raw(1), "7,12"));
         assert!(!may_borrow_from(Pid::from_raw(0), ""));

@@ -1,4 +1,4 @@
-//! A terminal in the foreground with settings of ours, until it is put back as it was.
+//! A terminal in the foreground with our settings, until the original ones are restored.
 
 use super::descriptor::Descriptor;
 use super::report::{Failure, Status};
@@ -7,7 +7,7 @@ use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use std::io;
 use std::os::fd::AsFd;
 
-/// A terminal that was taken over; put back when this is dropped.
+/// A terminal with changed settings, which are restored when this is dropped.
 #[derive(Debug)]
 pub(super) struct TerminalMode {
     pub(super) terminal: Terminal,
@@ -17,10 +17,10 @@ pub(super) struct TerminalMode {
 }
 
 impl TerminalMode {
-    /// Takes a terminal over, and has `change` change its settings.
+    /// Takes over a terminal, and changes its settings with `change`.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where it isn't ours to read, see [`Terminal::borrow`].
+    /// [`Status::NotStarted`] if we may not read from it, see [`Terminal::borrow`].
     pub(super) fn set(mut terminal: Terminal, change: impl FnOnce(&mut Termios)) -> Result<TerminalMode, Failure> {
         terminal.borrow()?;
         let changed = terminal.descriptor().and_then(|tty| {
@@ -39,20 +39,20 @@ impl TerminalMode {
         }
     }
 
-    /// Gives a program that has the terminal for a while the settings that were there before. A terminal that refuses has gone.
+    /// Restores the original settings for a program that gets the terminal temporarily. This fails only for a closed terminal.
     pub(super) fn suspend(&self) {
         let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.before);
     }
 
-    /// Has our settings again.
+    /// Applies our settings again.
     pub(super) fn resume(&self) {
         let _ = tcsetattr(self.tty.as_fd(), SetArg::TCSADRAIN, &self.ours);
     }
 
-    /// What puts the settings back, for who can't wait until this is dropped.
+    /// A function that restores the settings, for callers that cannot wait until this is dropped.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// If the process has no descriptor left.
     pub(super) fn restorer(&self) -> io::Result<impl FnOnce() + Send + use<>> {
         let (tty, before) = (self.terminal.descriptor()?, self.before.clone());
         Ok(move || restore(&tty, &before))
@@ -67,6 +67,6 @@ impl Drop for TerminalMode {
 }
 
 fn restore(tty: &Descriptor, before: &Termios) {
-    // A terminal that refuses has gone. Not TCSADRAIN: a terminal that is held (Ctrl-S) shows nothing more.
+    // This fails only for a closed terminal. Not TCSADRAIN: a terminal on hold (Ctrl-S) shows no more output.
     let _ = tcsetattr(tty.as_fd(), SetArg::TCSANOW, before);
 }

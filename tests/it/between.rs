@@ -1,4 +1,4 @@
-//! Standing between two sides, shown with the smallest wrapper there is (`examples/wrap.rs`).
+//! Running between two sides, tested with the smallest wrapper (`examples/wrap.rs`).
 
 use crate::process::{Talk, eventually, example, is_running, pipe, text};
 use nix::sys::signal::Signal;
@@ -47,15 +47,15 @@ fn a_child_that_floods_before_it_reads_does_not_deadlock() {
 }
 
 #[test]
-fn half_close_relays_to_the_end() {
+fn after_half_close_the_rest_is_relayed() {
     let output = pipe(&mut wrap("cat; sleep 0.3; echo late"), b"one\ntwo");
     assert_eq!(text(&output.stdout), "one\ntwolate\n");
 }
 
 #[test]
-fn a_slow_reader_gets_everything() {
-    // What fits into the pipes and one read: the child has long ended while its output waits for whoever reads ours. And
-    // what doesn't. Lines are passed on as they come, a long one at its end.
+fn a_slow_reader_receives_everything() {
+    // First as much as fits into the pipes and one read: the child ends while its output waits for our reader. Then more than
+    // that. Lines are passed on as they come, a long one at its end.
     let start = |(size, source): (usize, &str)| {
         let mut wrap = wrap(&format!("{source} | head -c {size}"));
         (size, wrap.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap())
@@ -72,8 +72,8 @@ fn a_slow_reader_gets_everything() {
 }
 
 #[test]
-fn a_reader_that_goes_costs_the_child_no_input() {
-    // The child says nothing; that nobody would hear it is no reason to keep its input from it.
+fn a_closed_stdout_loses_no_input_of_the_child() {
+    // The child writes nothing; it must get its input although our stdout is closed.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     let mut child =
@@ -85,7 +85,7 @@ fn a_reader_that_goes_costs_the_child_no_input() {
 }
 
 #[test]
-fn the_child_hears_the_signals_that_we_hold_back() {
+fn the_child_receives_signals_that_we_block() {
     let script = "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.02; done";
     for depth in 1..=2 {
         let wrapper = example("wrap");
@@ -95,10 +95,10 @@ fn the_child_hears_the_signals_that_we_hold_back() {
         assert_eq!(talk.hear(), "up");
         talk.signal(Signal::SIGTERM);
         let ended = talk.end();
-        assert_eq!(ended.lines.len(), 0, "we end: what it says then is said to nobody");
+        assert_eq!(ended.lines.len(), 0, "we end: the remaining output of the child is dropped");
         assert!(ended.took < Duration::from_millis(900 * depth), "{:?}", ended.took);
     }
-    // Some shells clear their mask by themselves; this program doesn't, and dies of the SIGTERM, not of the SIGKILL.
+    // Some shells clear their signal mask themselves. This program does not, and must die of the SIGTERM, not of the SIGKILL.
     let mut talk = Talk::start(&mut wrap("echo up; exec sleep 60"));
     talk.hear();
     talk.signal(Signal::SIGTERM);
@@ -110,7 +110,7 @@ fn the_child_hears_the_signals_that_we_hold_back() {
 }
 
 #[test]
-fn a_child_has_time_to_save_at_the_end_of_its_input_however_deep() {
+fn a_child_has_time_to_save_at_the_end_of_its_input_in_nested_wrappers() {
     let wrapper = example("wrap");
     let mut command = Command::new(&wrapper);
     command.arg("--").arg(&wrapper).arg("--").arg(&wrapper).args(["--", "sh", "-c", "cat; sleep 0.4; echo saved"]);
@@ -118,7 +118,7 @@ fn a_child_has_time_to_save_at_the_end_of_its_input_however_deep() {
 }
 
 #[test]
-fn a_grandchild_that_talks_on_does_not_hold_us() {
+fn a_grandchild_that_keeps_writing_does_not_delay_the_end() {
     let started = Instant::now();
     let output = pipe(&mut wrap("(while :; do echo x; sleep 0.05; done) & exit 3"), b"");
     assert_eq!(output.status.code(), Some(3));
@@ -160,7 +160,7 @@ fn nested_wrappers_end_the_innermost_first() {
 }
 
 #[test]
-fn an_stdin_that_cannot_be_read_is_told() {
+fn an_unreadable_stdin_is_reported() {
     let folder = std::fs::File::open("/").unwrap();
     let output = wrap("cat").stdin(folder).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "the child did well, and we didn't");
@@ -168,14 +168,14 @@ fn an_stdin_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn the_childs_end_is_ours() {
+fn the_childs_exit_status_is_ours() {
     assert_eq!(pipe(&mut wrap("exit 7"), b"").status.code(), Some(7));
     let output = pipe(&mut wrap("kill -9 $$"), b"");
     assert_eq!((output.status.code(), output.status.signal()), (Some(137), None));
 }
 
 #[test]
-fn a_child_that_cannot_be_started_is_3() {
+fn a_child_that_cannot_be_started_exits_3() {
     let output = pipe(Command::new(example("wrap")).args(["--", "/no/such/program"]), b"");
     assert_eq!(output.status.code(), Some(3));
     assert!(
@@ -186,7 +186,7 @@ fn a_child_that_cannot_be_started_is_3() {
 }
 
 #[test]
-fn a_grandchild_that_holds_the_pipe_does_not_hold_us() {
+fn a_grandchild_that_holds_the_pipe_does_not_delay_the_end() {
     let started = Instant::now();
     let output = pipe(&mut wrap("sleep 60 & echo $!"), b"");
     assert!(started.elapsed() < Duration::from_secs(5), "took {:?}", started.elapsed());
@@ -195,7 +195,7 @@ fn a_grandchild_that_holds_the_pipe_does_not_hold_us() {
 }
 
 #[test]
-fn a_signal_ends_the_child_with_all_that_it_started() {
+fn a_signal_ends_the_child_and_all_processes_it_started() {
     for script in ["sleep 60 & echo $!; wait", "trap '' TERM; sleep 60 & echo $!; while :; do sleep 0.1; done"] {
         let mut talk = Talk::start(&mut wrap(script));
         let grandchild: i32 = talk.hear().parse().unwrap();
@@ -218,7 +218,7 @@ fn a_stopped_child_is_ended() {
 }
 
 #[test]
-fn a_child_that_never_reads_does_not_keep_us() {
+fn a_child_that_never_reads_does_not_delay_the_end() {
     let mut child = wrap("sleep 60").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || while stdin.write_all(&[b'x'; 4096]).is_ok() {});
@@ -231,7 +231,7 @@ fn a_child_that_never_reads_does_not_keep_us() {
 }
 
 #[test]
-fn three_wrappers_are_as_one() {
+fn three_nested_wrappers_behave_like_one() {
     let wrapper = example("wrap");
     let mut command = Command::new(&wrapper);
     command.arg("--").arg(&wrapper).arg("--").arg(&wrapper).args(["--", "sh", "-c", "cat; exit 5"]);
@@ -241,7 +241,7 @@ fn three_wrappers_are_as_one() {
 }
 
 #[test]
-fn a_killed_wrapper_leaves_a_child_that_sees_the_end() {
+fn the_child_of_a_killed_wrapper_gets_the_end_of_its_input() {
     let mut talk = Talk::start(&mut wrap("echo $$; cat >/dev/null"));
     let child: i32 = talk.hear().parse().unwrap();
     talk.signal(Signal::SIGKILL);
@@ -256,7 +256,7 @@ fn two(first: &str, second: &str) -> Command {
     command
 }
 
-/// Hears lines until `last`, in whatever order the children said them.
+/// Reads lines until `last`, in any order.
 fn hear_until(talk: &mut Talk, last: &str) -> Vec<String> {
     let mut lines = Vec::new();
     while lines.last().is_none_or(|line| line != last) {
@@ -267,12 +267,12 @@ fn hear_until(talk: &mut Talk, last: &str) -> Vec<String> {
 
 #[test]
 fn two_children_flood_each_other_while_one_dies() {
-    // Each sends the other more than any pipe holds, and reads only after that; the first then dies of a signal.
+    // Each sends the other more than a pipe can hold before it reads; then the first dies of a signal.
     let flood = "read -r go; yes '>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' | head -n 100000";
     let first = format!("{flood}; echo $(head -n 100000 | wc -l) lines; kill -9 $$");
     let second = format!("{flood}; echo $(head -n 100000 | wc -l) lines; head -n 1");
     let mut talk = Talk::start(&mut two(&first, &second));
-    // What is sent to a child that has not been started yet is lost.
+    // Lines for a child that has not been started yet are lost.
     hear_until(&mut talk, "1 start");
     talk.say("0 go");
     talk.say("1 go");
@@ -281,7 +281,7 @@ fn two_children_flood_each_other_while_one_dies() {
         lines.push(talk.hear());
     }
     assert!(lines.iter().any(|line| line == "0 100000 lines"), "{lines:?}");
-    // The other goes on.
+    // The other keeps running.
     talk.say("1 hello");
     assert_eq!(hear_until(&mut talk, "1 end 0")[0], "1 hello");
     talk.close();
@@ -289,7 +289,7 @@ fn two_children_flood_each_other_while_one_dies() {
 }
 
 #[test]
-fn a_child_that_reads_nothing_holds_up_nobody_else() {
+fn a_child_that_does_not_read_blocks_no_other_child() {
     let mut talk = Talk::start(&mut two("exec sleep 60", "while read -r line; do echo \"$line\"; done"));
     talk.hear();
     talk.hear();
@@ -304,8 +304,8 @@ fn a_child_that_reads_nothing_holds_up_nobody_else() {
 }
 
 #[test]
-fn one_child_is_started_again_while_the_other_goes_on() {
-    // The first takes its time to end.
+fn one_child_is_restarted_while_the_other_keeps_running() {
+    // The first ends slowly.
     let slow = "trap 'sleep 1.5; exit 3' TERM; echo ready; while :; do sleep 0.1; done";
     let mut talk = Talk::start(&mut two(slow, "while read -r line; do echo \"$line\"; done"));
     hear_until(&mut talk, "0 ready");
@@ -324,7 +324,7 @@ fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
     let echo = "while read -r line; do echo \"$line\"; done";
     let mut talk = Talk::start(&mut two(echo, echo));
     hear_until(&mut talk, "1 start");
-    // It reads nothing, and leaves a process behind.
+    // It does not read, and leaves a process behind.
     talk.say("+ sleep 60 & echo $!; exec sleep 60");
     talk.say("+ true");
     let mut lines = hear_until(&mut talk, "3 end 0");
@@ -341,7 +341,7 @@ fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
     eventually("all of it is ended", || !is_running(left));
     talk.close();
     let ended = talk.end();
-    assert!(!ended.lines.iter().any(|line| line.starts_with("2 end")), "its end is no news: {:?}", ended.lines);
+    assert!(!ended.lines.iter().any(|line| line.starts_with("2 end")), "its end is not reported: {:?}", ended.lines);
     assert_eq!(ended.status.code(), Some(0));
 }
 

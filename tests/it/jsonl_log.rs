@@ -1,4 +1,4 @@
-//! `jsonl-log`: what is in a log, and what has happened to it.
+//! `jsonl-log`: checks, recovers, tabulates and summarizes logs.
 
 use crate::process::{PATIENCE, Talk, binary, pipe, text};
 use crate::recorded::{Folder, end, header, line, log, peak, watch};
@@ -19,7 +19,7 @@ fn run(folder: &Folder, words: &str) -> Ran {
     Ran { stdout: text(&output.stdout), stderr: text(&output.stderr), status: output.status.code() }
 }
 
-/// What it writes, where nothing is wrong.
+/// The output of a run without problems.
 fn clean(folder: &Folder, words: &str) -> String {
     let Ran { stdout, stderr, status } = run(folder, words);
     assert_eq!((stderr.as_str(), status), ("", Some(0)), "{words}");
@@ -35,14 +35,14 @@ fn check(folder: &Folder, file: &str) -> (Value, String) {
     (check, ran.stderr)
 }
 
-/// The counts that aren't 0, of what can be wrong.
+/// The counts of problems that are not 0.
 fn counts(file: &[u8]) -> String {
     let folder = Folder::new();
     folder.write("run.jsonl", file);
     let (check, _) = check(&folder, "run.jsonl");
     let names = ["messages", "missing", "lost", "withheld", "torn", "unreadable", "fused", "out_of_order", "backwards"];
-    let told = names.iter().filter(|name| check[**name] != 0).map(|name| format!("{name} {}", check[*name]));
-    told.collect::<Vec<_>>().join(", ")
+    let problems = names.iter().filter(|name| check[**name] != 0).map(|name| format!("{name} {}", check[*name]));
+    problems.collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_log_of_the_recorder_is_checked_clean() {
 
 #[test]
 fn each_kind_of_damage_has_its_count() {
-    let [one, two, three] = [(1, "<1"), (2, ">2"), (3, "<3")].map(|(n, said)| line(n * 1000, n, said));
+    let [one, two, three] = [(1, "<1"), (2, ">2"), (3, "<3")].map(|(n, message)| line(n * 1000, n, message));
     let head = header("") + "\n";
     let with = |second: &str| format!("{head}{one}{second}{three}").into_bytes();
     for (file, counted) in [
@@ -86,7 +86,7 @@ fn each_kind_of_damage_has_its_count() {
 }
 
 #[test]
-fn counts_at_the_end_of_their_range_stay_there() {
+fn counters_saturate() {
     let most = u64::MAX;
     let lost = format!("{{\"t\":1,\"seq\":5,\"lost\":{most}}}\n");
     let gap = line(1, 0, "<1") + &line(1, most, "<1");
@@ -97,7 +97,7 @@ fn counts_at_the_end_of_their_range_stay_there() {
 }
 
 #[test]
-fn an_empty_file_and_a_newer_version_are_told() {
+fn an_empty_file_and_a_newer_version_are_reported() {
     let folder = Folder::new();
     folder.write("empty", "");
     let ran = run(&folder, "check empty");
@@ -109,7 +109,7 @@ fn an_empty_file_and_a_newer_version_are_told() {
 }
 
 #[test]
-fn a_log_without_its_beginning_has_no_date_and_says_so() {
+fn a_log_without_its_beginning_has_no_date_and_is_reported() {
     let folder = Folder::new();
     let whole = log("", &["<{\"n\":1}", "<{\"n\":2}"]);
     folder.write("headless", whole.split_once('\n').unwrap().1);
@@ -121,7 +121,7 @@ fn a_log_without_its_beginning_has_no_date_and_says_so() {
     folder.write("dateless", whole.replace("2026-11-22T", "some day, "));
     let ran = run(&folder, "check dateless");
     assert!(ran.status == Some(1) && ran.stderr.contains("dateless:1: this header doesn't say when"), "{}", ran.stderr);
-    // Lines of something else before it don't hide it.
+    // Other lines before it do not hide it.
     folder.write("late", format!("{{}}\n{whole}"));
     let ran = run(&folder, "check late");
     let check: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -137,7 +137,7 @@ fn several_files_are_checked_as_one_log() {
         let mut record = folder.command("jsonl-record --rotate 300 --keep 50 run.jsonl");
         assert!(pipe(&mut record, half.concat().as_bytes()).status.success());
     }
-    // The shell names them as run.jsonl run.jsonl.1 run.jsonl.10 run.jsonl.11 ... run.jsonl.2
+    // The shell lists them as run.jsonl run.jsonl.1 run.jsonl.10 run.jsonl.11 ... run.jsonl.2
     let mut names: Vec<String> = std::fs::read_dir(folder.path("")).unwrap().map(name_of).collect();
     names.sort();
     assert!(names.len() > 5);
@@ -146,12 +146,12 @@ fn several_files_are_checked_as_one_log() {
     assert_eq!(whole["format"], "pipewright-log");
     let files: Vec<&str> = whole["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
     assert_eq!((files.len(), files.last()), (names.len(), Some(&"run.jsonl")), "the oldest first");
-    // One that is gone from between the others is missed.
+    // A missing file between the others is noticed.
     names.retain(|name| name != "run.jsonl.2");
     let taken = folder.read("run.jsonl.2").iter().filter(|&&byte| byte == b'\n').count();
-    let (damaged, told) = check(&folder, &names.join(" "));
-    assert_eq!(damaged["missing"], json!(taken), "{told}");
-    assert!(told.contains("run.jsonl.1:1: ") && told.contains("missing before this one"), "{told}");
+    let (damaged, stderr) = check(&folder, &names.join(" "));
+    assert_eq!(damaged["missing"], json!(taken), "{stderr}");
+    assert!(stderr.contains("run.jsonl.1:1: ") && stderr.contains("missing before this one"), "{stderr}");
     assert_eq!(check(&folder, "run.jsonl").0["missing"], 0, "a file alone has no others to miss");
 }
 
@@ -171,7 +171,7 @@ fn files_of_different_logs_and_stdin_are_counted_together() {
     assert_eq!(counts["files"], json!(["stdin", "b", "a", "c"]));
     assert_eq!((text(&output.stderr).as_str(), output.status.code()), ("", Some(0)), "each log begins with 0");
     let ran = run(&folder, "check a none");
-    assert_eq!((ran.stdout.lines().count(), ran.status), (1, Some(1)), "the others are read all the same");
+    assert_eq!((ran.stdout.lines().count(), ran.status), (1, Some(1)), "the others are still read");
     assert!(ran.stderr.starts_with("jsonl-log: none: No such file"), "{}", ran.stderr);
     let ran = run(&folder, "check none .");
     assert_eq!((ran.stdout.as_str(), ran.status, ran.stderr.lines().count()), ("", Some(2), 2));
@@ -179,7 +179,7 @@ fn files_of_different_logs_and_stdin_are_counted_together() {
 }
 
 #[test]
-fn what_is_recovered_is_clean_but_for_what_is_gone() {
+fn a_recovered_log_is_clean_except_for_missing_lines() {
     let folder = Folder::new();
     let lines: Vec<String> = (1..=8).map(|n| line(n * 1000, n, &format!("<{{\"n\" : {n}.0}}"))).collect();
     let damaged = [
@@ -211,7 +211,7 @@ fn what_is_recovered_is_clean_but_for_what_is_gone() {
 }
 
 #[test]
-fn plain_ndjson_is_recovered_too_in_its_own_charset() {
+fn plain_ndjson_is_also_recovered_in_its_own_charset() {
     let folder = Folder::new();
     folder.write("plain", b"{\"ts\":1,\"n\":\"\xb4\xf2\"}\r\n\n{\"ts\":2\n{\"ts\":3}{\"ts\":4}\n7\n");
     let output = folder.run("jsonl-log recover plain");
@@ -220,7 +220,7 @@ fn plain_ndjson_is_recovered_too_in_its_own_charset() {
 }
 
 #[test]
-fn a_table_has_the_columns_that_were_asked_for_in_every_row() {
+fn a_table_has_the_requested_columns_in_every_row() {
     let folder = Folder::new();
     let odd = r#"<{"id":12345678901234567890,"p":{"total":1.10,"tags":["a,b","c"]},"s":"say \"hi\", \n имя","n":null}"#;
     folder.write("run.jsonl", log("", &[odd, ">choose 0", "<{\"p\":7}", "<[1,2]"]));
@@ -251,7 +251,7 @@ fn a_column_that_no_message_has_is_warned_about() {
     let warned = "jsonl-log: no message has .turn, so its column is empty\n\
                   jsonl-log: no message has .hp.x, so its column is empty\n";
     assert_eq!((ran.stderr.as_str(), ran.status), (warned, Some(0)));
-    // Among no messages, nothing is missed.
+    // Without messages, no path is reported as missing.
     assert_eq!(clean(&folder, "csv .turn --where false run.jsonl"), "turn\n");
 }
 
@@ -280,17 +280,17 @@ fn a_column_may_be_a_filter() {
     let output = pipe(folder.command("jsonl-log csv").arg(".b|ascii_upcase,$seq").arg("run.jsonl"), b"");
     assert_eq!(text(&output.stdout), "b|ascii_upcase,seq\nX,1\n,2\n");
     assert!(text(&output.stderr).starts_with("jsonl-log: run.jsonl:3: FIELDS: "), "{}", text(&output.stderr));
-    for (fields, told) in
+    for (fields, message) in
         [("", "an empty field"), (".a,,.b", "an empty field"), (".a |", "FIELDS: "), ("$nothing", "FIELDS: ")]
     {
         let output = pipe(folder.command("jsonl-log csv").arg(fields).arg("run.jsonl"), b"");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{fields:?}");
-        assert!(text(&output.stderr).contains(told), "{fields:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(message), "{fields:?}: {}", text(&output.stderr));
     }
     assert_eq!(run(&folder, "csv .a --where .[ run.jsonl").status, Some(2));
 }
 
-/// Two turns: an answer after 2 ms, one after 5 ms, with something on stderr that is nobody's turn.
+/// Two turns: an answer after 2 ms and one after 5 ms, with a line on stderr that belongs to no turn.
 fn two_turns() -> String {
     let lines = [
         (1_000, "<{\"type\":\"state\",\"n\":1}"),
@@ -299,7 +299,7 @@ fn two_turns() -> String {
         (12_000, "!warning: slow"),
         (15_000, ">play 3"),
     ];
-    let lines: String = (1..).zip(lines).map(|(seq, (t, said))| line(t, seq, said)).collect();
+    let lines: String = (1..).zip(lines).map(|(seq, (t, message))| line(t, seq, message)).collect();
     header("agent") + "\n" + &lines + &end(6, 0)
 }
 
@@ -326,7 +326,7 @@ fn a_summary_counts_by_direction_and_type_and_by_turn() {
 }
 
 #[test]
-fn a_summary_is_for_people_for_spreadsheets_and_for_programs() {
+fn a_summary_has_formats_for_people_spreadsheets_and_programs() {
     let folder = Folder::new();
     folder.write("run.jsonl", two_turns().replace("play 1", "\\u001b[2J,\\\"x\\\" 1"));
     let table = clean(&folder, "summary run.jsonl");
@@ -347,7 +347,7 @@ fn a_summary_is_for_people_for_spreadsheets_and_for_programs() {
 }
 
 #[test]
-fn turns_do_not_go_on_over_the_end_of_a_session_or_a_file() {
+fn turns_end_with_a_session_or_a_file() {
     let folder = Folder::new();
     folder.write("a", log("agent", &["<1"]));
     folder.write("b", log("agent", &[">2"]) + &log("agent", &["<3"]));
@@ -356,17 +356,17 @@ fn turns_do_not_go_on_over_the_end_of_a_session_or_a_file() {
 }
 
 #[test]
-fn memory_stays_flat_however_many_types_there_are() {
+fn memory_stays_flat_with_any_number_of_types() {
     let folder = Folder::new();
     let mut file = std::io::BufWriter::new(std::fs::File::create(folder.path("run.jsonl")).unwrap());
     file.write_all((header("") + "\n").as_bytes()).unwrap();
     let mut t = 0;
     for seq in 1..20_000u64 {
-        // The answers of each type take from nothing to years, and are of all sizes.
+        // The answers of each type have all sizes, and take from no time to years.
         t += if seq % 2 == 0 { 0 } else { 1 << (seq / 2 % 23 * 2) };
         let direction = if seq % 2 == 0 { "<" } else { ">" };
-        let said = format!("{direction}w{} {}", seq % 997, "x".repeat(seq as usize % 900));
-        file.write_all(line(t, seq, &said).as_bytes()).unwrap();
+        let message = format!("{direction}w{} {}", seq % 997, "x".repeat(seq as usize % 900));
+        file.write_all(line(t, seq, &message).as_bytes()).unwrap();
     }
     drop(file);
     let out = std::fs::File::create(folder.path("out")).unwrap();
@@ -395,9 +395,9 @@ fn a_line_of_100_mb_is_told_and_hurts_only_itself() {
 }
 
 #[test]
-fn long_work_shows_its_progress_at_a_terminal_and_only_there() {
+fn progress_is_shown_only_at_a_terminal() {
     let folder = Folder::new();
-    // A pipe that takes its time stands for a big file.
+    // A slow pipe simulates a big file.
     let log = folder.write("run.jsonl", log("", &["<1", "torn"]));
     let script = format!(
         "(cat {0}; sleep 1.2; cat {0}; sleep 0.4; cat {0}) | {1} check - >out; echo status $?",
@@ -409,14 +409,14 @@ fn long_work_shows_its_progress_at_a_terminal_and_only_there() {
     let mut person = spawn_command(shell, Some(20_000)).unwrap();
     person.exp_string("\r\u{1b}[Kstdin: 0 MB").unwrap();
     let after = person.exp_string("status 1").unwrap();
-    assert!(after.contains("\r\u{1b}[Kjsonl-log: stdin:"), "what is wrong is told on a line of its own: {after:?}");
+    assert!(after.contains("\r\u{1b}[Kjsonl-log: stdin:"), "the problem is reported on its own line: {after:?}");
     let started = Instant::now();
     let output = pipe(Command::new("sh").args(["-c", &script]).current_dir(folder.path("")), b"");
     assert!(started.elapsed() > Duration::from_secs(1) && !text(&output.stderr).contains('\u{1b}'));
 }
 
 #[test]
-fn a_full_disk_and_a_reader_that_goes_end_every_task() {
+fn a_full_disk_and_a_closed_stdout_end_every_task() {
     let folder = Folder::new();
     let lines: String = (0..40_000).map(|n| line(n, n + 1, "<{\"a\":1}")).collect();
     folder.write("run.jsonl", header("") + "\n" + &lines);

@@ -1,4 +1,4 @@
-//! Logs, read back with the library's own reader.
+//! Reads logs with the library's own reader.
 
 use crate::schemas::hold;
 use pipewright::io::lines::{Limits, Paths, Piece, Splitter};
@@ -6,7 +6,7 @@ use pipewright::journal::Direction;
 use pipewright::journal::read::{Content, Found, Header, Reader};
 use std::path::Path;
 
-/// A message, as the bytes that passed.
+/// A message, with the bytes that were passed on.
 #[derive(Debug)]
 pub struct Message {
     pub direction: Direction,
@@ -16,7 +16,7 @@ pub struct Message {
     pub kind: &'static str,
 }
 
-/// All that stands in a log.
+/// The contents of a log.
 #[derive(Debug, Default)]
 pub struct Log {
     pub headers: Vec<Header>,
@@ -31,7 +31,7 @@ impl Log {
         Log::read_all(&[file])
     }
 
-    /// The files of a rotated log, oldest first: as one, so that the numbers have to go on.
+    /// Reads the files of a rotated log, oldest first, as one log: the numbers must be consecutive.
     pub fn read_all(files: &[&Path]) -> Log {
         let mut log = Log::default();
         let mut reader = Reader::new(Paths::new(&[]));
@@ -73,7 +73,7 @@ impl Log {
         });
     }
 
-    /// What passed one way, byte for byte.
+    /// The traffic in one direction, byte for byte.
     pub fn stream(&self, direction: Direction) -> Vec<u8> {
         let messages = self.messages.iter().filter(|message| message.direction == direction);
         messages.flat_map(|message| message.bytes.iter().copied()).collect()
@@ -84,7 +84,7 @@ impl Log {
         (how, *status)
     }
 
-    /// That there is nothing wrong with it.
+    /// Asserts that the log has no problems.
     #[track_caller]
     pub fn clean(self) -> Log {
         assert_eq!(self.problems, Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Logs to play and to look into: made by `jsonl-record` itself where that is natural, by hand where they are damaged.
+//! Logs for the tests of other commands: recorded by `jsonl-record` if possible, written by hand if they are damaged.
 
 use crate::process::{command, pipe};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Folder {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// A command that runs here, so that logs are named as a person would.
+    /// A command that runs in this folder, so that logs have short names.
     pub fn command(&self, words: &str) -> Command {
         let mut words = words.split(' ').filter(|word| !word.is_empty());
         let mut command = command(words.next().unwrap());
@@ -35,13 +35,13 @@ impl Folder {
         command
     }
 
-    /// Runs it to its end without an input.
+    /// Runs a command to its end without input.
     pub fn run(&self, words: &str) -> Output {
         pipe(&mut self.command(words), b"")
     }
 }
 
-/// The first line of a log; `child` is what it says about roles.
+/// The first line of a log; `child` is its field about the parts.
 pub fn header(child: &str) -> String {
     let child = if child.is_empty() { String::new() } else { format!(r#""child":"{child}","#) };
     format!(
@@ -49,8 +49,8 @@ pub fn header(child: &str) -> String {
     )
 }
 
-/// A log of messages a millisecond apart: `<` goes to the child, `>` comes from it, `!` is what it says on stderr. A message
-/// that is no JSON is text.
+/// A log of messages a millisecond apart: `<` is for the child, `>` from its stdout, `!` from its stderr. A message
+/// that is not JSON is text.
 pub fn log(child: &str, messages: &[&str]) -> String {
     let mut log = header(child) + "\n";
     for (index, message) in messages.iter().enumerate() {
@@ -61,31 +61,34 @@ pub fn log(child: &str, messages: &[&str]) -> String {
 }
 
 pub fn line(t: u64, seq: u64, message: &str) -> String {
-    let (direction, said) = message.split_at(1);
+    let (direction, recorded) = message.split_at(1);
     let direction = match direction {
         "<" => "in",
         ">" => "out",
         _ => "err",
     };
-    let is_json = serde_json::from_str::<serde_json::Value>(said).is_ok();
-    let content =
-        if is_json { format!("\"msg\":{said}") } else { format!("\"text\":{}", serde_json::to_string(said).unwrap()) };
+    let is_json = serde_json::from_str::<serde_json::Value>(recorded).is_ok();
+    let content = if is_json {
+        format!("\"msg\":{recorded}")
+    } else {
+        format!("\"text\":{}", serde_json::to_string(recorded).unwrap())
+    };
     format!("{{\"t\":{t},\"seq\":{seq},\"dir\":\"{direction}\",{content}}}\n")
 }
 
-/// How a session ends in the log.
+/// The line that ends a session.
 pub fn end(seq: u64, status: u8) -> String {
     format!("{{\"t\":9000,\"seq\":{seq},\"end\":\"exit status {status}\",\"status\":{status}}}\n")
 }
 
-/// Peak memory in KiB, while it runs.
+/// Peak memory of a running process in KiB.
 pub fn peak(pid: i32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Waits for its end, and gives its peak memory in KiB.
+/// Waits for the end of a process, and returns its peak memory in KiB.
 pub fn watch(child: &mut Child, patience: Duration) -> u64 {
     let (started, mut most) = (Instant::now(), 0);
     while child.try_wait().unwrap().is_none() && started.elapsed() < patience {

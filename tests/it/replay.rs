@@ -1,4 +1,4 @@
-//! `replay` to stdout: recordings played at their times.
+//! `replay` to stdout, with the recorded times.
 
 use crate::process::{PATIENCE, Talk, binary, command, eventually, pipe, text};
 use crate::recorded::{Folder, header, line, log, peak};
@@ -10,7 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What is played at once, and what is told about it.
+/// Plays without pauses; returns stdout and stderr.
 fn play(folder: &Folder, words: &str) -> (String, String, i32) {
     let output = folder.run(&format!("replay --speed max {words}"));
     (text(&output.stdout), text(&output.stderr), output.status.code().unwrap())
@@ -23,7 +23,7 @@ fn played(folder: &Folder, words: &str) -> String {
 }
 
 #[test]
-fn what_was_recorded_is_played_byte_for_byte() {
+fn a_recording_is_played_byte_for_byte() {
     let odd: &[&[u8]] = &[
         b"\xef\xbb\xbf{\"big\":12345678901234567890,\"f\":1.10}\r\n",
         b"\n",
@@ -50,7 +50,7 @@ fn what_was_recorded_is_played_byte_for_byte() {
 }
 
 #[test]
-fn both_sides_of_a_conversation_are_played_in_their_order_and_stderr_where_asked_for() {
+fn both_sides_of_a_conversation_are_played_in_order_and_stderr_on_request() {
     let folder = Folder::new();
     let child = r#"echo warming up >&2; while read -r line; do echo "{\"to\":$line}"; done"#;
     let mut record = folder.command("jsonl-record run.jsonl -- sh -c");
@@ -67,7 +67,7 @@ fn both_sides_of_a_conversation_are_played_in_their_order_and_stderr_where_asked
 }
 
 #[test]
-fn messages_come_at_their_recorded_times_without_a_drift() {
+fn messages_come_at_their_recorded_times_without_drift() {
     let folder = Folder::new();
     let lines: String = (0..40).map(|number| line(number * 25_000, number + 1, "<1")).collect();
     let log = folder.write("run.jsonl", header("") + "\n" + &lines);
@@ -80,12 +80,12 @@ fn messages_come_at_their_recorded_times_without_a_drift() {
         })
         .collect();
     assert!(started.elapsed() >= Duration::from_millis(975), "{:?}", started.elapsed());
-    // A busy machine delays this one or that; a drift would delay the last ones all.
+    // A busy machine delays single messages; a drift would delay all of the last ones.
     assert!(late[30..].iter().min().unwrap() < &Duration::from_millis(60), "{late:?}");
 }
 
 #[test]
-fn speed_and_idle_limit_make_it_shorter() {
+fn speed_and_idle_limit_shorten_the_playback() {
     let folder = Folder::new();
     folder
         .write("run.jsonl", header("") + "\n" + &line(0, 1, "<1") + &line(600_000, 2, "<2") + &line(900_000, 3, "<3"));
@@ -107,7 +107,7 @@ fn speed_and_idle_limit_make_it_shorter() {
 }
 
 #[test]
-fn files_are_merged_by_time_whatever_they_are() {
+fn files_of_any_format_are_merged_by_time() {
     let folder = Folder::new();
     folder.write("log.jsonl", log("", &["<\"log 1\"", ">\"log 2\""]));
     folder.write(
@@ -119,7 +119,7 @@ fn files_are_merged_by_time_whatever_they_are() {
         "{\"n\":\"no time yet\"}\n\"log 1\"\n{\"ts\":\"2026-11-22T01:00:00.0015Z\"}\n{\"n\":\"with the one before\"}\n\
          \"log 2\"\n{\"ts\":1795309200.002}\n"
     );
-    // Of two at one time, the one that was named first.
+    // Of two messages at one time, the one from the first file comes first.
     assert!(played(&folder, "ndjson.jsonl log.jsonl").ends_with("{\"ts\":1795309200.002}\n\"log 2\"\n"));
     assert_eq!(played(&folder, "log.jsonl log.jsonl"), "\"log 1\"\n\"log 1\"\n\"log 2\"\n\"log 2\"\n");
     let output = pipe(&mut folder.command("replay --speed max - log.jsonl"), b"{\"ts\":1795309200.0011}\n");
@@ -127,7 +127,7 @@ fn files_are_merged_by_time_whatever_they_are() {
 }
 
 #[test]
-fn a_rotated_log_is_played_in_order_however_its_files_are_named() {
+fn a_rotated_log_is_played_in_order_for_any_order_of_its_files() {
     let folder = Folder::new();
     let lines: String = (0..200).map(|n| format!("{{\"n\":{n}}}\n")).collect();
     let recorded = pipe(&mut folder.command("jsonl-record --rotate 2K --keep 99 run.jsonl"), lines.as_bytes());
@@ -136,20 +136,20 @@ fn a_rotated_log_is_played_in_order_however_its_files_are_named() {
     let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     assert!(names.len() > 5, "{names:?}");
-    // As a shell lists them: the newest first, and 10 before 2.
+    // In the order of a shell glob: the newest first, and 10 before 2.
     assert_eq!(played(&folder, &names.join(" ")), lines);
 }
 
 #[test]
-fn lines_without_a_time_are_played_at_once_and_the_option_for_it_is_named() {
+fn lines_without_a_time_are_played_at_once_with_a_hint_at_the_option() {
     let folder = Folder::new();
     folder.write("plain.jsonl", "{\"at\":1,\"n\":1}\n{\"at\":3,\"n\":2}\n");
     let output = folder.run("replay plain.jsonl");
     assert_eq!(text(&output.stdout).lines().count(), 2);
-    let told = "replay: plain.jsonl: its lines have no time, so they are played without pauses; \
+    let message = "replay: plain.jsonl: its lines have no time, so they are played without pauses; \
                 name the field of the time with --time\n";
-    assert_eq!((text(&output.stderr).as_str(), output.status.code()), (told, Some(0)));
-    // Where some have one, or nothing is waited for, there is nothing to say.
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), (message, Some(0)));
+    // If some lines have a time, or no pauses are made, there is no note.
     for (words, content) in [
         ("replay --time at --idle-limit 0 plain.jsonl", ""),
         ("replay --speed max plain.jsonl", ""),
@@ -165,7 +165,7 @@ fn lines_without_a_time_are_played_at_once_and_the_option_for_it_is_named() {
 }
 
 #[test]
-fn the_time_stands_where_it_is_said_to_stand() {
+fn the_time_is_read_from_the_given_path() {
     let folder = Folder::new();
     folder.write("a.jsonl", "{\"event\":{\"at\":\"2026-01-01T00:00:01\"}}\n{\"event\":{\"at\":3000000000}}\n");
     folder.write("b.jsonl", "{\"event\":{\"at\":1767225602.5}}\n");
@@ -177,7 +177,7 @@ fn the_time_stands_where_it_is_said_to_stand() {
 }
 
 #[test]
-fn a_part_of_it_is_played_from_a_place_to_another() {
+fn a_part_of_a_recording_is_played_between_two_places() {
     let folder = Folder::new();
     let (_, stderr, status) = play(&folder, "--from 4 --to 2 run.jsonl");
     assert!(status == 2 && stderr.contains("--from is after --to"), "{stderr}");
@@ -196,7 +196,7 @@ fn a_part_of_it_is_played_from_a_place_to_another() {
         ("--from 1h", ""),
         ("--from 18446744073709551615", ""),
         ("--from 3s --dir in", "345"),
-        // From the first message of the recording, not of what is chosen.
+        // Counted from the first message of the recording, not of the selection.
         ("--from 3s --where .>=2", "345"),
     ] {
         let digits: String = played(&folder, &format!("{options} run.jsonl")).split_whitespace().collect();
@@ -212,7 +212,7 @@ fn a_part_of_it_is_played_from_a_place_to_another() {
 }
 
 #[test]
-fn only_what_a_filter_is_true_of_is_played() {
+fn only_messages_that_match_the_filter_are_played() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("", &["<{\"a\":1}", ">choose 0", "<{\"a\":2}", ">7"]));
     let filtered = |filter: &str| {
@@ -233,7 +233,7 @@ fn only_what_a_filter_is_true_of_is_played() {
 }
 
 #[test]
-fn the_proxys_records_are_played_by_their_ts() {
+fn the_proxys_records_are_played_by_their_ts_field() {
     let folder = Folder::new();
     let record = |ts: &str, cmd: &str| {
         let run = r#"{"seed":1,"class":"THE_SILENT","ascension":20,"floor":5}"#;
@@ -248,18 +248,18 @@ fn the_proxys_records_are_played_by_their_ts() {
     assert_eq!(commands, ["a", "b", "c"]);
 }
 
-/// A log of three messages, of which the second was damaged, how it is told, and what is played.
-fn damaged(second: &str, told: &str, left: &str) {
+/// Plays a log of three messages with a damaged second one; checks the report and the output.
+fn damaged(second: &str, message: &str, left: &str) {
     let folder = Folder::new();
     let (first, third) = (line(1000, 1, "<1"), line(3000, 3, "<3"));
     folder.write("run.jsonl", format!("{}\n{first}{second}{third}", header("")));
     let (stdout, stderr, status) = play(&folder, "run.jsonl");
     assert_eq!((stdout.as_str(), status), (left, 1), "{stderr}");
-    assert!(stderr.starts_with(&format!("replay: run.jsonl:{told}")), "{stderr}");
+    assert!(stderr.starts_with(&format!("replay: run.jsonl:{message}")), "{stderr}");
 }
 
 #[test]
-fn a_damaged_line_is_told_with_its_number_and_hurts_only_itself() {
+fn a_damaged_line_is_reported_with_its_number_and_affects_nothing_else() {
     let two = line(2000, 2, "<2");
     damaged(&format!("{}\n", &two[..20]), "3: not JSON, left out: EOF", "1\n3\n");
     damaged(&two[..20], "3: a record is torn by the next, which was read", "1\n3\n");
@@ -281,7 +281,7 @@ fn a_damaged_line_is_told_with_its_number_and_hurts_only_itself() {
 }
 
 #[test]
-fn a_torn_first_line_loses_only_the_header_and_a_torn_last_line_only_itself() {
+fn a_torn_first_or_last_line_loses_only_itself() {
     let folder = Folder::new();
     folder.write("first.jsonl", format!("{}\n{}", &header("")[..40], line(1000, 1, "<1")));
     let (stdout, stderr, status) = play(&folder, "first.jsonl");
@@ -292,7 +292,7 @@ fn a_torn_first_line_loses_only_the_header_and_a_torn_last_line_only_itself() {
         play(&folder, "last.jsonl"),
         ("1\n".to_owned(), "replay: last.jsonl:3: the last line is torn, left out\n".to_owned(), 1)
     );
-    // Whoever wrote it was stopped, and started anew.
+    // The writer was stopped and started again.
     folder.write("header.jsonl", log("", &["<1"]) + &line(1000, 2, "<2")[..30] + &log("", &["<3"]));
     let (stdout, stderr, _) = play(&folder, "header.jsonl");
     assert_eq!(stdout, "1\n3\n");
@@ -300,7 +300,7 @@ fn a_torn_first_line_loses_only_the_header_and_a_torn_last_line_only_itself() {
 }
 
 #[test]
-fn bytes_that_are_no_utf_8_are_played_as_they_are_and_told() {
+fn bytes_that_are_not_utf8_are_played_unchanged_and_reported() {
     let folder = Folder::new();
     folder.write("gbk", b"{\"ts\":1,\"name\":\"\xb4\xf2\"}\n{\"ts\":2}\n");
     let output = folder.run("replay --speed max gbk");
@@ -313,7 +313,7 @@ fn bytes_that_are_no_utf_8_are_played_as_they_are_and_told() {
 }
 
 #[test]
-fn a_log_from_a_newer_version_and_an_empty_file_are_told() {
+fn a_log_from_a_newer_version_and_an_empty_file_are_reported() {
     let folder = Folder::new();
     folder.write("new", log("", &["<1"]).replace("\"version\":1", "\"version\":7,\"novelty\":[]"));
     let (stdout, stderr, status) = play(&folder, "new");
@@ -327,7 +327,7 @@ fn a_log_from_a_newer_version_and_an_empty_file_are_told() {
 }
 
 #[test]
-fn a_line_of_100_mb_is_told_and_the_next_is_played_in_little_memory() {
+fn a_line_of_100_mb_is_reported_and_the_next_is_played_with_little_memory() {
     let folder = Folder::new();
     let mut talk = Talk::start(&mut folder.command("replay --speed max -"));
     talk.say("{\"ts\":1}");
@@ -343,7 +343,7 @@ fn a_line_of_100_mb_is_told_and_the_next_is_played_in_little_memory() {
 }
 
 #[test]
-fn a_recorded_line_of_100_mb_is_played_whole() {
+fn a_recorded_line_of_100_mb_is_played_completely() {
     let folder = Folder::new();
     let long = [vec![b'x'; 100 << 20], b"\nnext\n".to_vec()].concat();
     assert!(pipe(&mut folder.command("jsonl-record run.jsonl"), &long).stdout == long);
@@ -353,7 +353,7 @@ fn a_recorded_line_of_100_mb_is_played_whole() {
 }
 
 #[test]
-fn no_torn_line_however_it_looks_takes_long() {
+fn no_torn_line_of_any_form_takes_long() {
     let folder = Folder::new();
     let torn =
         ["{\"t\":1,", "{\"t\":[", "{\"", "{\"t\":{}", "\"{"].map(|piece| piece.repeat((4 << 20) / piece.len()) + "\n");
@@ -365,7 +365,7 @@ fn no_torn_line_however_it_looks_takes_long() {
 }
 
 #[test]
-fn clocks_and_numbers_at_the_ends_of_their_range_do_no_harm() {
+fn extreme_times_and_numbers_are_harmless() {
     let folder = Folder::new();
     let plain = "{\"ts\":-1e300}\n{\"ts\":1e300}\n{\"ts\":\"9999-12-30T22:00:00Z\"}\n{\"ts\":\"-009999-01-03T00:00:00Z\"}\n\
                  {\"ts\":9223372036854775807}\n{\"ts\":-9223372036854775808}\n";
@@ -395,11 +395,11 @@ fn clocks_and_numbers_at_the_ends_of_their_range_do_no_harm() {
 }
 
 #[test]
-fn a_line_that_goes_on_is_not_mixed_with_anothers() {
+fn an_unfinished_line_is_not_mixed_with_another() {
     let folder = Folder::new();
-    let part = |t: u64, direction: &str, said: &str, more: bool| {
+    let part = |t: u64, direction: &str, message: &str, more: bool| {
         let more = if more { ",\"more\":true" } else { "" };
-        format!("{{\"t\":{t},\"seq\":{t},\"dir\":\"{direction}\",\"text\":\"{said}\"{more}}}\n")
+        format!("{{\"t\":{t},\"seq\":{t},\"dir\":\"{direction}\",\"text\":\"{message}\"{more}}}\n")
     };
     let both = header("")
         + "\n"
@@ -412,13 +412,13 @@ fn a_line_that_goes_on_is_not_mixed_with_anothers() {
         + &part(7, "out", "er", false);
     folder.write("both", &both);
     assert_eq!(played(&folder, "both"), "in-side\nout-put\nlong-er\nnext\n");
-    // Another log's line at the same time isn't its rest.
+    // A line of another log at the same time is not the rest of it.
     folder.write("other", header("").replace("\"seq\":0", "\"seq\":1") + "\n" + &part(2, "in", "other", false));
     assert_eq!(
         played(&folder, "both other").lines().collect::<Vec<_>>(),
         ["in-side", "out-put", "other", "long-er", "next"]
     );
-    // The rest of it never comes: nothing else is lost, and nothing is taken for it.
+    // The rest of it never comes: nothing else is lost, and no other line is taken for the rest.
     let cut = header("") + "\n" + &part(1, "in", "in-", true) + &part(2, "out", "output", false);
     folder.write("cut", &cut);
     assert_eq!(played(&folder, "cut"), "in-\noutput\n");
@@ -427,7 +427,7 @@ fn a_line_that_goes_on_is_not_mixed_with_anothers() {
 }
 
 #[test]
-fn a_log_that_grows_is_followed_line_by_line() {
+fn a_growing_log_is_followed_line_by_line() {
     let folder = Folder::new();
     let path = folder.write("run.jsonl", log("", &["<1"]));
     let mut talk = Talk::start(&mut folder.command("replay --follow --speed max run.jsonl"));
@@ -444,7 +444,7 @@ fn a_log_that_grows_is_followed_line_by_line() {
 }
 
 #[test]
-fn a_log_that_is_rotated_or_cut_off_is_followed_on() {
+fn a_log_that_is_rotated_or_truncated_is_still_followed() {
     let folder = Folder::new();
     let path = folder.write("run.jsonl", log("", &["<1"]));
     let mut talk = Talk::start(&mut folder.command("replay -f --speed max run.jsonl"));
@@ -455,7 +455,7 @@ fn a_log_that_is_rotated_or_cut_off_is_followed_on() {
     let header = header("").replace("\"seq\":0", "\"seq\":3");
     folder.write("run.jsonl", format!("{header}\n{}", line(4000, 4, "<4")));
     assert_eq!((talk.hear().as_str(), talk.hear().as_str()), ("2", "4"));
-    // As a log rotator that copies and truncates does.
+    // Like a log rotator that copies and truncates.
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(0).unwrap();
     std::thread::sleep(Duration::from_millis(200));
@@ -467,7 +467,7 @@ fn a_log_that_is_rotated_or_cut_off_is_followed_on() {
 }
 
 #[test]
-fn a_recorder_that_rotates_is_followed_through_many_files() {
+fn a_rotating_log_is_followed_through_many_files() {
     let folder = Folder::new();
     let mut record = Talk::start(&mut folder.command("jsonl-record --rotate 1K --keep 100 --sync never run.jsonl"));
     eventually("there is a log", || folder.path("run.jsonl").exists());
@@ -481,7 +481,7 @@ fn a_recorder_that_rotates_is_followed_through_many_files() {
 }
 
 #[test]
-fn following_ends_where_nothing_more_can_come() {
+fn following_ends_when_nothing_more_can_come() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("", &["<1", "<2", "<3"]));
     assert_eq!(played(&folder, "-f --to 2 run.jsonl"), "1\n2\n");
@@ -494,10 +494,10 @@ fn following_ends_where_nothing_more_can_come() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_2_and_says_what() {
+fn a_file_that_cannot_be_opened_exits_2_with_its_name() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("", &["<1"]));
-    for (files, told) in [
+    for (files, message) in [
         (".", "replay: .: is a directory\n"),
         ("none.jsonl", "replay: none.jsonl: No such file or directory (os error 2)\n"),
         ("run.jsonl none.jsonl", "replay: none.jsonl: No such file"),
@@ -505,13 +505,13 @@ fn what_cannot_be_opened_is_2_and_says_what() {
         ("--step --tty /dev/null run.jsonl", ""),
     ] {
         let (stdout, stderr, status) = play(&folder, files);
-        assert_eq!((stdout.as_str(), status), ("", if told.is_empty() { 3 } else { 2 }), "{files}");
-        assert!(stderr.starts_with(told), "{stderr}");
+        assert_eq!((stdout.as_str(), status), ("", if message.is_empty() { 3 } else { 2 }), "{files}");
+        assert!(stderr.starts_with(message), "{stderr}");
     }
 }
 
 #[test]
-fn a_reader_that_goes_ends_it_quietly_and_a_full_disk_is_told() {
+fn a_closed_stdout_is_a_quiet_end_and_a_full_disk_is_reported() {
     let folder = Folder::new();
     let lines: String = (0..50_000).map(|n| line(n, n + 1, &format!("<{n}"))).collect();
     folder.write("run.jsonl", header("") + "\n" + &lines);
@@ -528,7 +528,7 @@ fn a_reader_that_goes_ends_it_quietly_and_a_full_disk_is_told() {
 }
 
 #[test]
-fn a_signal_ends_it_in_the_middle_of_a_pause() {
+fn a_signal_ends_the_playback_during_a_pause() {
     let folder = Folder::new();
     folder.write("run.jsonl", header("") + "\n" + &line(0, 1, "<1") + &line(3_600_000_000, 2, "<2"));
     for (signal, options) in [(Signal::SIGTERM, ""), (Signal::SIGINT, "--speed 1e-300"), (Signal::SIGHUP, "--speed 2")]
@@ -550,11 +550,11 @@ fn memory_stays_flat_on_a_long_log() {
     file.write_all((header("") + "\n").as_bytes()).unwrap();
     let pad = "x".repeat(900);
     for n in 0..60_000 {
-        let said = if n % 2 == 0 { format!("<{{\"pad\":\"{pad}\"}}") } else { "<1".to_owned() };
-        file.write_all(line(n, n + 1, &said).as_bytes()).unwrap();
+        let message = if n % 2 == 0 { format!("<{{\"pad\":\"{pad}\"}}") } else { "<1".to_owned() };
+        file.write_all(line(n, n + 1, &message).as_bytes()).unwrap();
     }
     drop(file);
-    // Following, it is still there when everything has been played.
+    // When following, it still runs after everything has been played.
     let mut child = folder.command("replay -f --speed max run.jsonl").stdout(Stdio::piped()).spawn().unwrap();
     let mut all = child.stdout.take().unwrap().take(30_000 * (900 + 11) + 30_000 * 2);
     std::io::copy(&mut all, &mut std::io::sink()).unwrap();
@@ -564,7 +564,7 @@ fn memory_stays_flat_on_a_long_log() {
     assert!(peak < 30 << 10, "{peak} KiB");
 }
 
-/// `replay` at a terminal, its stdout in a file; what the shell says afterwards tells how it left the terminal.
+/// `replay` at a terminal, with stdout in a file. The output of the shell afterwards shows the state of the terminal.
 fn at_terminal(folder: &Folder, options: &str) -> PtySession {
     let script = format!(
         "stty -a >before; sh -c 'echo $$ >pid; exec {} {options} run.jsonl >out'; echo status $?; \
@@ -577,7 +577,7 @@ fn at_terminal(folder: &Folder, options: &str) -> PtySession {
 }
 
 #[test]
-fn a_person_steps_through_it_with_single_keys() {
+fn a_person_steps_through_a_recording_with_single_keys() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("", &["<1", ">{\"choose\":\"\\u001b[2J\"}", "<3", ">4"]));
     let mut person = at_terminal(&folder, "--step --speed max");
@@ -599,7 +599,7 @@ fn a_person_steps_through_it_with_single_keys() {
 }
 
 #[test]
-fn what_is_shown_at_a_step_cannot_steer_the_terminal() {
+fn text_shown_at_a_step_cannot_control_the_terminal() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("", &["<\x1b[2J\x1b]0;owned\x07", "<2"]));
     let mut person = at_terminal(&folder, "--step");
@@ -612,7 +612,7 @@ fn what_is_shown_at_a_step_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn it_stops_where_a_break_says_so_and_runs_on() {
+fn playback_stops_at_a_break_and_continues() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("", &["<1", "<2", "<3", "<4", "<5"]));
     let mut person = at_terminal(&folder, "--speed max --break .==2or.==4");
@@ -632,7 +632,7 @@ fn it_stops_where_a_break_says_so_and_runs_on() {
 }
 
 #[test]
-fn the_terminal_is_restored_when_a_signal_ends_it_at_a_step() {
+fn the_terminal_is_restored_after_a_signal_at_a_step() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("", &["<1"]));
     for (signal, status) in [(Signal::SIGTERM, "status 143"), (Signal::SIGHUP, "status 129")] {
@@ -646,7 +646,7 @@ fn the_terminal_is_restored_when_a_signal_ends_it_at_a_step() {
 }
 
 #[test]
-fn the_pause_after_a_step_is_counted_from_the_answer() {
+fn the_pause_after_a_step_begins_with_the_answer() {
     let folder = Folder::new();
     folder.write("run.jsonl", header("") + "\n" + &line(0, 1, "<1") + &line(400_000, 2, "<2"));
     let mut person = at_terminal(&folder, "--break .==1");

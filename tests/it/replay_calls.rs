@@ -1,4 +1,4 @@
-//! `replay --as`: calls that were refused are not made again, and ids may be others than those that were recorded.
+//! `replay --as`: refused calls are not made again, and ids may differ from the recorded ones.
 
 use crate::process::{Talk, binary, pipe, text};
 use crate::recorded::{Folder, end, line, log};
@@ -6,7 +6,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use std::process::Output;
 
-/// A world that carries out each call, and writes down which.
+/// A world that executes each call, and logs it.
 const WORLD: &str = r#"while read -r line; do
     tool=${line#*\"tool\":\"}; tool=${tool%%\"*}; id=${line#*\"id\":}; id=${id%%,*}
     echo "$tool" >>done
@@ -16,7 +16,7 @@ done"#;
 const CALLS: &str =
     "{\"id\":1,\"tool\":\"get_page\"}\n{\"id\":2,\"tool\":\"delete_file\"}\n{\"id\":3,\"tool\":\"get_page\"}\n";
 
-/// Plays the agent of `run.jsonl` to that world: what was carried out, and what is told of it.
+/// Plays the agent of `run.jsonl` to that world; returns the executed calls and the messages.
 fn play_agent(folder: &Folder, options: &str) -> (String, String, Option<i32>) {
     let _ = std::fs::remove_file(folder.path("done"));
     let mut replay = folder.command(&format!("replay --as agent --timeout 0.5 {options} run.jsonl -- sh -c"));
@@ -25,7 +25,7 @@ fn play_agent(folder: &Folder, options: &str) -> (String, String, Option<i32>) {
     (done.replace('\n', " "), text(&output.stderr), output.status.code())
 }
 
-/// Records calls to that world, behind gates.
+/// Records calls to that world through gates.
 fn record(folder: &Folder, gates: &str) -> Output {
     let mut recorder = folder.command("jsonl-record --child world run.jsonl --");
     for gate in gates.split(" -- ") {
@@ -40,7 +40,7 @@ fn record(folder: &Folder, gates: &str) -> Output {
 
 fn refused_at(place: &str) -> String {
     let why = "a gate or a person did not allow this call when it was recorded";
-    format!("replay: {place}: not played: {why} (--include-rejected)\n")
+    format!("replay: {place}: not played: {why} (--include-rejected plays it)\n")
 }
 
 #[test]
@@ -57,16 +57,16 @@ fn a_call_that_a_person_rejected_is_not_made_again() {
     person.close();
     assert!(text(&recorded.stdout).contains("\"kind\":\"rejected\""), "{}", text(&recorded.stdout));
 
-    let (done, told, status) = play_agent(&folder, "");
-    assert_eq!((done.as_str(), status), ("get_page get_page ", Some(0)), "{told}");
-    assert!(told.starts_with(&refused_at("run.jsonl:3")), "{told}");
-    assert!(told.contains("replay: 1 turn, 0 different; lines: 2 the same\n"), "{told}");
-    let (done, told, status) = play_agent(&folder, "--quiet");
-    assert!(done == "get_page get_page " && !told.contains("not played") && status == Some(0), "{told}");
+    let (done, stderr, status) = play_agent(&folder, "");
+    assert_eq!((done.as_str(), status), ("get_page get_page ", Some(0)), "{stderr}");
+    assert!(stderr.starts_with(&refused_at("run.jsonl:3")), "{stderr}");
+    assert!(stderr.contains("replay: 1 turn, 0 different; lines: 2 the same\n"), "{stderr}");
+    let (done, stderr, status) = play_agent(&folder, "--quiet");
+    assert!(done == "get_page get_page " && !stderr.contains("not played") && status == Some(0), "{stderr}");
 
-    let (done, told, status) = play_agent(&folder, "--include-rejected");
+    let (done, stderr, status) = play_agent(&folder, "--include-rejected");
     assert_eq!((done.as_str(), status), ("get_page delete_file get_page ", Some(1)));
-    assert!(told.contains("; lines: 2 the same, 1 ") && !told.contains("not played"), "{told}");
+    assert!(stderr.contains("; lines: 2 the same, 1 ") && !stderr.contains("not played"), "{stderr}");
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn a_call_that_a_gate_refused_is_not_made_again() {
         let recorded = record(&folder, &format!("policy-check --confirm {confirm}{rules}"));
         let kind = if confirm == "mark" { "denied" } else { "needs_approval" };
         assert!(text(&recorded.stdout).contains(&format!("\"kind\":\"{kind}\"")), "{}", text(&recorded.stdout));
-        let (done, told, status) = play_agent(&folder, "");
-        assert_eq!((done.as_str(), status), ("get_page get_page ", Some(0)), "{told}");
+        let (done, stderr, status) = play_agent(&folder, "");
+        assert_eq!((done.as_str(), status), ("get_page get_page ", Some(0)), "{stderr}");
     }
 }
 
@@ -96,10 +96,10 @@ fn a_call_that_was_unreadable_too_large_or_cancelled_is_not_made_again() {
     let answers = text(&recorded.stdout);
     assert_eq!(answers.matches("bad_input").count(), 2, "{answers}");
     assert_eq!(answers.matches("too_large").count(), 1, "{answers}");
-    let (done, told, status) = play_agent(&folder, "");
-    assert_eq!((done.as_str(), status), ("get_page ", Some(0)), "{told}");
+    let (done, stderr, status) = play_agent(&folder, "");
+    assert_eq!((done.as_str(), status), ("get_page ", Some(0)), "{stderr}");
     let why = "not played: an ambiguous call, which gates refuse (--include-rejected plays it)";
-    assert!(told.starts_with(&format!("replay: run.jsonl:2: {why}\nreplay: run.jsonl:3: {why}\n")), "{told}");
+    assert!(stderr.starts_with(&format!("replay: run.jsonl:2: {why}\nreplay: run.jsonl:3: {why}\n")), "{stderr}");
     let (done, ..) = play_agent(&folder, "--include-rejected");
     assert_eq!(done.split(' ').count(), 5, "{done}");
 
@@ -118,12 +118,12 @@ fn a_call_that_was_unreadable_too_large_or_cancelled_is_not_made_again() {
             ],
         ) + &end(9, 3),
     );
-    let (done, told, _) = play_agent(&folder, "");
-    assert_eq!(done, "a ", "{told}");
+    let (done, stderr, _) = play_agent(&folder, "");
+    assert_eq!(done, "a ", "{stderr}");
 }
 
 #[test]
-fn what_was_said_about_a_rejected_call_is_not_waited_for_and_other_failures_are_played() {
+fn records_about_a_rejected_call_are_not_expected_and_other_failures_are_played() {
     let folder = Folder::new();
     folder.write(
         "run.jsonl",
@@ -141,11 +141,11 @@ fn what_was_said_about_a_rejected_call_is_not_waited_for_and_other_failures_are_
             ],
         ) + &end(9, 1),
     );
-    let (done, told, status) = play_agent(&folder, "");
+    let (done, stderr, status) = play_agent(&folder, "");
     assert_eq!((done.as_str(), status), ("a ", Some(1)));
-    assert!(told.starts_with(&refused_at("run.jsonl:2")), "{told}");
-    assert!(told.contains("replay: 1 turn, 1 different, first at turn 1; lines: 0 the same, 1 differ\n"), "{told}");
-    // It is the agent's calls that may be left out.
+    assert!(stderr.starts_with(&refused_at("run.jsonl:2")), "{stderr}");
+    assert!(stderr.contains("replay: 1 turn, 1 different, first at turn 1; lines: 0 the same, 1 differ\n"), "{stderr}");
+    // Only calls of the agent can be left out.
     let output = folder.run("replay --as world --include-rejected run.jsonl");
     assert_eq!(
         (text(&output.stderr).as_str(), output.status.code()),
@@ -155,7 +155,7 @@ fn what_was_said_about_a_rejected_call_is_not_waited_for_and_other_failures_are_
 }
 
 #[test]
-fn a_rejection_is_found_in_the_next_file_of_a_rotated_log_and_damage_is_told_once() {
+fn a_rejection_is_found_in_the_next_file_of_a_rotated_log_and_damage_is_reported_once() {
     let folder = Folder::new();
     let whole = log(
         "world",
@@ -167,13 +167,13 @@ fn a_rejection_is_found_in_the_next_file_of_a_rotated_log_and_damage_is_told_onc
     folder.write("run.jsonl", format!("{header}\n{answer}"));
     let mut replay = folder.command("replay --as agent run.jsonl run.jsonl.1 -- sh -c");
     let output = pipe(replay.arg(WORLD), b"");
-    let told = text(&output.stderr);
-    assert_eq!(std::fs::read_to_string(folder.path("done")).unwrap(), "a\n", "{told}");
-    assert_eq!(told.matches("run.jsonl.1:5: ").count(), 1, "{told}");
-    assert!(told.contains("lines: 1 the same\n"), "{told}");
+    let stderr = text(&output.stderr);
+    assert_eq!(std::fs::read_to_string(folder.path("done")).unwrap(), "a\n", "{stderr}");
+    assert_eq!(stderr.matches("run.jsonl.1:5: ").count(), 1, "{stderr}");
+    assert!(stderr.contains("lines: 1 the same\n"), "{stderr}");
 }
 
-/// Plays the recorded world of `run.jsonl` to an agent that says these lines, one after the answer to the one before.
+/// Plays the recorded world of `run.jsonl` to an agent that sends these lines, each after the answer to the previous one.
 fn play_world(folder: &Folder, options: &str, calls: &[&str]) -> (Vec<String>, String, Option<i32>) {
     let mut world = Talk::start(&mut folder.command(&format!("replay --as world {options} run.jsonl")));
     let answers = calls.iter().map(|call| world.ask(call)).collect();
@@ -183,7 +183,7 @@ fn play_world(folder: &Folder, options: &str, calls: &[&str]) -> (Vec<String>, S
 }
 
 #[test]
-fn an_agent_with_other_ids_calls_the_same_and_is_answered_with_its_own() {
+fn an_agent_with_other_ids_is_answered_with_its_own_ids() {
     let folder = Folder::new();
     folder.write(
         "run.jsonl",
@@ -207,7 +207,7 @@ fn an_agent_with_other_ids_calls_the_same_and_is_answered_with_its_own() {
         r#"{"type":"tool_call","tool_name":"c"}"#,
         r#"{"tool":"d","id":[4]}"#,
     ];
-    let (answers, told, status) = play_world(&folder, "", &calls);
+    let (answers, stderr, status) = play_world(&folder, "", &calls);
     assert_eq!(
         answers,
         [
@@ -217,19 +217,19 @@ fn an_agent_with_other_ids_calls_the_same_and_is_answered_with_its_own() {
             r#"{"tool":"d","status":"ok","data":1,"id":[4]}"#,
         ]
     );
-    assert!(told.contains(" 0 different; lines: 4 the same\n") && status == Some(0), "{told}");
-    // A world gives no ids of its own: what it answers must bear the id of the call.
+    assert!(stderr.contains(" 0 different; lines: 4 the same\n") && status == Some(0), "{stderr}");
+    // A world does not choose ids: its answer must have the id of the call.
     let world = r#"read -r line; echo '{"id":9,"tool":"a","status":"ok","data":{"id":1,"big":12345678901234567890}}'"#;
     let mut replay = folder.command("replay --as agent run.jsonl -- sh -c");
-    let told = text(&pipe(replay.arg(world), b"").stderr);
+    let stderr = text(&pipe(replay.arg(world), b"").stderr);
     assert!(
-        told.contains("turn 1: another answer than was recorded\nreplay:   - .id 1\nreplay:   + .id 9\n"),
-        "{told}"
+        stderr.contains("turn 1: another answer than was recorded\nreplay:   - .id 1\nreplay:   + .id 9\n"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn nothing_but_the_id_may_differ_and_a_call_that_differs_is_answered_with_its_id_too() {
+fn only_the_id_may_differ_and_a_different_call_is_also_answered_with_its_id() {
     let folder = Folder::new();
     folder.write(
         "run.jsonl",
@@ -247,7 +247,7 @@ fn nothing_but_the_id_may_differ_and_a_call_that_differs_is_answered_with_its_id
     );
     let calls =
         [r#"{"id":"x","tool":"a","args":{"id":2}}"#, r#"{"id":"y","tool":"b"}"#, r#"{"id":4,"order":"no call"}"#];
-    let (answers, told, status) = play_world(&folder, "", &calls);
+    let (answers, stderr, status) = play_world(&folder, "", &calls);
     let expected = [
         r#"{"id":"x","tool":"a","status":"ok","data":1}"#,
         r#"{"id":"y","tool":"b","status":"ok","data":2}"#,
@@ -255,19 +255,19 @@ fn nothing_but_the_id_may_differ_and_a_call_that_differs_is_answered_with_its_id
     ];
     assert_eq!(answers, expected);
     assert!(
-        told.contains("turn 1: another answer than was recorded\nreplay:   - .args.id 1\nreplay:   + .args.id 2\n"),
-        "{told}"
+        stderr.contains("turn 1: another answer than was recorded\nreplay:   - .args.id 1\nreplay:   + .args.id 2\n"),
+        "{stderr}"
     );
     assert!(
-        told.contains("turn 3: another answer than was recorded\nreplay:   - .id 3\nreplay:   + .id 4\n"),
-        "{told}"
+        stderr.contains("turn 3: another answer than was recorded\nreplay:   - .id 3\nreplay:   + .id 4\n"),
+        "{stderr}"
     );
-    assert!(told.contains(" 2 different, first at turn 1; lines: 1 the same, 2 differ\n"), "{told}");
+    assert!(stderr.contains(" 2 different, first at turn 1; lines: 1 the same, 2 differ\n"), "{stderr}");
     assert_eq!(status, Some(1));
 }
 
 #[test]
-fn what_is_said_about_a_call_before_its_answer_bears_the_id_of_now() {
+fn records_about_a_call_before_its_answer_have_the_live_id() {
     let folder = Folder::new();
     let sha256 = "0".repeat(64);
     let status = format!(
@@ -286,13 +286,13 @@ fn what_is_said_about_a_call_before_its_answer_bears_the_id_of_now() {
         ),
     );
     let calls = [r#"{"id":"p","tool":"pay"}"#, r#"{"type":"cancel","call_id":"p"}"#];
-    let (answers, told, exit) = play_world(&folder, "", &calls);
+    let (answers, stderr, exit) = play_world(&folder, "", &calls);
     assert_eq!(answers[0], status.replace("\"call_id\":1", "\"call_id\":\"p\""));
     assert_eq!(answers[1], r#"{"id":"p","tool":"pay","status":"error","error":"it was cancelled","kind":"cancelled"}"#);
-    assert!(told.contains("lines: 2 the same\n") && exit == Some(0), "{told}");
-    // Another call's id makes a difference.
-    let (_, told, _) = play_world(&folder, "", &[calls[0], r#"{"type":"cancel","call_id":"q"}"#]);
-    assert!(told.contains("  - .call_id 1\nreplay:   + .call_id \"q\"\n"), "{told}");
+    assert!(stderr.contains("lines: 2 the same\n") && exit == Some(0), "{stderr}");
+    // The id of another call is a difference.
+    let (_, stderr, _) = play_world(&folder, "", &[calls[0], r#"{"type":"cancel","call_id":"q"}"#]);
+    assert!(stderr.contains("  - .call_id 1\nreplay:   + .call_id \"q\"\n"), "{stderr}");
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn several_calls_at_once_are_each_answered_with_their_own_ids() {
 }
 
 #[test]
-fn no_call_gets_the_answer_to_another_where_calls_are_missing_or_in_another_order() {
+fn no_call_gets_the_answer_to_another_if_calls_are_missing_or_reordered() {
     let folder = Folder::new();
     let ask = |calls: &[&str]| {
         let mut world = Talk::start(&mut folder.command("replay --as world run.jsonl"));
@@ -326,10 +326,10 @@ fn no_call_gets_the_answer_to_another_where_calls_are_missing_or_in_another_orde
     let calls = [r#"<{"id":1,"tool":"a"}"#, r#"<{"id":2,"tool":"b"}"#, r#"<{"id":3,"tool":"c"}"#];
     let recorded = [calls, [&answers[0], &answers[1], &answers[2]]].concat();
     folder.write("run.jsonl", log("world", &recorded));
-    let (said, told, status) = ask(&[r#"{"id":1,"tool":"b"}"#, r#"{"id":2,"tool":"c"}"#]);
-    assert_eq!(said, [answer(1, "b", "B"), answer(2, "c", "C")], "{told}");
-    assert!(told.contains("not sent: the call was not made, and another call has its id now"), "{told}");
-    assert!(told.contains("1 missing, 1 not sent\n") && status == Some(1), "{told}");
+    let (lines, stderr, status) = ask(&[r#"{"id":1,"tool":"b"}"#, r#"{"id":2,"tool":"c"}"#]);
+    assert_eq!(lines, [answer(1, "b", "B"), answer(2, "c", "C")], "{stderr}");
+    assert!(stderr.contains("not sent: the call was not made, and another call has its id now"), "{stderr}");
+    assert!(stderr.contains("1 missing, 1 not sent\n") && status == Some(1), "{stderr}");
 
     folder.write(
         "run.jsonl",
@@ -343,7 +343,8 @@ fn no_call_gets_the_answer_to_another_where_calls_are_missing_or_in_another_orde
             ],
         ),
     );
-    let (said, told, status) = ask(&[r#"{"id":1,"tool":"a","args":{"n":2}}"#, r#"{"id":2,"tool":"a","args":{"n":1}}"#]);
-    assert_eq!(said, [answer(2, "a", "for n1"), answer(1, "a", "for n2")], "{told}");
+    let (lines, stderr, status) =
+        ask(&[r#"{"id":1,"tool":"a","args":{"n":2}}"#, r#"{"id":2,"tool":"a","args":{"n":1}}"#]);
+    assert_eq!(lines, [answer(2, "a", "for n1"), answer(1, "a", "for n2")], "{stderr}");
     assert_eq!(status, Some(1), "the order differs");
 }

@@ -1,4 +1,4 @@
-//! `replay --as world --any-order`: a recorded MCP server is served to whoever asks, in any order. Calls in our own forms: replay_any_order.rs.
+//! `replay --as world --any-order`: serves a recorded MCP server to clients, in any order. Calls in our own forms: replay_any_order.rs.
 
 use crate::process::{Talk, binary, pipe, text, without_duration};
 use crate::recorded::{Folder, header, line, log};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-/// An MCP server whose answers to the same call differ, and that tells of its progress where it is asked to.
+/// An MCP server whose answers to repeated calls differ, and that sends progress on request.
 const SERVER: &str = r#"n=0
 while read -r line; do
     case $line in *'"id":'*) ;; *) continue ;; esac
@@ -28,7 +28,7 @@ fn calls(messages: &[&str]) -> String {
     messages.iter().map(call).collect()
 }
 
-/// What comes of calls: the number that the server gave each result, or the kind of the error.
+/// The results of calls: the number that the server gave each result, or the kind of the error.
 fn outcomes(output: &Output) -> Vec<String> {
     let outcome = |line: &str| {
         let result: Value = serde_json::from_str(line).unwrap();
@@ -40,9 +40,9 @@ fn outcomes(output: &Output) -> Vec<String> {
     text(&output.stdout).lines().filter(|line| line.contains("\"tool\"")).map(outcome).collect()
 }
 
-/// Has `mcp-pipe` make the calls, with the real server, and records them.
+/// Makes the calls with `mcp-pipe` and the real server, and records them.
 fn record(folder: &Folder, messages: &[&str]) -> Output {
-    // Who hears of progress asks for it.
+    // `--events` makes mcp-pipe request progress.
     let mut mcp_pipe = folder.command("mcp-pipe --events events.jsonl --");
     mcp_pipe.arg(binary("jsonl-record")).args(["--child", "world", "mcp.jsonl", "--", "sh", "-c", SERVER]);
     let output = pipe(&mut mcp_pipe, calls(messages).as_bytes());
@@ -50,7 +50,7 @@ fn record(folder: &Folder, messages: &[&str]) -> Output {
     output
 }
 
-/// The same with the recording in the server's place.
+/// The same with the recording in place of the server.
 fn serve(folder: &Folder, options: &str, messages: &[&str]) -> Output {
     let mut mcp_pipe = folder.command(&format!("mcp-pipe {options} --"));
     mcp_pipe.arg(binary("replay")).args(["--as", "world", "--any-order", "mcp.jsonl"]);
@@ -71,7 +71,7 @@ fn call(id: &str, arguments: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add","arguments":{arguments}}}}}"#)
 }
 
-/// The last line, of one request that was answered from the recording or not.
+/// The last line, for a single request.
 fn sum(answered: u64, not: u64) -> String {
     format!("replay: 1 request: {answered} answered from the recording, {not} not; recorded and not made: 0\n")
 }
@@ -93,7 +93,7 @@ fn the_same_calls_get_the_same_results_byte_for_byte() {
 }
 
 #[test]
-fn in_another_order_or_more_often_each_call_gets_its_own_results() {
+fn reordered_and_repeated_calls_get_their_own_results() {
     let folder = Folder::new();
     record(&folder, &["a", "b", "a"]);
     for options in ["", "-j 8"] {
@@ -104,7 +104,7 @@ fn in_another_order_or_more_often_each_call_gets_its_own_results() {
 }
 
 #[test]
-fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest() {
+fn an_unrecorded_call_gets_an_error_that_names_the_nearest() {
     let folder = Folder::new();
     record(&folder, &["a", "b"]);
     let served = serve(&folder, "--verbose", &["b", "c", "a"]);
@@ -119,20 +119,20 @@ fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest() {
 }
 
 #[test]
-fn what_still_requires_approval_is_refused_as_by_every_world() {
+fn a_call_that_still_requires_approval_is_refused_as_by_every_world() {
     let folder = with_log(&[CALL, ANSWER]);
     let held = call("9", r#"{"a":1,"b":2},"_meta":{"requires_approval":true}"#);
     let output = ask(&folder, "", &[&held, &call("10", r#"{"a":1,"b":2}"#)]);
-    let said = text(&output.stdout);
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].contains(r#""id":9"#) && lines[0].contains(r#""kind":"needs_approval""#), "{said}");
-    assert!(lines[1].contains(r#""id":10,"result":{"sum":3.0"#), "{said}");
+    let stdout = text(&output.stdout);
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert!(lines[0].contains(r#""id":9"#) && lines[0].contains(r#""kind":"needs_approval""#), "{stdout}");
+    assert!(lines[1].contains(r#""id":10,"result":{"sum":3.0"#), "{stdout}");
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("stdin:1: it still requires approval"));
 }
 
 #[test]
-fn progress_bears_the_token_of_who_asks_now() {
+fn progress_has_the_token_of_the_live_request() {
     let folder = Folder::new();
     record(&folder, &["a", "b"]);
     let served = serve(&folder, "--events -", &["b", "a"]);
@@ -141,12 +141,12 @@ fn progress_bears_the_token_of_who_asks_now() {
         (event["data"]["event"] == "progress").then(|| event["data"]["data"].to_string())
     };
     let events: Vec<String> = text(&served.stdout).lines().filter_map(progress).collect();
-    // The calls are mcp-pipe's third and fourth request.
+    // The calls are the third and fourth request of mcp-pipe.
     assert_eq!(events, [r#"{"progressToken":3,"progress":2}"#, r#"{"progressToken":4,"progress":1}"#]);
 }
 
 #[test]
-fn a_client_that_tries_the_wrong_era_finds_the_recorded_one() {
+fn a_client_that_tries_the_wrong_protocol_version_finds_the_recorded_one() {
     let folder = with_log(&[
         r#"<{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"version":"x"}}}"#,
         r#">{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
@@ -165,7 +165,7 @@ fn a_client_that_tries_the_wrong_era_finds_the_recorded_one() {
 }
 
 #[test]
-fn ids_of_any_type_come_back_and_no_digit_changes() {
+fn ids_of_any_type_are_returned_with_every_digit() {
     let folder = with_log(&[CALL, ANSWER]);
     let ids = [r#""k\u00e9y""#, "98765432109876543210987654321", "-0.10", r#"{"deep":[1]}"#];
     let lines: Vec<String> = ids.iter().map(|id| call(id, r#"{ "b":2, "a":1 }"#)).collect();
@@ -179,7 +179,7 @@ fn ids_of_any_type_come_back_and_no_digit_changes() {
 }
 
 #[test]
-fn recorded_requests_that_nobody_made_are_named_and_summed_up() {
+fn recorded_requests_that_were_not_made_are_listed_and_counted() {
     let folder = Folder::new();
     record(&folder, &["a", "b", "a"]);
     let log = text(&folder.read("mcp.jsonl"));
@@ -221,11 +221,11 @@ fn recorded_requests_that_nobody_made_are_named_and_summed_up() {
             json!({"type":"summary","lines":{"same":2,"differs":0,"missing":2,"extra":1,"unsaid":0}}),
         ]
     );
-    // A client need not ask for everything, so that alone is no fault; --quiet leaves the sum.
+    // Requests that are not made are not a fault; --quiet leaves only the summary.
     let output = ask(&folder, "--quiet", &lines[..2]);
     let sum = "replay: 2 requests: 2 answered from the recording, 0 not; recorded and not made: 2\n";
     assert_eq!((text(&output.stderr).as_str(), output.status.code()), (sum, Some(0)));
-    // The first are named, the others counted.
+    // The first are listed, the others counted.
     let many: String =
         (0..30).map(|n| line(n, n + 1, &format!("<{}", call(&n.to_string(), &format!("{{\"n\":{n}}}"))))).collect();
     folder.write("mcp.jsonl", header("world") + "\n" + &many);
@@ -235,7 +235,7 @@ fn recorded_requests_that_nobody_made_are_named_and_summed_up() {
 }
 
 #[test]
-fn a_report_of_a_server_is_written_also_where_it_is_ended_or_cannot_be_written() {
+fn a_servers_report_is_written_after_a_signal_and_a_write_error_is_reported() {
     let folder = with_log(&[CALL, ANSWER]);
     let output = ask(&folder, "--report /dev/full", &[&call("1", r#"{"a":1,"b":2}"#)]);
     assert_eq!(output.status.code(), Some(1));
@@ -252,7 +252,7 @@ fn a_report_of_a_server_is_written_also_where_it_is_ended_or_cannot_be_written()
 }
 
 #[test]
-fn what_nobody_recorded_is_told_and_the_status_is_1() {
+fn an_unrecorded_request_is_reported_and_exits_1() {
     let folder = with_log(&[CALL, ANSWER]);
     let lines = [
         r#"{"id":1,"method":"ping"}"#,
@@ -295,7 +295,7 @@ fn what_nobody_recorded_is_told_and_the_status_is_1() {
 }
 
 #[test]
-fn what_the_server_asked_for_itself_is_asked_again() {
+fn the_servers_own_requests_are_sent_again() {
     let folder = with_log(&[
         CALL,
         r#">{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}"#,
@@ -313,7 +313,7 @@ fn what_the_server_asked_for_itself_is_asked_again() {
 }
 
 #[test]
-fn a_request_that_was_never_answered_is_answered_with_an_error() {
+fn a_recorded_request_without_an_answer_gets_an_error() {
     let folder = with_log(&[CALL, r#">{"method":"notifications/message","params":{}}"#]);
     let output = ask(&folder, "", &[&call("2", r#"{"a":1,"b":2}"#)]);
     let why = "this request is in the recording but was never answered there";
@@ -331,7 +331,7 @@ fn a_request_that_was_never_answered_is_answered_with_an_error() {
 }
 
 #[test]
-fn answers_come_at_once_or_as_late_as_they_were() {
+fn answers_come_at_once_or_with_the_recorded_delay() {
     let folder = Folder::new();
     let mut content = header("world") + "\n";
     for (t, seq, message) in [
@@ -350,13 +350,13 @@ fn answers_come_at_once_or_as_late_as_they_were() {
     {
         let mut talk = Talk::start(&mut folder.command(&format!("replay --as world --any-order {options} mcp.jsonl")));
         let started = Instant::now();
-        let heard = talk.ask(&both);
-        assert!(heard.contains(&format!("\"id\":{first},")), "{options}: {heard}");
+        let answers = talk.ask(&both);
+        assert!(answers.contains(&format!("\"id\":{first},")), "{options}: {answers}");
         talk.hear();
         assert!(started.elapsed() >= Duration::from_millis(at_least), "{options}");
         assert_eq!(talk.end_after_close().status.code(), Some(0));
     }
-    // What was cancelled isn't answered; at the end of stdin, nothing is waited for.
+    // A cancelled request is not answered; after the end of stdin there are no pauses.
     let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
     assert_eq!(text(&ask(&folder, "--speed 0.001", &[&slow, cancel]).stdout), "");
     assert_eq!(text(&ask(&folder, "--speed 0.001", &[&slow]).stdout).lines().count(), 1);
@@ -370,7 +370,7 @@ fn sessions_of_one_log_are_one_store_and_their_ids_do_not_mix() {
     let served = serve(&folder, "", &["b", "a", "a"]);
     assert_eq!(outcomes(&served), ["b 1", "a 1", "a 2"]);
     assert_eq!(served.status.code(), Some(0), "{}", text(&served.stderr));
-    // The first session was cut before its answer; the second has other requests by the same ids.
+    // The first session ends before its answer; the second has other requests with the same ids.
     let other = header("world").replace("01:00:00", "02:00:00").replace("\"seq\":0", "\"seq\":2");
     let list = [line(1, 3, r#"<{"id":2,"method":"tools/list"}"#), line(2, 4, r#">{"id":1,"result":"no"}"#)].concat();
     folder.write("mcp.jsonl", format!("{}{other}\n{list}", log("world", &[CALL])));
@@ -379,7 +379,7 @@ fn sessions_of_one_log_are_one_store_and_their_ids_do_not_mix() {
 }
 
 #[test]
-fn a_torn_log_is_served_as_far_as_it_can_be_read() {
+fn the_readable_part_of_a_torn_log_is_served() {
     let folder = Folder::new();
     let whole = log("world", &[CALL, ANSWER, r#"<{"id":2,"method":"tools/list"}"#, r#">{"id":2,"result":{}}"#]);
     folder.write("mcp.jsonl", &whole[..whole.len() - 9]);
@@ -388,7 +388,7 @@ fn a_torn_log_is_served_as_far_as_it_can_be_read() {
     assert!(answers.starts_with(&ANSWER[1..]) && answers.contains("never answered"), "{answers}");
     assert!(text(&output.stderr).starts_with("replay: mcp.jsonl:5: the last line is torn"), "{}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(1));
-    // Without its header, it has to be told who is who.
+    // Without the header, the part of the child must be given.
     folder.write("mcp.jsonl", &whole[whole.find('\n').unwrap() - 20..]);
     assert_eq!(ask(&folder, "", &[]).status.code(), Some(2));
     let output = ask(&folder, "--child world", &[&call("1", r#"{"a":1,"b":2}"#)]);
@@ -396,7 +396,7 @@ fn a_torn_log_is_served_as_far_as_it_can_be_read() {
 }
 
 #[test]
-fn what_was_redacted_is_taken_out_of_what_is_asked() {
+fn the_recorded_redaction_is_applied_to_live_requests() {
     let folder = Folder::new();
     let mut record = folder.command("jsonl-record --child world mcp.jsonl --redact del(.params.arguments.b)");
     let input = CALL[1..].to_owned() + "\n";
@@ -405,13 +405,13 @@ fn what_was_redacted_is_taken_out_of_what_is_asked() {
     let asked = call("1", r#"{"b":2,"a":1}"#);
     assert!(text(&ask(&folder, "", &[&asked]).stdout).contains("the nearest differs at .params.arguments.b"));
     for options in ["--normalise del(.params.arguments.b)", "--ignore .params.arguments.b"] {
-        // The filter that redacted it has written the answer anew.
+        // The redacting filter has reformatted the answer.
         assert_eq!(text(&ask(&folder, options, &[&asked]).stdout), format!("{}\n", ANSWER[1..].replace(", ", ",")));
     }
 }
 
 #[test]
-fn a_client_that_is_started_is_served_and_ends_it_with_its_status() {
+fn a_started_client_is_served_and_its_status_is_the_exit_status() {
     let folder = with_log(&[CALL, ANSWER]);
     let client = format!("echo '{}'; read -r answer; echo \"$answer\" >&2; exit 7", call("\"c\"", r#"{"a":1,"b":2}"#));
     let mut replay = folder.command("replay --as world --any-order mcp.jsonl -- sh -c");
@@ -421,14 +421,14 @@ fn a_client_that_is_started_is_served_and_ends_it_with_its_status() {
     assert_eq!(text(&output.stderr), format!("{answer}\n{}", sum(1, 0)));
     let mut replay = folder.command("replay --as world --any-order mcp.jsonl -- sh -c");
     let output = pipe(replay.arg("echo '{\"id\":1,\"method\":\"x\"}'; read -r answer; exec >&-; sleep 0.1"), b"");
-    let told = text(&output.stderr);
-    assert!(told.starts_with("replay: client:1: the recording has no x; it has tools/call\n"), "{told}");
-    assert!(told.contains("replay: mcp.jsonl:2: recorded, but not requested: "), "{told}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.starts_with("replay: client:1: the recording has no x; it has tools/call\n"), "{stderr}");
+    assert!(stderr.contains("replay: mcp.jsonl:2: recorded, but not requested: "), "{stderr}");
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
-fn what_cannot_be_served_is_refused() {
+fn logs_that_cannot_be_served_are_refused() {
     let folder = with_log(&[CALL, ANSWER]);
     folder.write("game.jsonl", log("world", &["<choose 0", r#">{"hp":1}"#]));
     folder.write("pipe.jsonl", log("", &[CALL]).replace(r#""command":["./bot","-v"]"#, r#""command":[]"#));

@@ -1,4 +1,4 @@
-//! `replay --as world` on the traffic of a model: requests are compared by what they add, and answered with the recorded turns.
+//! `replay --as world` on the traffic of a model: compares only the added messages of requests, and answers with the recorded turns.
 
 use crate::process::{Ended, Talk, pipe, text};
 use crate::recorded::{Folder, log};
@@ -8,14 +8,14 @@ fn user(text: &str) -> String {
     json!({"role": "user", "content": [{"text": text}]}).to_string()
 }
 
-/// The recorded turn of this number, which calls a tool.
+/// The recorded turn with this number, which calls a tool.
 fn turn(number: u32, id: &str) -> String {
     format!(
         r#"{{"type":"model_turn","request_id":{id},"status":"ok","stop":"call","text":"","calls":[{{"call_id":"c{number}","tool_name":"look","arguments":{{"n":{number}.10}}}}],"usage":{{"input":{number}}},"provider":"script","model":"m","raw":{{"n":{number}.10}},"latency_ms":1,"retries":0}}"#
     )
 }
 
-/// The turn as it is sent back, and the result of its call: a screenshot in this file.
+/// The turn in the history of a request, and the result of its call: a screenshot in this file.
 fn step(number: u32, id: &str, image: &str) -> String {
     let turn = turn(number, id);
     let (turn, _) = turn.split_once(",\"latency_ms\"").unwrap();
@@ -28,7 +28,7 @@ fn request(id: &str, messages: &[String], settings: &str) -> String {
     format!(r#"{{"type":"model_request","request_id":{id},"messages":[{}]{settings}}}"#, messages.join(","))
 }
 
-/// The history of a run of so many steps, with ids from `ids` and screenshots in files named so.
+/// The history of a run with this number of steps, with ids from `ids` and screenshots in files of these names.
 fn history(steps: u32, ids: &str, image: &str) -> Vec<String> {
     let steps = (1..=steps).map(|number| step(number, &format!("\"{ids}{number}\""), &format!("{image}{number}")));
     std::iter::once(user("go")).chain(steps).collect()
@@ -50,7 +50,7 @@ fn recording() -> String {
     log("world", &lines.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Makes requests one after another to `replay` on the recorded run; each answer are two lines, or one where `tokens` is false.
+/// Sends requests one after another to `replay` with the recorded run; each answer has two lines, or one if `tokens` is false.
 fn play(folder: &Folder, options: &str, requests: &[String]) -> (Vec<Vec<String>>, Ended) {
     let mut replay = Talk::start(&mut folder.command(&format!("replay --as world {options} llm.jsonl")));
     let mut answers = Vec::new();
@@ -88,7 +88,7 @@ fn a_run_with_other_ids_and_image_paths_gets_the_recorded_turns_with_its_own_ids
 }
 
 #[test]
-fn one_changed_message_is_one_difference_and_the_run_goes_on() {
+fn one_changed_message_is_one_difference_and_the_run_continues() {
     let folder = Folder::new();
     folder.write("llm.jsonl", recording());
     let changed = |steps| {
@@ -155,7 +155,7 @@ fn other_settings_are_reported_once() {
 }
 
 #[test]
-fn a_request_that_the_recording_has_no_turn_for_gets_an_error() {
+fn a_request_without_a_recorded_turn_gets_an_error() {
     let folder = Folder::new();
     folder.write("llm.jsonl", recording());
     let requests: Vec<String> = (0..7).map(|steps| request("\"x\"", &history(steps, "m", "shot-"), SYSTEM)).collect();
@@ -177,7 +177,7 @@ fn a_request_that_the_recording_has_no_turn_for_gets_an_error() {
 }
 
 #[test]
-fn a_recorded_error_is_the_answer_and_the_request_that_repeats_it_gets_the_next() {
+fn a_recorded_error_is_answered_and_the_repeated_request_gets_the_next_turn() {
     let folder = Folder::new();
     let error =
         r#"{"type":"model_turn","request_id":"m2","status":"error","kind":"rate_limited","error":"later","usage":{}}"#;
@@ -202,7 +202,7 @@ fn a_recorded_error_is_the_answer_and_the_request_that_repeats_it_gets_the_next(
 }
 
 #[test]
-fn a_request_that_was_never_answered_gets_an_error() {
+fn a_recorded_model_request_without_an_answer_gets_an_error() {
     let folder = Folder::new();
     let asked = request("1", &[user("go")], "");
     folder.write("llm.jsonl", log("world", &[&format!("<{asked}")]));
@@ -214,13 +214,13 @@ fn a_request_that_was_never_answered_gets_an_error() {
 }
 
 #[test]
-fn conversations_side_by_side_are_answered_each_with_its_own_turns_in_any_order() {
+fn parallel_conversations_get_their_own_turns_in_any_order() {
     let folder = Folder::new();
     let mut lines = Vec::new();
     for (goal, number) in [("a", 1), ("b", 2)] {
         lines.push(format!("<{}", request("1", &[user(goal)], "")));
         lines.push(format!(">{}", turn(number, "1")));
-        // What is added is the same in both.
+        // The added messages are the same in both.
         lines.push(format!("<{}", request("2", &[user(goal), user("more")], "")));
         lines.push(format!(">{}", turn(number + 2, "2")));
     }
@@ -228,7 +228,7 @@ fn conversations_side_by_side_are_answered_each_with_its_own_turns_in_any_order(
     let requests = [
         request("1", &[user("b")], ""),
         request("2", &[user("b"), user("more")], ""),
-        // The beginning of this conversation is not asked for again.
+        // The beginning of this conversation is not requested again.
         request("3", &[user("a"), user("more")], ""),
     ];
     let (answers, ended) = play(&folder, "--any-order", &requests);
@@ -238,15 +238,15 @@ fn conversations_side_by_side_are_answered_each_with_its_own_turns_in_any_order(
 }
 
 #[test]
-fn requests_that_cannot_be_read_are_answered_too() {
+fn unreadable_requests_are_also_answered() {
     let folder = Folder::new();
     folder.write("llm.jsonl", recording());
     let output = pipe(
         &mut folder.command("replay --as world --settle 0.02 --timeout 0.2 llm.jsonl"),
         b"{\"type\":\"model_request\",\"request_id\":1,\"messages\":7}\n{\"type\":\"model_request\",\"request_id\":2}\n",
     );
-    let said = text(&output.stdout);
+    let stdout = text(&output.stdout);
     for id in [1, 2] {
-        assert_eq!(said.matches(&format!("\"type\":\"model_turn\",\"request_id\":{id},")).count(), 1, "{said}");
+        assert_eq!(stdout.matches(&format!("\"type\":\"model_turn\",\"request_id\":{id},")).count(), 1, "{stdout}");
     }
 }

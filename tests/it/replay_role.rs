@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 /// An agent that answers `{"to":N}` to `N`.
 const BOT: &str = r#"while read -r line; do echo "{\"to\":$line}"; done"#;
 
-/// So many turns with that agent.
+/// A recording of a number of turns with that agent.
 fn conversation(turns: u64) -> String {
     let messages: Vec<String> = (1..=turns).flat_map(|n| [format!("<{n}"), format!(">{{\"to\":{n}}}")]).collect();
     log("agent", &messages.iter().map(String::as_str).collect::<Vec<_>>()) + &end(turns * 2 + 1, 0)
 }
 
-/// That agent, but for what `case` says to `$line`.
+/// That agent, with the given `case` for `$line`.
 fn bot_but(case: &str) -> String {
     format!(r#"while read -r line; do case $line in {case};; *) echo "{{\"to\":$line}}";; esac; done"#)
 }
@@ -45,8 +45,8 @@ fn play(folder: &Folder, options: &str, script: &str) -> Played {
     }
 }
 
-/// What a world is told about an agent's answers to three turns, but for how long they took.
-fn told(script: &str) -> (String, Option<i32>) {
+/// The messages about an agent's answers in three turns, without the times.
+fn report_on(script: &str) -> (String, Option<i32>) {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(3));
     let Played { stdout, stderr, status, .. } = play(&folder, "--as world --timeout 0.4", script);
@@ -67,10 +67,10 @@ fn report(folder: &Folder) -> Vec<Value> {
 }
 
 #[test]
-fn an_agent_that_answers_as_recorded_is_0_and_so_is_a_world() {
+fn an_agent_or_a_world_that_answers_as_recorded_exits_0() {
     let folder = Folder::new();
     let world = r#"echo '"start"'; for n in 1 2 3; do read -r line; echo "{\"n\":$n,\"heard\":$line}"; done"#;
-    // Lockstep between two programs, recorded where they meet.
+    // Two programs in lockstep, recorded between them.
     mkfifo(&folder.path("answers"), Mode::S_IRWXU).unwrap();
     let script = format!(
         "({world}) <answers | {} run.jsonl --child agent -- sh -c '{}' >answers",
@@ -90,10 +90,10 @@ fn an_agent_that_answers_as_recorded_is_0_and_so_is_a_world() {
 }
 
 #[test]
-fn another_answer_is_named_with_its_turn_and_what_differs() {
-    let (told, status) = told(&bot_but(r#"2) echo '{"to":9,"why":null}'"#));
+fn a_different_answer_is_reported_with_its_turn_and_the_differences() {
+    let (stderr, status) = report_on(&bot_but(r#"2) echo '{"to":9,"why":null}'"#));
     assert_eq!(
-        told,
+        stderr,
         "run.jsonl:5: turn 2: another answer than was recorded\n  - .to 2\n  + .to 9\n  + .why null\n\
          3 turns, 1 different, first at turn 2; lines: 2 the same, 1 differ"
     );
@@ -101,9 +101,12 @@ fn another_answer_is_named_with_its_turn_and_what_differs() {
 }
 
 #[test]
-fn an_answer_that_is_no_json_is_shown_as_it_is() {
-    let (told, _) = told(&bot_but(r#"1) printf 'choose\033[2J 0\n'"#));
-    assert!(told.contains("turn 1: another answer than was recorded\n  - {\"to\":1}\n  + choose?[2J 0\n"), "{told}");
+fn an_answer_that_is_not_json_is_shown_unchanged() {
+    let (stderr, _) = report_on(&bot_but(r#"1) printf 'choose\033[2J 0\n'"#));
+    assert!(
+        stderr.contains("turn 1: another answer than was recorded\n  - {\"to\":1}\n  + choose?[2J 0\n"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -114,18 +117,18 @@ fn after_an_extra_line_everything_is_aligned_again() {
         (r#"2) echo '{"to":2}'; echo '{"to":2}'"#, "came, but was not recorded\n  + {\"to\":2}\n"),
         (r#"3) echo '{"to":3}'; echo '"bye"'"#, "turn 3: came, but was not recorded\n  + \"bye\"\n"),
     ] {
-        let (told, status) = told(&bot_but(case));
-        assert!(told.contains(told_of), "{case}: {told}");
-        assert!(told.ends_with("; lines: 3 the same, 1 extra"), "{case}: {told}");
+        let (stderr, status) = report_on(&bot_but(case));
+        assert!(stderr.contains(told_of), "{case}: {stderr}");
+        assert!(stderr.ends_with("; lines: 3 the same, 1 extra"), "{case}: {stderr}");
         assert_eq!(status, Some(1));
     }
 }
 
 #[test]
 fn after_a_missing_line_everything_is_aligned_again() {
-    let (told, status) = told(&bot_but("2) :"));
+    let (stderr, status) = report_on(&bot_but("2) :"));
     assert_eq!(
-        told,
+        stderr,
         "turn 2: nothing came for 0.4 s (--timeout); continuing\n\
          run.jsonl:5: turn 2: recorded, but did not come\n  - {\"to\":2}\n\
          3 turns, 1 different, first at turn 2; lines: 2 the same, 1 missing"
@@ -134,7 +137,7 @@ fn after_a_missing_line_everything_is_aligned_again() {
 }
 
 #[test]
-fn a_turn_of_several_lines_may_lack_some_and_have_others() {
+fn missing_and_extra_lines_of_one_turn_are_reported() {
     let folder = Folder::new();
     folder.write("run.jsonl", log("agent", &["<1", ">\"a\"", ">\"b\"", ">\"c\"", "<2", ">\"d\""]));
     let script = r#"read -r line; printf '"a"\n"x"\n"c"\n'; read -r line; echo '"d"'"#;
@@ -147,7 +150,7 @@ fn a_turn_of_several_lines_may_lack_some_and_have_others() {
 }
 
 #[test]
-fn many_turns_with_one_that_differs_have_one_that_differs() {
+fn one_difference_in_many_turns_is_reported_as_one() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(300));
     for case in [r#"7) echo 7"#, r#"7) echo 7; echo 8"#, r#"7) echo 7; sleep 0.15; echo '{"to":7}'"#] {
@@ -158,21 +161,21 @@ fn many_turns_with_one_that_differs_have_one_that_differs() {
 }
 
 #[test]
-fn an_agent_that_ends_early_is_told_with_its_status() {
-    let (told, status) = told("read -r line; echo '{\"to\":1}'; exit 3");
+fn an_agent_that_ends_early_is_reported_with_its_status() {
+    let (stderr, status) = report_on("read -r line; echo '{\"to\":1}'; exit 3");
     assert!(
-        told.contains(
+        stderr.contains(
             "turn 2: recorded, but did not come\n  - {\"to\":2}\n\
              turn 2: the other side ended with exit status 3; one recorded line did not come\n"
         ),
-        "{told}"
+        "{stderr}"
     );
-    assert!(told.ends_with("lines: 1 the same, 2 missing"), "{told}");
+    assert!(stderr.ends_with("lines: 1 the same, 2 missing"), "{stderr}");
     assert_eq!(status, Some(1));
 }
 
 #[test]
-fn an_agent_that_cannot_be_started_is_3() {
+fn an_agent_that_cannot_be_started_exits_3() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(1));
     let output = folder.run("replay --as world run.jsonl -- /no/such/agent");
@@ -185,7 +188,7 @@ fn an_agent_that_cannot_be_started_is_3() {
 }
 
 #[test]
-fn an_agent_that_never_answers_is_not_waited_for_for_ever() {
+fn an_agent_that_never_answers_times_out() {
     for script in ["cat >/dev/null", "exec sleep 60", "trap '' TERM; while :; do sleep 0.1; done"] {
         let folder = Folder::new();
         folder.write("run.jsonl", conversation(2));
@@ -211,14 +214,14 @@ fn an_agent_that_closed_its_stdout_is_not_waited_for() {
 }
 
 #[test]
-fn an_agent_that_talks_without_an_end_is_no_end_of_time_or_memory() {
+fn an_agent_that_never_stops_writing_uses_bounded_time_and_memory() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(5));
     for script in ["exec yes", "while :; do echo hm; sleep 0.02; done"] {
         let mut replay = folder.command("replay --as world --timeout 1 run.jsonl -- sh -c");
         let mut child = replay.arg(script).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let most = watch(&mut child, Duration::from_secs(20));
-        assert!(child.try_wait().unwrap().is_some(), "{script}: it doesn't end");
+        assert!(child.try_wait().unwrap().is_some(), "{script}: it does not end");
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         let stderr = text(&output.stderr);
@@ -231,13 +234,13 @@ fn an_agent_that_talks_without_an_end_is_no_end_of_time_or_memory() {
 fn carriage_returns_and_white_space_make_no_difference() {
     for answer in [r#"{"to":%s}\r\n"#, r#"{ "to" : %s }\n"#, r#"{"\u0074o":%s.0}\n"#] {
         let answer = answer.replace('\\', "\\\\").replace("\\\\r", "\\r").replace("\\\\n", "\\n");
-        let (told, status) = told(&format!("while read -r line; do printf '{answer}' $line; done"));
-        assert_eq!((told.as_str(), status), ("3 turns, 0 different; lines: 3 the same", Some(0)), "{answer}");
+        let (stderr, status) = report_on(&format!("while read -r line; do printf '{answer}' $line; done"));
+        assert_eq!((stderr.as_str(), status), ("3 turns, 0 different; lines: 3 the same", Some(0)), "{answer}");
     }
 }
 
 #[test]
-fn what_is_ignored_or_normalised_makes_no_difference() {
+fn ignored_and_normalised_values_make_no_difference() {
     let folder = Folder::new();
     folder.write(
         "run.jsonl",
@@ -253,7 +256,7 @@ fn what_is_ignored_or_normalised_makes_no_difference() {
     let mut replay = folder.command("replay --as world run.jsonl --normalise");
     let output = pipe(replay.arg(normalise.replace('\u{b}', " ")).args(["--", "sh", "-c", script]), b"");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    // What it gives nothing for, or fails on, is compared as it is.
+    // A line for which the filter has no output, or fails, is compared unchanged.
     for filter in ["empty", "error", ".[0].a"] {
         let same = play(&folder, &format!("--as world --normalise {filter}"), script);
         assert!(same.stderr.contains("2 different"), "{filter}: {}", same.stderr);
@@ -263,7 +266,7 @@ fn what_is_ignored_or_normalised_makes_no_difference() {
 }
 
 #[test]
-fn the_report_tells_a_program_everything_turn_by_turn() {
+fn the_report_for_programs_contains_every_turn() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(4));
     let script = bot_but(r#"2) echo '{"to":9}';; 3) echo '"why"'; echo '{"to":3}';; 4) exit 0"#);
@@ -301,7 +304,7 @@ fn the_report_tells_a_program_everything_turn_by_turn() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_told_and_the_comparison_goes_on() {
+fn a_report_that_cannot_be_written_is_a_fault_and_the_comparison_continues() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(2));
     let played = play(&folder, "--as world --report /dev/full", BOT);
@@ -320,7 +323,7 @@ fn a_turn_that_differs_before_one_without_an_answer_is_not_reported_as_the_same(
 }
 
 #[test]
-fn a_line_break_within_a_value_breaks_no_line_of_the_report() {
+fn a_line_break_within_a_value_does_not_break_the_report() {
     let folder = Folder::new();
     let odd = line(2000, 2, ">x").replace("\"x\"", r#""[1,\n2]""#);
     folder.write("run.jsonl", log("agent", &["<1"]) + &odd);
@@ -329,7 +332,7 @@ fn a_line_break_within_a_value_breaks_no_line_of_the_report() {
 }
 
 #[test]
-fn who_played_what_comes_from_the_header_or_from_child() {
+fn the_parts_come_from_the_header_or_from_child() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(2).replace(r#""child":"agent","#, ""));
     assert_eq!(
@@ -338,7 +341,7 @@ fn who_played_what_comes_from_the_header_or_from_child() {
     );
     let played = play(&folder, "--as world --child agent", BOT);
     assert!(played.stderr.contains("2 turns, 0 different"), "{}", played.stderr);
-    // The other way round, what the child said is what the world says.
+    // The other way round, the child's output is that of the world.
     let script = r#"echo 1; read -r l; echo 2; read -r l"#;
     let played = play(&folder, "--as agent --child agent", script);
     assert!(played.stderr.contains("0 different; lines: 2 the same"), "{}", played.stderr);
@@ -347,7 +350,7 @@ fn who_played_what_comes_from_the_header_or_from_child() {
 }
 
 #[test]
-fn a_log_whose_header_is_torn_is_played_where_the_child_is_named() {
+fn a_log_with_a_torn_header_is_played_if_child_is_given() {
     let folder = Folder::new();
     let whole = conversation(2);
     folder.write("run.jsonl", &whole[20..]);
@@ -363,7 +366,7 @@ fn a_log_whose_header_is_torn_is_played_where_the_child_is_named() {
 }
 
 #[test]
-fn a_log_that_holds_no_conversation_is_refused() {
+fn a_log_without_a_conversation_is_refused() {
     let folder = Folder::new();
     pipe(&mut folder.command("jsonl-record pipe.jsonl"), b"1\n2\n");
     assert_eq!(
@@ -373,11 +376,11 @@ fn a_log_that_holds_no_conversation_is_refused() {
     folder.write("plain.jsonl", "{\"ts\":1}\n");
     folder.write("empty.jsonl", "");
     for file in ["plain.jsonl", "empty.jsonl"] {
-        let told = refused(&folder, &format!("--as agent {file} -- cat"));
-        assert!(told.contains("not a log of jsonl-record, so the sides are not known"), "{told}");
+        let stderr = refused(&folder, &format!("--as agent {file} -- cat"));
+        assert!(stderr.contains("not a log of jsonl-record, so the sides are not known"), "{stderr}");
     }
     folder.write("run.jsonl", conversation(1));
-    assert!(refused(&folder, "--as world - -- cat").contains("from files, not from stdin"));
+    assert!(refused(&folder, "--as world - -- cat").contains("a side cannot be played from stdin"));
     assert!(refused(&folder, "--as world . -- cat").contains(".: is a directory"));
     assert!(refused(&folder, "--as world none -- cat").contains("none: No such file"));
     assert_eq!(refused(&folder, "--as world run.jsonl ./run.jsonl -- cat"), "replay: ./run.jsonl: is named twice\n");
@@ -390,7 +393,7 @@ fn a_log_that_holds_no_conversation_is_refused() {
 }
 
 #[test]
-fn of_several_sessions_the_last_is_played_or_the_one_that_is_asked_for() {
+fn of_several_sessions_the_last_or_the_requested_one_is_played() {
     let folder = Folder::new();
     for numbers in ["1 2", "3 4 5"] {
         let mut talk = Talk::start(folder.command("jsonl-record --child agent run.jsonl -- sh -c").arg(BOT));
@@ -404,8 +407,8 @@ fn of_several_sessions_the_last_is_played_or_the_one_that_is_asked_for() {
     assert!(played.stderr.contains("3 turns, 0 different"), "{}", played.stderr);
     let first = play(&folder, "--as world --session 1", BOT);
     assert!(first.stderr.starts_with("replay: 2 turns, 0 different"), "{}", first.stderr);
-    let told = play(&folder, "--as world --session 1", &bot_but("1) echo 0"));
-    assert!(told.stderr.starts_with("replay: run.jsonl:3: turn 1: "), "{}", told.stderr);
+    let other = play(&folder, "--as world --session 1", &bot_but("1) echo 0"));
+    assert!(other.stderr.starts_with("replay: run.jsonl:3: turn 1: "), "{}", other.stderr);
     assert_eq!(
         refused(&folder, "--as world --session 3 run.jsonl -- cat"),
         "replay: --session 3: the log has only 2\n"
@@ -414,7 +417,7 @@ fn of_several_sessions_the_last_is_played_or_the_one_that_is_asked_for() {
 }
 
 #[test]
-fn rotated_logs_are_played_in_their_order_however_they_are_named() {
+fn rotated_logs_are_played_in_order_for_any_order_of_names() {
     let folder = Folder::new();
     let mut record = folder.command("jsonl-record --child agent --rotate 1K --keep 50 run.jsonl -- sh -c");
     let mut talk = Talk::start(record.arg(BOT));
@@ -436,7 +439,7 @@ fn rotated_logs_are_played_in_their_order_however_they_are_named() {
 }
 
 #[test]
-fn a_world_that_differs_is_told_as_an_agent_is() {
+fn differences_of_a_world_are_reported_like_those_of_an_agent() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(3));
     let played = play(&folder, "--as agent --timeout 0.5", "echo 1; read -r a; echo 7; read -r a; echo 3; read -r a");
@@ -451,13 +454,13 @@ fn a_world_that_differs_is_told_as_an_agent_is() {
 }
 
 #[test]
-fn a_world_that_goes_on_by_itself_is_followed() {
+fn a_world_that_continues_on_its_own_is_followed() {
     let folder = Folder::new();
     let state =
         |n: u32| format!("{{\"state\":{n},\"of\":\"a long state that is telling because there is no other like it\"}}");
     let messages: Vec<String> = (1..=6).flat_map(|n| [format!("<{}", state(n)), format!(">{n}")]).collect();
     folder.write("run.jsonl", log("agent", &messages.iter().map(String::as_str).collect::<Vec<_>>()));
-    // After the second answer it is two states further.
+    // After the second answer, it is two states ahead.
     let world = format!(
         "echo '{}'; read -r a; echo '{}'; read -r a; for s in '{}' '{}'; do echo $s; read -r a; done",
         state(1),
@@ -475,7 +478,7 @@ fn a_world_that_goes_on_by_itself_is_followed() {
 }
 
 #[test]
-fn a_world_that_answers_only_when_it_has_heard_everything_is_the_same() {
+fn a_world_that_answers_only_at_the_end_of_its_input_is_the_same() {
     let folder = Folder::new();
     let recorded = pipe(&mut folder.command("jsonl-record --child world run.jsonl -- sort"), b"b\na\nc");
     assert_eq!(text(&recorded.stdout), "a\nb\nc\n");
@@ -507,7 +510,7 @@ fn a_side_is_played_on_its_own_stdin_and_stdout() {
 }
 
 #[test]
-fn who_does_not_wait_for_us_is_heard_all_the_same() {
+fn a_side_that_does_not_wait_for_us_is_still_compared() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(20));
     let answers: String = (1..=20).map(|n| format!("{{\"to\":{n}}}\n")).collect();
@@ -520,7 +523,7 @@ fn who_does_not_wait_for_us_is_heard_all_the_same() {
 }
 
 #[test]
-fn one_replay_plays_with_another_also_through_a_recorder() {
+fn one_replay_can_play_against_another_also_through_a_recorder() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(10));
     let own = crate::process::binary("replay");
@@ -534,13 +537,13 @@ fn one_replay_plays_with_another_also_through_a_recorder() {
         assert_eq!(stderr.matches("10 turns, 0 different; lines: 10 the same").count(), 1, "{stderr}");
         assert_eq!(output.status.code(), Some(0), "{stderr}");
     }
-    // And what was recorded then is the same conversation again.
+    // The new recording contains the same conversation.
     let output = pipe(folder.command("replay --as world again.jsonl -- sh -c").arg(BOT), b"");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
 #[test]
-fn how_the_other_side_ended_is_compared_too() {
+fn the_exit_status_of_the_other_side_is_also_compared() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(1));
     let played = play(&folder, "--as world", &format!("{BOT}; exit 7"));
@@ -554,7 +557,7 @@ fn how_the_other_side_ended_is_compared_too() {
     assert_eq!(play(&folder, "--as world", &format!("{BOT}; exit 7")).status, Some(0));
     let played = play(&folder, "--as world --timeout 0.3", &format!("{BOT}; exec sleep 60"));
     assert!(played.stderr.contains("did not end after its stdin was closed"), "{}", played.stderr);
-    // An agent that has nothing more to say may go, as it did when it was recorded.
+    // An agent may end after its last line, as in the recording.
     let went = log("agent", &["<1", ">{\"to\":1}"]) + &line(2_000_000, 3, "<2") + &end(4, 5);
     folder.write("run.jsonl", went);
     for options in ["", "--speed 1"] {
@@ -564,7 +567,7 @@ fn how_the_other_side_ended_is_compared_too() {
 }
 
 #[test]
-fn a_signal_ends_it_with_the_other_side_and_it_is_summed_up() {
+fn a_signal_ends_both_sides_and_the_summary_is_written() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(3));
     let script = bot_but("2) echo $$ >pid; sleep 60");
@@ -587,7 +590,7 @@ fn a_signal_ends_it_with_the_other_side_and_it_is_summed_up() {
 }
 
 #[test]
-fn over_long_lines_are_compared_whole() {
+fn over_long_lines_are_compared_completely() {
     let folder = Folder::new();
     let long = "x".repeat(100_000);
     let mut record = folder.command("jsonl-record --child world --max-line 1K run.jsonl -- cat");
@@ -600,7 +603,7 @@ fn over_long_lines_are_compared_whole() {
 }
 
 #[test]
-fn what_was_not_recorded_is_told_and_the_rest_compared() {
+fn unrecorded_lines_are_reported_and_the_rest_is_compared() {
     let folder = Folder::new();
     let recorded = conversation(2);
     let lines: Vec<&str> = recorded.lines().collect();
@@ -621,7 +624,7 @@ fn what_was_not_recorded_is_told_and_the_rest_compared() {
 fn a_side_is_played_at_once_or_with_the_recorded_pauses() {
     let folder = Folder::new();
     let lines = [(0, "<1"), (1000, ">{\"to\":1}"), (700_000, "<2"), (701_000, ">{\"to\":2}")];
-    let lines: String = (1..).zip(lines).map(|(seq, (t, said))| line(t, seq, said)).collect();
+    let lines: String = (1..).zip(lines).map(|(seq, (t, message))| line(t, seq, message)).collect();
     folder.write("run.jsonl", header("agent") + "\n" + &lines);
     for (options, least, most) in
         [("", 0, 600), ("--speed 1", 690, 2500), ("--speed 2", 340, 1500), ("--speed 1 --idle-limit 0.1", 90, 690)]
@@ -633,7 +636,7 @@ fn a_side_is_played_at_once_or_with_the_recorded_pauses() {
 }
 
 #[test]
-fn memory_stays_flat_however_much_either_side_says() {
+fn memory_stays_flat_for_any_amount_of_output() {
     let folder = Folder::new();
     let pad = "x".repeat(1000);
     for (direction, options) in [("<", "--as world"), (">", "--as world")] {
@@ -643,7 +646,7 @@ fn memory_stays_flat_however_much_either_side_says() {
             file.write_all(line(n, n + 2, &format!("{direction}\"{n} {pad}\"")).as_bytes()).unwrap();
         }
         drop(file);
-        // It hears little, and says everything that was said.
+        // It reads little, and writes everything that was recorded.
         let script = "sleep 1; cut -d: -f5- <run.jsonl | sed -n 's/}$//;3,$p'; exec sleep 60";
         let mut replay = folder.command(&format!("replay --timeout 2 {options} run.jsonl -- sh -c"));
         let mut child = replay.arg(script).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -655,7 +658,7 @@ fn memory_stays_flat_however_much_either_side_says() {
 }
 
 #[test]
-fn the_readers_end_is_a_quiet_end_of_a_side() {
+fn a_closed_stdout_is_a_quiet_end_of_a_side() {
     let folder = Folder::new();
     folder.write("run.jsonl", conversation(3));
     let mut talk = Talk::start(&mut folder.command("replay --as agent run.jsonl"));
@@ -667,9 +670,9 @@ fn the_readers_end_is_a_quiet_end_of_a_side() {
 }
 
 #[test]
-fn a_side_that_does_not_flush_is_told_how_once() {
-    // What sed prints into a pipe it flushes at the end of its input, which is closed after the last turn's time.
-    let told = |part: &'static str, child: &'static str, lines: &'static [&'static str], script: &'static str| {
+fn a_side_that_does_not_flush_gets_one_hint() {
+    // sed flushes its output to a pipe at the end of its input, which is closed after the timeout of the last turn.
+    let check_hint = |part: &'static str, child: &'static str, lines: &'static [&'static str], script: &'static str| {
         let folder = Folder::new();
         folder.write("run.jsonl", log(child, lines) + &end(lines.len() as u64 + 1, 0));
         let played = play(&folder, &format!("--as {part} --timeout 10500ms"), script);
@@ -678,9 +681,9 @@ fn a_side_that_does_not_flush_is_told_how_once() {
         assert!(played.stderr.contains("stdbuf -oL"), "{}", played.stderr);
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| told("world", "agent", &["<1", ">a1"], "sed s/^/a/"));
-        scope.spawn(|| told("agent", "world", &["<1", ">a1"], "sed s/^/a/"));
-        // One that speaks first.
-        scope.spawn(|| told("world", "agent", &[">a1"], "sleep 10.2; echo a1"));
+        scope.spawn(|| check_hint("world", "agent", &["<1", ">a1"], "sed s/^/a/"));
+        scope.spawn(|| check_hint("agent", "world", &["<1", ">a1"], "sed s/^/a/"));
+        // A side that writes first.
+        scope.spawn(|| check_hint("world", "agent", &[">a1"], "sleep 10.2; echo a1"));
     });
 }

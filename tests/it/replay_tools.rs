@@ -1,10 +1,10 @@
-//! `replay --as`: requests for the tools are no part of the turns, and calls may have another form than they were recorded in.
+//! `replay --as`: requests for the tools belong to no turn, and calls may have another form than the recorded one.
 
 use crate::process::{Talk, pipe, text};
 use crate::recorded::{Folder, end, log};
 use serde_json::{Value, json};
 
-/// A world that lists its tools and carries out calls in the short form.
+/// A world that lists its tools and executes calls in the short form.
 const WORLD: &str = r#"while read -r line; do
     id=${line#*\"id\":}; id=${id%%,*}
     case $line in
@@ -22,7 +22,7 @@ fn listed(id: &str) -> String {
     )
 }
 
-/// Records what is said to that world.
+/// Records these lines to that world.
 fn record(folder: &Folder, lines: &[&str]) {
     let mut recorder = folder.command("jsonl-record --child world run.jsonl -- sh -c");
     let mut recorder = Talk::start(recorder.arg(WORLD));
@@ -39,7 +39,7 @@ fn result(id: u32) -> String {
 }
 
 #[test]
-fn a_recorded_world_lists_its_tools_whenever_and_as_often_as_it_is_asked() {
+fn a_recorded_world_lists_its_tools_at_any_time_and_any_number_of_times() {
     let folder = Folder::new();
     record(&folder, &[&call(1), LIST, &call(2), &call(3)]);
     for asked in [vec![0, 0, 1, 0, 2, 3], vec![1, 2, 3], vec![1, 2, 0, 3]] {
@@ -59,7 +59,7 @@ fn a_recorded_world_lists_its_tools_whenever_and_as_often_as_it_is_asked() {
 }
 
 #[test]
-fn an_agent_that_is_started_is_answered_too_and_a_request_before_a_call_does_not_stand_in_for_it() {
+fn a_started_agent_is_also_answered_and_a_request_for_the_tools_does_not_replace_a_call() {
     let folder = Folder::new();
     record(&folder, &[LIST, &call(1)]);
     let agent = format!(r#"echo '{LIST}'; echo '{}'; read -r list; read -r result; echo "$list" >list"#, call(1));
@@ -73,7 +73,7 @@ fn an_agent_that_is_started_is_answered_too_and_a_request_before_a_call_does_not
 }
 
 #[test]
-fn without_a_recorded_list_the_tools_are_those_that_were_called() {
+fn without_a_recorded_list_the_called_tools_are_listed() {
     let folder = Folder::new();
     let calls =
         [r#"<{"tool":"b","id":1}"#, r#"<{"cmd":"a","id":2}"#, r#"<{"type":"tool_call","call_id":3,"tool_name":"b"}"#];
@@ -93,19 +93,19 @@ fn without_a_recorded_list_the_tools_are_those_that_were_called() {
 }
 
 #[test]
-fn a_live_world_may_answer_a_request_for_its_tools_with_another_request_id_but_not_with_other_tools() {
+fn a_live_world_may_list_its_tools_with_another_request_id_but_not_other_tools() {
     let folder = Folder::new();
     record(&folder, &[LIST, &call(1)]);
     for (from, to, status) in [("\"request_id\":1", "\"request_id\":9", 0), ("\"n\":1.10", "\"n\":2", 1)] {
         let mut replay = folder.command("replay --as agent run.jsonl -- sh -c");
         let output = pipe(replay.arg(WORLD.replace(from, to)), b"");
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{told}");
-        assert_eq!(told.contains("  - .tools[0].n 1.10\n"), status == 1, "{told}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{stderr}");
+        assert_eq!(stderr.contains("  - .tools[0].n 1.10\n"), status == 1, "{stderr}");
     }
 }
 
-/// What a recorded world answers to these lines, each said after the answer to the one before.
+/// The answers of a recorded world to these lines, each sent after the answer to the previous one.
 #[cfg(feature = "mcp")]
 fn answers(folder: &Folder, lines: &[&str]) -> Vec<Value> {
     let mut world = Talk::start(&mut folder.command("replay --as world run.jsonl"));
@@ -118,7 +118,7 @@ fn answers(folder: &Folder, lines: &[&str]) -> Vec<Value> {
 
 #[test]
 #[cfg(feature = "mcp")]
-fn the_tools_of_mcp_pipe_are_listed_and_short_calls_can_be_made_as_tool_calls_with_other_ids() {
+fn the_tools_of_mcp_pipe_are_listed_and_short_calls_can_be_tool_calls_with_other_ids() {
     let folder = Folder::new();
     let mut recorder = folder.command("jsonl-record --child world run.jsonl --");
     recorder.arg(crate::process::binary("mcp-pipe")).arg("--");
@@ -131,7 +131,7 @@ fn the_tools_of_mcp_pipe_are_listed_and_short_calls_can_be_made_as_tool_calls_wi
     assert!(list.contains(r#""request_id":1,"world":"mcp","tools":[{"name":""#), "{list}");
     recorder.end_after_close();
 
-    let mut said = answers(
+    let mut line = answers(
         &folder,
         &[
             r#"{"type":"list_tools","request_id":2}"#,
@@ -140,20 +140,20 @@ fn the_tools_of_mcp_pipe_are_listed_and_short_calls_can_be_made_as_tool_calls_wi
         ],
     );
     let expected = list.replace("\"request_id\":1,", "\"request_id\":2,");
-    assert_eq!(said.remove(0), serde_json::from_str::<Value>(&expected).unwrap());
+    assert_eq!(line.remove(0), serde_json::from_str::<Value>(&expected).unwrap());
     let took = &echoed["duration_ms"];
     assert_eq!(
-        said[0],
+        line[0],
         json!({"type": "tool_result", "call_id": "m1", "status": "ok", "result": echoed["data"], "duration_ms": took, "epoch": 0})
     );
-    assert_eq!((&said[1]["type"], &said[1]["call_id"]), (&json!("tool_result"), &json!("m2")));
+    assert_eq!((&line[1]["type"], &line[1]["call_id"]), (&json!("tool_result"), &json!("m2")));
     for key in ["status", "error", "kind", "epoch"] {
-        assert_eq!(said[1][key], refused[key], "{key}");
+        assert_eq!(line[1][key], refused[key], "{key}");
     }
 }
 
 #[test]
-fn a_godot_games_answers_are_given_as_results_too() {
+fn a_godot_games_answers_are_also_given_as_results() {
     let folder = Folder::new();
     let failed = r#">{"ok":false,"id":2,"error":"no node","hint":"look at get_tree","code":"NODE_NOT_FOUND","details":{"n":1},"events":[],"frame":3}"#;
     let denied = r#">{"ok":false,"id":3,"error":"denied","code":"denied","events":[]}"#;
@@ -180,9 +180,9 @@ fn a_godot_games_answers_are_given_as_results_too() {
         call(12, "quit", "{}"),
     ];
     let mut world = Talk::start(&mut folder.command("replay --as world run.jsonl"));
-    let said = calls.map(|call| world.ask(&call));
+    let answers = calls.map(|call| world.ask(&call));
     assert_eq!(
-        said,
+        answers,
         [
             r#"{"type":"tool_result","call_id":10,"status":"ok","result":{"seed":12345678901234567890},"events":[{"type":"x"}],"frame":2}"#,
             r#"{"type":"tool_result","call_id":11,"status":"error","error":"no node; look at get_tree","kind":"tool_error","code":"NODE_NOT_FOUND","data":{"n":1},"events":[],"frame":3}"#,

@@ -1,6 +1,7 @@
-//! An approver without a person, for the tests of `hitl-gate`: `approver SOCKET` listens there and approves whatever it is asked about.
-//! `approver SOCKET [--after FILE] -- CMD ARGS` starts a command that it approves for, and listens once FILE is there.
-//! `approver SOCKET --hand-over` has a process listen that ends at once. It is what an attacker would run. It lets go of its streams, and ends by itself, whatever has become of those who have started it.
+//! An approver without a person, for the tests of `hitl-gate`: `approver SOCKET` listens there and approves every call.
+//! `approver SOCKET [--after FILE] -- CMD ARGS` starts a command whose calls it approves, and listens as soon as FILE exists.
+//! `approver SOCKET --hand-over` starts listening in a process that ends at once, as an attacker might. It closes its streams, and ends by
+//! itself, whatever happens to the processes that started it.
 
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
 use pipewright::io::peer::accept_as_this_process;
@@ -56,7 +57,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Approves whatever a gate asks.
+/// Approves every call that a gate asks about.
 fn approve(listener: &UnixListener) {
     for gate in listener.incoming().map_while(Result::ok) {
         let Ok(from) = gate.try_clone() else { continue };
@@ -67,7 +68,7 @@ fn approve(listener: &UnixListener) {
                 if question["status"] == "waiting_human" {
                     let (id, nonce) = (&question["call_id"], &question["nonce"]);
                     let answer = json!({"type": "hitl_response", "call_id": id, "nonce": nonce, "action": "approve"});
-                    // A gate that has gone needs no answer.
+                    // A gate that has disconnected needs no answer.
                     let _ = to.write_all(format!("{answer}\n").as_bytes());
                 }
             }

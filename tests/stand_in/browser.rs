@@ -1,5 +1,5 @@
-//! A browser without pages to look at, for the tests of browser-bridge that a real one is not needed for: it answers every command over
-//! its debugging pipe, shows one empty page, and has the fault that `STAND_IN_BROWSER` names.
+//! A stand-in for a browser, for the tests of browser-bridge that do not need a real one: it answers every command over
+//! its debugging pipe, has one empty page, and shows the fault that `STAND_IN_BROWSER` names.
 
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};

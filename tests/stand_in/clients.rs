@@ -1,7 +1,7 @@
 //! A server of one shell command, for the tests of several near sides: `clients SOCKET SCRIPT`.
 //!
 //! A line TEXT of client N is sent to the command as `N TEXT`; its line `N TEXT` is sent to client N as TEXT. A client that
-//! has said all is disconnected when as many lines have come for it as it has sent. Some lines are for the server: `ping`
+//! has closed its output is disconnected after it has received as many lines as it has sent. Some lines are for the server: `ping`
 //! (answered with `pong`), `watch` (this client is sent `N joined`, `N closed` and `N broken WHY` from then on), `bye` (this client
 //! is disconnected) and `stop` (the run ends).
 
@@ -23,7 +23,7 @@ struct Server {
 
 #[derive(Default)]
 struct Client {
-    /// So many lines have yet to come for it.
+    /// The number of lines that are still to come for it.
     owed: u64,
     closed: bool,
 }
@@ -43,10 +43,10 @@ impl Server {
     }
 
     fn give(&mut self, line: &str, out: &mut Out) {
-        let Some((number, said)) = line.split_once(' ') else { return };
+        let Some((number, message)) = line.split_once(' ') else { return };
         let Ok(number) = number.parse() else { return };
         out.choose_near(number);
-        out.add_line(Side::Near, said);
+        out.add_line(Side::Near, message);
         if let Some(client) = self.clients.get_mut(&number) {
             client.owed = client.owed.saturating_sub(1);
         }
@@ -60,9 +60,9 @@ impl Server {
         }
     }
 
-    fn say_to_watcher(&self, said: &str, out: &mut Out) {
+    fn say_to_watcher(&self, message: &str, out: &mut Out) {
         out.choose_near(self.watcher);
-        out.add_line(Side::Near, said);
+        out.add_line(Side::Near, message);
     }
 }
 

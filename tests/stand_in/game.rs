@@ -1,13 +1,13 @@
 //! A game for the tests of `godot-bridge`: the addon's side of the protocol (`godot/addons/agent_bridge/README.md`), with
-//! faults that a real engine can't be made to show.
+//! faults that cannot be provoked in a real engine.
 //!
 //!     AGENT_BRIDGE_MODE=1 AGENT_BRIDGE_DIR=DIR [AGENT_BRIDGE_CONNECT=ADDRESS] stand-in-game [ARGUMENTS] FAULT
 //!
-//! Other variables for the addon, and arguments, it gives back where it is asked for them (`started_with`).
+//! It returns other variables for the addon, and its arguments, on request (`started_with`).
 //!
-//! FAULT is how it greets, writes and ends (see [`greet`] and its neighbours; `echo` has none). What goes wrong in a command is
-//! asked for by that command (see [`carry_out`]); any other is answered with its own name and arguments. It takes no
-//! heed of its owner: what is left of it when the bridge is killed is seen.
+//! FAULT is how it starts, writes and ends (see [`greet`] and its neighbours; `echo` has none). Faults in a command are
+//! requested by that command (see [`carry_out`]); any other command is answered with its own name and arguments. It ignores
+//! its owner, so that tests can see what is left when the bridge is killed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod wire;
@@ -24,7 +24,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use wire::Wire;
 
-/// A command as it came.
+/// A received command.
 #[derive(Deserialize)]
 struct BridgeCommand<'a> {
     id: u64,
@@ -76,12 +76,12 @@ fn main() {
     }
 }
 
-/// What an environment variable for the addon says; none where it is empty.
+/// The value of an environment variable for the addon; `None` if it is empty.
 fn option(name: &str) -> Option<String> {
     std::env::var(format!("AGENT_BRIDGE_{name}")).ok().filter(|value| !value.is_empty())
 }
 
-/// What happens before a word is said. Gives the process that was left behind, if any.
+/// Shows the faults before the first message. Returns the process that was left behind, if any.
 fn before_it_speaks(fault: &str) -> Option<u32> {
     match fault {
         "exits" => {
@@ -114,7 +114,7 @@ fn forever() -> ! {
     }
 }
 
-/// Says it as the engine does before it goes.
+/// Reports a crash like the engine does.
 fn crash() -> ! {
     println!("handle_crash: Program crashed with signal 11");
     println!("[1] /lib/libc.so.6(+0x3c050)");
@@ -174,7 +174,7 @@ impl Game {
                     "never-ends" => forever(),
                     "ends-late" => sleep(Duration::from_secs(3)),
                     "crashes-at-the-end" | "crashes-with-a-tree" => crash(),
-                    // What a shell around the engine makes of a signal.
+                    // The status that a shell around the engine gives for a signal.
                     "ends-like-a-crash" => exit(139),
                     "ends-badly" => exit(7),
                     _ => {}
@@ -198,7 +198,7 @@ impl Game {
             "long" => self.done(asked, &json!("x".repeat(asked.number("bytes").unwrap() as usize))),
             "fail" => self.say(&json!({"ok":false,"id":asked.id,"error":"no node /root/X","code":"NODE_NOT_FOUND",
                 "hint":"there is /root/Y","details":{"path":"/root/X"},"events":[],"frame":2})),
-            // As the addon does where its parser is stricter than the bridge's.
+            // Like the addon, whose parser is stricter than the bridge's.
             "unread" => self.say(&json!({"ok":false,"id":null,"error":"no JSON","code":"BAD_JSON","events":[]})),
             "forget" => {}
             "babble" => {
@@ -238,7 +238,7 @@ impl Game {
                 let commands = json!({"swap":{"about":"Swaps two","args":{"from":"int","to":"int?"}}});
                 self.done(asked, &json!({"actions":[],"commands":commands}));
             }
-            // A command of the game's own, with a name that the addon gives to one of its own.
+            // A command of the game with the name of one of the addon's commands.
             "list_actions" if self.fault == "few-commands" => {
                 self.done(
                     asked,
@@ -253,7 +253,7 @@ impl Game {
             "get_tree" if self.fault == "crashes-with-a-tree" => {
                 self.done(asked, &json!({"tree":{"name":"root","type":"Window","path":"/root"}}));
             }
-            // The arguments as they came: their digits are looked at.
+            // The unchanged arguments: the test checks their digits.
             name => {
                 let (id, arguments, timeout) = (asked.id, asked.args.get(), asked.timeout);
                 let data = format!("{{\"cmd\":{},\"args\":{arguments},\"timeout\":{timeout}}}", json!(name));

@@ -1,9 +1,9 @@
 //! A model that follows a script: `stand-in-model SCRIPT [LOG]`. Each line of the script is a turn, an object with `text`, `calls`
-//! (`{"tool_name","arguments"}`), `stop`, `usage` or `error`; the turn is chosen by the number of turns that the request has, so that a model side
-//! that is started anew goes on; the last one is repeated. A text `@ROLE NAME` in arguments is replaced by what calls name that element by, in the newest list of the request: its number
+//! (`{"tool_name","arguments"}`), `stop`, `usage` or `error`; the turn is chosen by the number of turns in the request, so that a restarted model
+//! side continues; the last one is repeated. A text `@ROLE NAME` in arguments is replaced by the identifier of that element in the newest list of the request: its number
 //! (browser-bridge), its ref (@playwright/mcp) or its path (godot-bridge's tree; in its view for agents the short name; `@ROLE.FIELD NAME` is a field of the node). Requests are appended to LOG.
 
-#![allow(clippy::expect_used)] // a script that cannot be read is a fault of its test
+#![allow(clippy::expect_used)] // an unreadable script is an error of its test
 
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -42,7 +42,7 @@ fn main() {
             }
         }
         let list = newest_list(messages);
-        // A turn may be one that cannot be read.
+        // The script may contain an unreadable turn.
         for (index, call) in turn["calls"].as_array_mut().into_iter().flatten().enumerate() {
             call["call_id"] = json!(format!("call_{number}_{index}"));
             fill(&mut call["arguments"], &list);
@@ -57,24 +57,24 @@ fn main() {
     }
 }
 
-/// Something that a call can name.
+/// An element that a call can identify.
 struct Element {
     role: String,
-    /// Any of these.
+    /// An element with any of these identifiers.
     names: Vec<String>,
     reference: Value,
     /// A node of a game, with all its fields.
     node: Value,
 }
 
-/// Those of the last list in the messages.
+/// The elements of the last list in the messages.
 fn newest_list(messages: &[Value]) -> Vec<Element> {
     let parts = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
     let texts = parts.filter_map(|part| part["text"].as_str());
     texts.filter_map(list).next_back().unwrap_or_default()
 }
 
-/// The elements of a list, in the form of any of the worlds.
+/// The elements of a list, in the format of any of the worlds.
 fn list(text: &str) -> Option<Vec<Element>> {
     let object = text.lines().find(|line| line.starts_with('{')).and_then(|line| serde_json::from_str(line).ok());
     let object: Value = object.unwrap_or_default();
@@ -134,7 +134,7 @@ fn referenced(line: &str) -> Option<Element> {
     })
 }
 
-/// A node of a game and those below it.
+/// A node of a game and its descendants.
 fn walk(node: &Value, nodes: &mut Vec<Element>) {
     let names = ["text", "label", "name"].iter().filter_map(|key| node[key].as_str().map(str::to_owned));
     let role = node["type"].as_str().unwrap_or_default().to_owned();
@@ -142,7 +142,7 @@ fn walk(node: &Value, nodes: &mut Vec<Element>) {
     node["children"].as_array().into_iter().flatten().for_each(|child| walk(child, nodes));
 }
 
-/// Puts in what `@ROLE NAME` means.
+/// Replaces `@ROLE NAME` with the identifier.
 fn fill(value: &mut Value, list: &[Element]) {
     match value {
         Value::Object(object) => object.values_mut().for_each(|value| fill(value, list)),

@@ -1,11 +1,11 @@
-//! An MCP server for the tests of `mcp-pipe`, with faults that real ones can't be made to show at will.
+//! An MCP server for the tests of `mcp-pipe`, with faults that cannot be provoked in real servers.
 //!
 //!     stand-in-server FAULT [NAME=VALUE]...
 //!
-//! FAULT is how it starts, greets, lists and ends (see [`before_it_speaks`] and [`Server::answer`]; `echo` has none). What goes
-//! wrong in a call is asked for by that call (see `server/tools.rs`). `log=FILE` has every line that it hears, `count=FILE` the calls
-//! of its counting tools, also over its restarts; `seconds=N` is how slow it is to start, `pages=N` how many tools a page has, `resources=1` whether it
-//! has any.
+//! FAULT is how it starts, initializes, lists and ends (see [`before_it_speaks`] and [`Server::answer`]; `echo` has none). Faults
+//! in a call are requested by that call (see `server/tools.rs`). `log=FILE` records every line that it receives, `count=FILE` the calls
+//! of its counting tools, also over restarts; `seconds=N` delays its start, `pages=N` is the number of tools per page, `resources=1` adds
+//! resources.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 #[path = "server/tools.rs"]
@@ -22,7 +22,7 @@ use std::process::{Command, exit};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A line as it came: a request, a notification, or an answer to one of ours.
+/// A received line: a request, a notification, or an answer to one of our requests.
 #[derive(Deserialize)]
 struct ClientMessage<'a> {
     #[serde(borrow)]
@@ -37,15 +37,15 @@ struct Server {
     options: HashMap<String, String>,
     grandchild: Option<u32>,
     log: Option<File>,
-    /// What the client answered to our own requests.
+    /// The client's answers to our own requests.
     answers: Vec<String>,
     /// The call that waits for such an answer.
     asking: Option<String>,
-    /// The methods that it no longer answers, and `*` for all.
+    /// The methods that it does not answer any more; `*` for all.
     deaf_to: Vec<String>,
     calls: u64,
     has_grown: bool,
-    /// After so many calls it dies.
+    /// The number of calls after which it dies.
     dies_after: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ fn main() {
         arguments.filter_map(|word| word.split_once('=').map(|(name, value)| (name.into(), value.into()))).collect();
     let grandchild = before_it_speaks(&fault, &options);
     let append = |path: &String| OpenOptions::new().append(true).create(true).open(path).unwrap();
-    // Another number each time it is started, and no library for it.
+    // A different number for each start, without a library.
     let dies_after = (fault == "dies").then(|| u64::from(std::process::id()) % 7);
     let log = options.get("log").map(append);
     let mut server = Server {
@@ -83,7 +83,7 @@ fn main() {
     }
 }
 
-/// What happens before a word is said. Gives the process that it leaves behind, if any.
+/// Shows the faults before the first message. Returns the process that it leaves behind, if any.
 fn before_it_speaks(fault: &str, options: &HashMap<String, String>) -> Option<u32> {
     match fault {
         "slow" => sleep(Duration::from_secs_f64(options["seconds"].parse().unwrap())),
@@ -91,7 +91,7 @@ fn before_it_speaks(fault: &str, options: &HashMap<String, String>) -> Option<u3
             eprintln!("loading...\nError: no API_KEY was given");
             exit(7)
         }
-        // It works the first time only.
+        // Only the first start works.
         "once" if File::options().write(true).create_new(true).open(&options["count"]).is_err() => {
             eprintln!("the database is locked");
             exit(8)
@@ -102,7 +102,7 @@ fn before_it_speaks(fault: &str, options: &HashMap<String, String>) -> Option<u3
             unsafe { signal(Signal::SIGTERM, SigHandler::SigIgn) }.unwrap();
             return Some(Command::new("sleep").arg("300").spawn().unwrap().id());
         }
-        // As npx does: it ends, and the server that it has started stays and holds the pipes.
+        // Like npx: it ends, but the server that it has started stays and holds the pipes.
         "leaves" => return Some(Command::new("sleep").arg("300").spawn().unwrap().id()),
         _ => {}
     }
@@ -115,10 +115,10 @@ fn forever() -> ! {
     }
 }
 
-/// One write, whole, from whichever thread.
+/// Writes a line in one write, on any thread.
 fn say(line: &str) {
     let mut out = stdout().lock();
-    // A client that has gone hears no more, and closes our stdin as well.
+    // A client that has ended also closes our stdin.
     let _ = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
 }
 
@@ -151,7 +151,7 @@ impl Server {
         }
     }
 
-    /// The first greetings find it dead: `killed-first` twice, `exits-first` once.
+    /// Dies on the first requests to initialize: `killed-first` twice, `exits-first` once.
     fn die_of_greeting(&self) {
         match self.fault.as_str() {
             "killed-first" if self.count() <= 2 => _ = nix::sys::signal::raise(Signal::SIGKILL),

@@ -1,8 +1,8 @@
 //! A wrapper of two shell commands, for the tests of several far sides: `two-children SCRIPT SCRIPT`.
 //!
 //! A line `N TEXT` on stdin is sent to child N (0 or 1). A child's line that begins with `>` is sent to the other child, any other
-//! to stdout as `N TEXT`. `N start`, `N end STATUS` and `N broken` say what became of a child, `N again` on stdin starts it
-//! anew, `N stop` ends it, and `+ SCRIPT` adds one. The run ends when stdin has ended and all children have.
+//! to stdout as `N TEXT`. `N start`, `N end STATUS` and `N broken` report the state of a child; `N again` on stdin restarts it,
+//! `N stop` ends it, and `+ SCRIPT` adds one. The run ends when stdin and all children have ended.
 
 use pipewright::io::between::{Ends, Program, Way, between};
 use pipewright::io::child::{Surroundings, exit_code};
@@ -22,20 +22,20 @@ struct Switch {
 
 impl Switch {
     fn take(&mut self, line: &str, out: &mut Out) {
-        let Some((child, said)) = line.split_once(' ') else { return };
+        let Some((child, message)) = line.split_once(' ') else { return };
         let Ok(child) = child.parse() else {
-            let program = Program { command: shell(said.into()), around: Surroundings::default() };
+            let program = Program { command: shell(message.into()), around: Surroundings::default() };
             assert_eq!(out.add_far(program), self.ended.len());
             return self.ended.push(false);
         };
         out.choose_far(child);
-        match said {
+        match message {
             "again" => out.respawn(),
             "stop" => {
                 self.ended[child] = true;
                 out.end_far();
             }
-            _ => out.add_line(Side::Far, said),
+            _ => out.add_line(Side::Far, message),
         }
     }
 }
@@ -46,12 +46,12 @@ impl Stage for Switch {
         match event {
             Event::Piece(Side::Near, Piece::Line(line)) => self.take(&text(line.body()), out),
             Event::Piece(Side::Far, Piece::Line(line)) => {
-                let said = text(line.body());
-                if said.starts_with('>') {
+                let message = text(line.body());
+                if message.starts_with('>') {
                     out.choose_far(1 - child);
-                    out.add_line(Side::Far, &said);
+                    out.add_line(Side::Far, &message);
                 } else {
-                    out.add_line(Side::Near, &format!("{child} {said}"));
+                    out.add_line(Side::Near, &format!("{child} {message}"));
                 }
             }
             Event::Started => {

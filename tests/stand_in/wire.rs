@@ -1,4 +1,4 @@
-//! The two transports, from the game's side.
+//! The two transports, on the game's side.
 
 use serde::Deserialize;
 use std::fs::{self, File, OpenOptions};
@@ -53,7 +53,7 @@ impl Wire {
         Wire::Socket { from: Box::new(BufReader::new(from)), to, hang_up }
     }
 
-    /// The next line; none where the other side has gone.
+    /// The next line; `None` after the other side has disconnected.
     pub fn read(&mut self) -> Option<String> {
         let mut line = String::new();
         match self {
@@ -77,13 +77,13 @@ impl Wire {
     pub fn write(&mut self, bytes: &[u8]) {
         match self {
             Wire::Files { responses: (_, file), .. } => file.write_all(bytes).unwrap(),
-            // Who has hung up hears no more.
+            // The other side may have disconnected.
             Wire::Socket { to, .. } => drop(to.write_all(bytes)),
             Wire::HungUp => {}
         }
     }
 
-    /// Leaves the file of responses for the next.
+    /// Continues in the next file of responses.
     pub fn go_on_in_the_next(&mut self) {
         let Wire::Files { folder, responses: (number, file), .. } = self else { return };
         *number += 1;

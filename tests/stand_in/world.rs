@@ -1,5 +1,5 @@
-//! A world for the tests of mcp-serve: it lists and carries out the tools of `world/tools.json`. Those called `test_...` are what MCP's own
-//! conformance suite calls; the others show what a world can do to its server.
+//! A world for the tests of mcp-serve: it lists and executes the tools of `world/tools.json`. Those named `test_...` are called by MCP's own
+//! conformance suite; the others show unusual behaviour of a world.
 
 use pipewright::record::{Call, Kind, Outcome, cancelled_id, is_same_id, recognise};
 use serde_json::value::{RawValue, to_raw_value};
@@ -19,7 +19,7 @@ struct World {
 }
 
 fn say(line: &str) {
-    // Whoever reads us may have gone.
+    // The reader of stdout may have closed it.
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
@@ -112,7 +112,7 @@ impl World {
                 ok(call, &Value::Null);
             }
             "fail" => failed(call, Kind::NotFound, "no such thing"),
-            // As it was written, every digit of it.
+            // Unchanged, with every digit.
             "result" => {
                 match call.arguments.and_then(|json| json.get().strip_prefix(r#"{"result":"#)?.strip_suffix('}')) {
                     Some(json) => {

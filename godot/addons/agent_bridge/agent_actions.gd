@@ -1,12 +1,12 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What can be done now: the game's controls, the actions of its input map, and what its hook says.
+## list_actions: the game's controls, the actions of its input map, and the actions that its hooks declare.
 
 const Controls := preload("agent_controls.gd")
 const Scripts := preload("agent_scripts.gd")
 const Touch := preload("agent_touch.gd")
 
-## A longer list of items is cut, and the rest is counted.
+## A longer list of items is truncated, and the rest is counted.
 const MAX_ITEMS := 50
 const MOUSE := {MOUSE_BUTTON_LEFT: "left", MOUSE_BUTTON_RIGHT: "right", MOUSE_BUTTON_MIDDLE: "middle"}
 
@@ -41,7 +41,7 @@ func list_actions(_args: Dictionary) -> Dictionary:
 			commands[name].erase("args")
 	return {"actions": can, "unavailable": cannot, "commands": commands}
 
-## What can be done with a node; empty where there is nothing.
+## The action of a node; empty if there is none.
 func _action(node: Node) -> Dictionary:
 	var action := {"cmd": "", "args": {"path": String(node.get_path())}}
 	var text: Variant = _session.tree.text_of(node)
@@ -67,14 +67,14 @@ func _action(node: Node) -> Dictionary:
 		action = {"cmd": "drag", "args": {"from": String(node.get_path())}, "needs": ["to"]}
 	elif _session.reach.takes_clicks(node):
 		action["cmd"] = "click"
-	# The line of a spin box is the spin box'.
+	# The text field of a spin box belongs to the spin box.
 	if action["cmd"] == "" or node is LineEdit and node.get_parent() is SpinBox:
 		return {}
 	if node is BaseButton or node is Control and node.tooltip_text != "":
 		action["text"] = Controls.label(node, text)
 	return action
 
-## What keeps a player from using a node now; empty where nothing does.
+## Why a player cannot use a node now; empty if a player can.
 func _reason(node: Node, modals: Array) -> String:
 	if not _session.selector.is_visible(node):
 		return "hidden"
@@ -90,7 +90,7 @@ func _add_items(node: Node, action: Dictionary) -> void:
 	if items.size() > MAX_ITEMS:
 		action["more"] = items.size() - MAX_ITEMS
 
-## The keys of each action of the input map, by its name. Of the engine's own ui_* ones, those that a script of the game names.
+## The keys of each action of the input map, by its name. Of the engine's own ui_* actions, only those that a script of the game names.
 func input_keys() -> Dictionary:
 	var named := {}
 	for node: Node in _session.tree.all(_session.get_tree().root):
@@ -103,7 +103,7 @@ func input_keys() -> Dictionary:
 			out[String(action)] = InputMap.action_get_events(action).map(_key)
 	return out
 
-## The name of a key or button, as press_key and the others take it.
+## The name of a key or button, as press_key and similar commands accept it.
 func _key(event: InputEvent) -> String:
 	if event is InputEventKey:
 		return OS.get_keycode_string(event.get_keycode_with_modifiers() if event.keycode != 0 else event.get_physical_keycode_with_modifiers())

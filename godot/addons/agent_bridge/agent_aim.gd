@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## From what a command names (a node, a position, a place in the world, a cell) to a point of the topmost viewport that a player can reach.
+## Converts the target of a command (a node, a position, a place in the world, a cell) to a point of the topmost viewport that a player can reach.
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
@@ -8,9 +8,9 @@ const Place := preload("agent_place.gd")
 
 ## The arguments that name a target, for commands that take one.
 const TARGET := {"path": "string?", "position": "any?", "world": "any?", "cell": "any?"}
-## Where in the visible part the pointer goes: its middle, and where that is covered, a little aside.
+## Points of the visible part that are tried in turn: its middle, then points beside it, in case the middle is covered.
 const SPOTS: Array[Vector2] = [Vector2(0.5, 0.5), Vector2(0.25, 0.5), Vector2(0.75, 0.5), Vector2(0.5, 0.25), Vector2(0.5, 0.75)]
-## A container lays its children out within so many frames.
+## The frames that a container needs to lay out its children.
 const FRAMES_OF_LAYOUT := 2
 
 var _session: Node
@@ -18,10 +18,10 @@ var _session: Node
 func _init(session: Node) -> void:
 	_session = session
 
-## Moves the pointer to what the arguments name: [viewport, point], or the failure.
+## Moves the pointer to the target that the arguments name; returns [viewport, point], or the failure.
 func aim(args: Dictionary, command: Command) -> Variant:
 	if ["path", "position", "world"].filter(func(name: String) -> bool: return args.has(name)).size() != 1 or args.has("cell") and not args.has("path"):
-		return Answer.fail("INVALID_ARGS", "one of path, position and world names the target; cell goes with the path of a TileMapLayer",
+		return Answer.fail("INVALID_ARGS", "give one of path, position and world as the target; cell needs the path of a TileMapLayer",
 			"{\"path\":\"#Go\"}, {\"position\":[100,50]}, {\"world\":[3,0,-2]} or {\"path\":\"#Map\",\"cell\":[4,7]}")
 	if not args.has("path"):
 		return await _aim_at_point(args, command)
@@ -30,12 +30,12 @@ func aim(args: Dictionary, command: Command) -> Variant:
 		return node
 	if args.has("cell"):
 		return await _aim_at_cell(node, args["cell"], command)
-	# What ignores the mouse is only a place: a click there goes to what it stands in.
+	# A control that ignores the mouse is only a position: a click there goes to the control around it.
 	if node is Control and node.mouse_filter != Control.MOUSE_FILTER_IGNORE:
 		return await reach(node, command)
 	return await _aim_at_node(node, _point_of(node), command)
 
-## The same for a place that is given as a text (a selector), a pair of numbers (a position) or the arguments above.
+## The same for a target that is given as a text (a selector), a pair of numbers (a position) or the arguments above.
 func aim_at(target: Variant, command: Command) -> Variant:
 	if target is String:
 		return await aim({"path": target}, command)
@@ -44,12 +44,13 @@ func aim_at(target: Variant, command: Command) -> Variant:
 		return problem if problem != null else await aim(target, command)
 	return await aim({"position": target}, command)
 
-## Moves the pointer to where a control can be pressed, or gives the failure. `within` is the part of it that is meant; without area all of it.
+## Moves the pointer to a point where a control can be pressed; returns [viewport, point], or the failure. `within` is the part of the control
+## that is meant; a rectangle without area means all of it.
 func reach(control: Control, command: Command, within := Rect2()) -> Variant:
 	var problem: Variant = _session.reach.problem(control)
 	if problem == null and Input.mouse_mode == Input.MOUSE_MODE_CAPTURED:
 		problem = _session.reach.refusal(control, "captured", "cannot be pointed at: the game has captured the pointer",
-			"mouse_down and mouse_move with relative act as the player does then")
+			"use mouse_down, and mouse_move with relative")
 	if problem != null:
 		return problem
 	if not _in_view(control):
@@ -60,7 +61,7 @@ func reach(control: Control, command: Command, within := Rect2()) -> Variant:
 	if within.has_area():
 		part = part.intersection(control.get_global_transform_with_canvas() * within)
 	if not part.has_area():
-		return _session.reach.refusal(control, "offscreen", "is outside of what can be seen", "it is at %s in a viewport of %s; make the game show it" %
+		return _session.reach.refusal(control, "offscreen", "is outside of the visible area", "it is at %s in a viewport of %s; make the game show it" %
 			[Place.rect(control), control.get_viewport().get_visible_rect().size])
 	var top := Place.top(control.get_viewport())
 	var hovered: Control = null
@@ -99,7 +100,7 @@ func _aim_at_point(args: Dictionary, command: Command) -> Variant:
 	await _point_at(root, point)
 	return [root, point] if not command.done else _went_away()
 
-## A place in the game's world, [x, y] or [x, y, z], as the window shows it.
+## Converts a place in the game's world, [x, y] or [x, y, z], to a point of the window.
 func _in_window(place: Variant, root: Window) -> Variant:
 	var flat: Variant = _numbers(place, 2)
 	if flat != null:
@@ -120,14 +121,14 @@ func _aim_at_cell(node: Node, cell: Variant, command: Command) -> Variant:
 	var local: Vector2 = node.map_to_local(Vector2i(int(numbers[0]), int(numbers[1])))
 	return await _aim_at_node(node, node.get_global_transform_with_canvas() * local, command)
 
-## Another Node than a control: `point` is in its viewport, and nothing that takes the click may lie over it.
+## For a node that is not a control: `point` is in its viewport, and nothing that takes the click may cover it.
 func _aim_at_node(node: Node, point: Variant, command: Command) -> Variant:
 	if point == null:
-		return _session.reach.refusal(node, "not_a_control", "is nothing that is drawn", "click takes a position, too")
+		return _session.reach.refusal(node, "not_a_control", "is not drawn", "click also takes a position")
 	if not _session.selector.is_visible(node):
 		return _session.reach.refusal(node, "hidden", "is hidden, or in something hidden", "wait_for its state visible")
 	if not node.get_viewport().get_visible_rect().has_point(point):
-		return _session.reach.refusal(node, "offscreen", "is outside of what can be seen", "it is at %s" % point)
+		return _session.reach.refusal(node, "offscreen", "is outside of the visible area", "it is at %s" % point)
 	var modal: Variant = _session.reach.modal_over(node)
 	if modal != null:
 		return _session.reach.covered(node, modal)
@@ -151,7 +152,7 @@ func _point_of(node: Node) -> Variant:
 			return camera.unproject_position(middle)
 	return null
 
-## The middle of what is drawn or can be picked of a node in space; its origin may lie at its feet.
+## The middle of the drawn or pickable part of a 3D node, since its origin may be at its feet.
 func _middle(node: Node3D) -> Vector3:
 	if node is VisualInstance3D:
 		return node.global_transform * node.get_aabb().get_center()
@@ -161,7 +162,7 @@ func _middle(node: Node3D) -> Vector3:
 			return shapes[0].global_position
 	return node.global_position
 
-## The control that stops a click on its way to the world; a click that is passed on goes up to the parents.
+## The control that stops a click on its way to the world; a click that is passed on goes to its parents.
 func _taker(control: Node) -> Node:
 	while control is Control and control.mouse_filter != Control.MOUSE_FILTER_STOP:
 		control = control.get_parent()
@@ -171,7 +172,7 @@ func _in_view(control: Control) -> bool:
 	var rect: Rect2 = Place.rect(control)
 	return rect.has_area() and Place.visible_part(control).has_point(rect.get_center())
 
-## Lets each scroll container around it show it, the innermost first, as its layout allows.
+## Scrolls each scroll container around it, the innermost first, until the control is visible, as far as the layout allows.
 func _scroll_to(control: Control, command: Command) -> void:
 	for frame in FRAMES_OF_LAYOUT:
 		var parent := control.get_parent()

@@ -1,23 +1,23 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What a command answers: its data, or a failure. A failure is a dictionary with `error` and `code`, as it is in a game's own hook.
+## The answer to a command: its data, or a failure. A failure is a dictionary with `error` and `code`, also in a game's own hooks.
 
-## A failure: `text` says what happened, `hint` what to do about it, `details` what a program can use.
+## A failure: `text` says what happened, `hint` what to do about it; `details` are for programs.
 static func fail(code: String, text: String, hint := "", details := {}) -> Dictionary:
 	return {"error": text, "code": code, "hint": hint, "details": details}
 
 static func is_failure(answer: Variant) -> bool:
 	return answer is Dictionary and answer.has("error") and answer.has("code")
 
-## Holds `args` to a declaration such as `{"path": "string", "force": "bool?"}`, which is also what agent_commands() of a game gives: null, or the
-## failure. Whole numbers become floats where those are declared.
+## Checks `args` against a declaration such as `{"path": "string", "force": "bool?"}` (also the format of a game's agent_commands()). Returns null, or
+## the failure. Integers become floats if floats are declared.
 static func check(command: String, declared: Dictionary, args: Dictionary) -> Variant:
 	for key: Variant in args:
 		if not declared.has(key):
 			return _invalid(command, declared, "%s has no argument %s" % [command, key])
 	for key: String in declared:
 		var kind := str(declared[key]).to_lower()
-		# Null is as good as nothing, but where any value is asked for.
+		# Null counts as a missing argument, except for arguments that may have any value.
 		if not args.has(key) or args[key] == null and kind.ends_with("?") and kind != "value?":
 			if not kind.ends_with("?"):
 				return _invalid(command, declared, "%s needs the argument %s" % [command, key])

@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## select: an item of a menu, a list, a tree or of tabs, chosen with the pointer as a player does.
+## select: chooses an item of a menu, a list, a tree or of tabs with the pointer, as a player does.
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
@@ -8,9 +8,9 @@ const Controls := preload("agent_controls.gd")
 const Items := preload("agent_items.gd")
 const Place := preload("agent_place.gd")
 
-## A popup opens within so many frames.
+## The frames that a popup may take to open.
 const FRAMES_TO_OPEN := 30
-## So often the pointer is moved towards an item of a popup, before the whole popup is searched for it.
+## How often the position of a popup's item is guessed, before the complete popup is searched for it.
 const GUESSES := 8
 
 var _session: Node
@@ -28,14 +28,14 @@ func select(args: Dictionary, command: Command) -> Dictionary:
 	if item is Dictionary:
 		return item
 	if item.is_disabled:
-		return _session.reach.refusal(node, "disabled", "has the item %s, which cannot be chosen" % item.paths[0], "see list_actions for what can be")
+		return _session.reach.refusal(node, "disabled", "has the item %s, which cannot be chosen" % item.paths[0], "list_actions lists the items that can")
 	var out := {"path": String(node.get_path()), "item": item.paths[0]}
 	var problem: Variant = await _choose(node, item, command)
 	if problem == null and is_instance_valid(node) and Controls.selected(node) != null:
 		out["selected"] = Controls.selected(node)
 	return out if problem == null else problem
 
-## Null once an item is chosen; else the failure.
+## Chooses an item; returns null, or the failure.
 func _choose(node: Node, item: Items.Item, command: Command) -> Variant:
 	if node is Tree:
 		return await select_cell(node, item.row, _column(item.row), command)
@@ -53,12 +53,12 @@ func select_cell(tree: Tree, row: TreeItem, column: int, command: Command) -> Va
 		return _session.reach.refusal(tree, "disabled", "has the item %s, which cannot be selected" % row.get_text(0), "name another item")
 	var problem: Variant = _session.reach.problem(tree)
 	if problem != null or row.is_selected(column) and tree.select_mode != Tree.SELECT_MULTI:
-		# A second click would begin to edit it.
+		# Another click would start editing the cell.
 		return problem
 	var rect: Variant = await cell_rect(tree, row, column)
 	return await _click(tree, rect, "item_mouse_selected", command)
 
-## Where a cell of a tree is in it, once it can be seen.
+## Scrolls to a cell of a tree, and returns its rectangle in the tree.
 func cell_rect(tree: Tree, row: TreeItem, column: int) -> Variant:
 	var parent := row.get_parent()
 	while parent != null:
@@ -74,7 +74,7 @@ func _in_list(list: ItemList, index: int, command: Command) -> Variant:
 	if problem != null:
 		return problem
 	for bar: ScrollBar in [list.get_h_scroll_bar(), list.get_v_scroll_bar()]:
-		# As the wheel does: to where the item begins.
+		# As with the wheel: to the beginning of the item.
 		var axis := 0 if bar is HScrollBar else 1
 		var area := list.get_item_rect(index)
 		if area.position[axis] < bar.value or area.end[axis] > bar.value + list.size[axis]:
@@ -88,10 +88,10 @@ func _tab(bar: TabBar, index: int, command: Command) -> Variant:
 	bar.ensure_tab_visible(index)
 	await _session.ticked
 	var rect := bar.get_tab_rect(index)
-	# Its right part may be a button that closes it.
+	# The right part may be a button that closes the tab.
 	return await _click(bar, Rect2(rect.position, rect.size * Vector2(0.5, 1)), "tab_clicked", command)
 
-## Opens the popup that begins the way to an item, and shortens the way to what is left of it; or gives the failure.
+## Opens the first popup on the way to an item, and removes it from the way; or returns the failure.
 func _open(node: Control, way: Array[int], command: Command) -> Variant:
 	var popup: PopupMenu = Controls.holder(node) as PopupMenu
 	var part := Rect2()
@@ -105,7 +105,7 @@ func _open(node: Control, way: Array[int], command: Command) -> Variant:
 		return spot
 	await _session.devices.click(spot)
 	return popup if await _is_open(popup, command) else _session.reach.refusal(node, "covered_by", "has not opened its menu",
-		"something else has taken the click, or the game keeps the menu closed")
+		"another control took the click, or the game keeps the menu closed")
 
 func _is_open(popup: PopupMenu, command: Command) -> bool:
 	for frame in FRAMES_TO_OPEN:
@@ -114,7 +114,7 @@ func _is_open(popup: PopupMenu, command: Command) -> bool:
 		await _session.ticked
 	return is_instance_valid(popup) and popup.visible
 
-## Where the title of a menu is: titles stand one behind the other.
+## The rectangle of a menu's title: the titles follow each other.
 func _title(bar: MenuBar, index: int) -> Rect2:
 	var style := bar.get_theme_stylebox("normal")
 	var font := bar.get_theme_font("font")
@@ -129,14 +129,14 @@ func _title(bar: MenuBar, index: int) -> Rect2:
 		at += width + bar.get_theme_constant("h_separation")
 	return Rect2()
 
-## Clicks through an open popup and its submenus: null, or the failure.
+## Clicks through an open popup and its submenus; returns null, or the failure.
 func pick(popup: PopupMenu, way: Array[int], command: Command) -> Variant:
 	for i in way.size():
 		if not await _is_open(popup, command):
 			return _session.reach.refusal(popup, "hidden", "is closed", "select on the button that opens it") if is_instance_valid(popup) else _gone()
 		var spot: Variant = await _spot_in(popup, way[i], command)
 		if spot == null:
-			return _session.reach.refusal(popup, "offscreen", "does not show its item %d where the pointer can reach it" % way[i], "press_key with Down and Enter chooses it, too")
+			return _session.reach.refusal(popup, "offscreen", "does not show its item %d where the pointer can reach it" % way[i], "press_key with Down and Enter also chooses it")
 		var submenu := popup.get_item_submenu_node(way[i])
 		if submenu != null:
 			await _session.devices.click(spot)
@@ -145,8 +145,8 @@ func pick(popup: PopupMenu, way: Array[int], command: Command) -> Variant:
 		popup = submenu
 	return null
 
-## Moves the pointer to an item of an open popup, and gives the [viewport, point]; null where it isn't found. The engine tells which item is
-## under the pointer, but not where an item is.
+## Moves the pointer to an item of an open popup, and returns [viewport, point]; null if the item is not found. The engine reports the item
+## under the pointer, but not the position of an item.
 func _spot_in(popup: PopupMenu, index: int, command: Command) -> Variant:
 	popup.set_focused_item(index)
 	await _session.ticked
@@ -167,16 +167,16 @@ func _spot_in(popup: PopupMenu, index: int, command: Command) -> Variant:
 		at += row / 3
 	return null
 
-## The index of the item under the pointer, once that is so far down in a popup; -1 for none, -2 where the popup is closed.
+## Moves the pointer to the height `at` in a popup, and returns the index of the item there; -1 for none, -2 if the popup is closed.
 func _item_under(popup: PopupMenu, at: float, command: Command) -> int:
 	popup.set_focused_item(-1)
 	var spot := _in_popup(popup, at)
-	# From a little aside: a motion of no length is none.
+	# From a little aside, since the engine ignores a motion of length zero.
 	_session.devices.move(spot[0], spot[1] + Vector2(1, 0))
 	_session.devices.move(spot[0], spot[1])
 	await _session.ticked
 	if DisplayServer.get_name() != "headless":
-		# The system's own event may have come last, without the speed that a menu looks for.
+		# The last event may be the system's own, without the speed that a menu requires.
 		_session.devices.move(spot[0], spot[1] + Vector2(0.25, 0))
 		await _session.ticked
 	return popup.get_focused_item() if not command.done and is_instance_valid(popup) and popup.visible else -2
@@ -185,14 +185,14 @@ func _in_popup(popup: PopupMenu, at: float) -> Array:
 	var top := Place.top(popup)
 	return [top[0], top[1] * Vector2(popup.size.x * 0.5, at)]
 
-## Clicks a part of a control: null once the control has noticed it, which `signal_name` tells; else the failure.
+## Clicks a part of a control; returns null if the control emits `signal_name`, or the failure.
 func _click(control: Control, part: Rect2, signal_name: String, command: Command) -> Variant:
 	var spot: Variant = await _session.aim.reach(control, command, part)
 	if spot is Dictionary:
 		return spot
 	return null if await _is_noticed(spot, control, signal_name) else _session.reach.covered(control, control.get_viewport().gui_get_hovered_control())
 
-## Clicks at a [viewport, point], and gives whether a node has emitted a signal meanwhile, or is gone.
+## Clicks at a [viewport, point], and returns whether a node has emitted a signal meanwhile, or was freed.
 func _is_noticed(spot: Array, node: Node, signal_name: String) -> bool:
 	var count := [0]
 	var notice := func(..._given: Array) -> void: count[0] += 1
@@ -203,7 +203,7 @@ func _is_noticed(spot: Array, node: Node, signal_name: String) -> bool:
 	node.disconnect(signal_name, notice)
 	return count[0] > 0 or not node.is_inside_tree()
 
-## The column by which a tree item is selected: not by one whose click would change it.
+## The column to click for selecting a tree item: one where a click does not change the item.
 func _column(row: TreeItem) -> int:
 	for column in row.get_tree().columns:
 		if row.is_selectable(column) and row.get_cell_mode(column) == TreeItem.CELL_MODE_STRING:

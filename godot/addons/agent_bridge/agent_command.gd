@@ -1,33 +1,33 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## One line of the client, read: a command, or what is wrong with it.
+## One parsed line of the client: a command, or what is wrong with it.
 
 const Answer := preload("agent_answer.gd")
 const Decode := preload("agent_decode.gd")
 
-## Deeper nesting than this would exhaust the parser's stack, and with it the engine.
+## Deeper nesting would overflow the parser's stack and crash the engine.
 const DEEPEST := 200
 const DEFAULT_TIMEOUT := 10.0
 const LONGEST_TIMEOUT := 1e6
 const LARGEST_ID := 9007199254740992.0
 
-## Null where the line had none that could be read.
+## Null if the line has no readable id.
 var id: Variant = null
 var name := ""
 var args := {}
 ## In seconds.
 var timeout := DEFAULT_TIMEOUT
-## What is wrong with the line; null where it is a command.
+## What is wrong with the line; null if it is a command.
 var failure: Variant = null
 ## The number of the last event before it began.
 var events_before := 0
-## By Time.get_ticks_msec().
+## In milliseconds of Time.get_ticks_msec().
 var deadline := 0
-## The command that is carried out for this one; its end is that one's, too.
+## A command that is executed as part of this one; it ends together with this one.
 var inner: RefCounted = null
-## Answered. Whatever is still at work for it (a gesture, a wait) looks at this after each await, and stops.
+## Whether it is answered. Everything that still works for it (a gesture, a wait) checks this after each await, and stops.
 var done := false
-## Gives the failure to answer with when its time is up; without one that is TIMEOUT.
+## Returns the failure for when its time is up; without it, that is TIMEOUT.
 var overdue := Callable()
 
 ## Reads a line. `line` may also be the transport's failure to read one.
@@ -39,15 +39,15 @@ func _init(line: Variant, tree: SceneTree) -> void:
 		if decode.problem != "":
 			failure = Answer.fail("INVALID_ARGS", decode.problem, "values are described in the addon's README")
 
-## Needs no decoding.
+## Whether the arguments need no decoding.
 func _is_plain(value: Variant) -> bool:
 	return value is String or value is bool
 
-## Its time begins to run.
+## Starts its timeout.
 func begin() -> void:
 	deadline = Time.get_ticks_msec() + int(timeout * 1000)
 
-## A `timeout` among the arguments of a command that has none of its own is the command's.
+## Uses `timeout` among the arguments as the timeout of the command, unless the command has its own argument of that name.
 func take_timeout() -> void:
 	var seconds: Variant = args.get("timeout")
 	if (seconds is float or seconds is int) and seconds > 0:
@@ -62,11 +62,11 @@ func _read(line: String) -> Variant:
 	if json.parse(line) != OK:
 		return _bad(json.get_error_message())
 	if not json.data is Dictionary:
-		return _bad("it is no object")
+		return _bad("it is not an object")
 	var object: Dictionary = json.data
 	var number: Variant = object.get("id")
 	if not number is float and not number is int or float(number) != floorf(number) or absf(number) > LARGEST_ID:
-		return _bad("id must be a whole number up to 2^53")
+		return _bad("id must be an integer up to 2^53")
 	id = int(number)
 	if not object.get("cmd") is String or object["cmd"] == "":
 		return _bad("cmd must be a string")
@@ -81,9 +81,9 @@ func _read(line: String) -> Variant:
 	return null
 
 func _bad(why: String) -> Dictionary:
-	return Answer.fail("BAD_JSON", "the line is no command: %s" % why, "one JSON object a line: {\"id\":1,\"cmd\":\"hello\",\"args\":{}}")
+	return Answer.fail("BAD_JSON", "the line is not a command: %s" % why, "write one JSON object per line: {\"id\":1,\"cmd\":\"hello\",\"args\":{}}")
 
-## Looks at each character only of lines that have brackets enough.
+## Checks each character only in lines with enough brackets.
 func _too_deep(line: String) -> bool:
 	if line.count("[") + line.count("{") <= DEEPEST:
 		return false

@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What there is to command: the built-in commands with their arguments, and who carries each out.
+## The built-in commands with their arguments and implementations.
 
 const Actions := preload("agent_actions.gd")
 const Aim := preload("agent_aim.gd")
@@ -21,19 +21,19 @@ const Touch := preload("agent_touch.gd")
 const ADDON := "0.2.0"
 const CAPABILITIES := ["events", "stream", "selectors", "fields", "diff", "gestures", "wait_for", "step", "engine_errors", "typed_values",
 	"devices"]
-## These are answered at the end of the next frame, with what they have caused; so are the game's own.
+## These commands, and the game's own, are answered at the end of the next frame, together with the events they caused.
 const GESTURES := {"press_button": true, "click": true, "drag": true, "scroll": true, "type_text": true, "select": true, "fill": true,
 	"set_value": true}
-## So are these, but where the game's time is held: then they change what is pressed, and no frame passes.
+## So are these, unless the game's time is held: then they only change what is pressed, and no frame passes.
 const DEVICES := {"mouse_move": true, "mouse_down": true, "mouse_up": true, "press_key": true, "key_down": true, "key_up": true,
 	"press_action": true, "action_down": true, "action_up": true, "touch_down": true, "touch_move": true, "touch_up": true, "joypad_button": true,
 	"joypad_axis": true, "release_all": true}
-## These change nothing.
+## These only read.
 const LOOKS := ["get_tree", "get_node", "get_property", "get_signals", "get_state", "list_actions", "find", "performance"]
 
 var _session: Node
 var _look: Look
-# A Callable does not keep its object.
+# A Callable does not keep its object alive.
 var _actions: Actions
 var _choose: Choose
 var _fill: Fill
@@ -44,7 +44,7 @@ var _expect: Expect
 var _performance: Monitors
 var _picture: Picture
 var _edit: Edit
-## By name: its arguments (a ? is for what may be left out) and what carries it out, called with (args) or (args, command).
+## By name: the arguments (with a ? for optional ones) and the implementation, called with (args) or (args, command).
 var _built_in: Dictionary
 
 func _init(session: Node) -> void:
@@ -116,15 +116,15 @@ func _init(session: Node) -> void:
 		for name: String in Edit.NAMES:
 			_built_in.erase(name)
 
-## Whether what a command causes is waited for.
+## Whether the answer waits for the events that a command causes.
 func acts(name: String) -> bool:
 	return name in GESTURES or name in DEVICES and not _session.time.is_held() or name == "game_command" or name in Edit.NAMES or \
 		not _built_in.has(name)
 
-## Another command that stands among the arguments of `outer`; a failure where it is none.
+## A command among the arguments of `outer`, or a failure.
 func inner(json: Dictionary, outer: Command) -> Variant:
 	if not json.get("cmd") is String or not json.get("args", {}) is Dictionary:
-		return Answer.fail("INVALID_ARGS", "%s is no command" % JSON.stringify(json).left(200), "{\"cmd\":\"get_node\",\"args\":{\"path\":\"#Player\"}}")
+		return Answer.fail("INVALID_ARGS", "%s is not a command" % JSON.stringify(json).left(200), "{\"cmd\":\"get_node\",\"args\":{\"path\":\"#Player\"}}")
 	var command := Command.new("{\"id\":0,\"cmd\":\"hello\"}", _session.get_tree())
 	command.name = json["cmd"]
 	command.args = json.get("args", {})
@@ -132,21 +132,21 @@ func inner(json: Dictionary, outer: Command) -> Variant:
 	outer.inner = command
 	return command
 
-## What `until` of a step waits for, armed: its arguments are those of wait_for. Else the failure.
+## The armed condition of a step's `until`, which has the arguments of wait_for; or the failure.
 func condition(args: Dictionary) -> Variant:
 	var declared: Dictionary = _built_in["wait_for"][0].duplicate()
 	declared.erase("then")
 	var problem: Variant = Answer.check("until", declared, args)
 	return problem if problem != null else _session.wait.condition(args)
 
-## The same for one that only looks.
+## The same for a command that only reads.
 func looking(json: Dictionary, outer: Command) -> Variant:
 	var command: Variant = inner(json, outer)
 	if command is Dictionary or command.name in LOOKS:
 		return command
 	return Answer.fail("INVALID_ARGS", "%s cannot observe" % command.name, "one of %s" % ", ".join(LOOKS))
 
-## Carries a command out: its data, or the failure. Waits where it has to.
+## Executes a command; returns its data, or the failure. Waits if necessary.
 func carry_out(command: Command) -> Dictionary:
 	var name := command.name
 	var offered := {}
@@ -174,12 +174,12 @@ func carry_out(command: Command) -> Dictionary:
 		answer = await carry.call(command.args, command)
 	else:
 		answer = await carry.call(command.args)
-	# None of ours gives nothing, but where a script has failed (an agent_fields, a getter), or its time was up. The game's own may.
+	# A built-in command returns null only if a script failed (an agent_fields, a getter) or its time was up. A game's own command may return null.
 	if answer is Dictionary and (not answer.is_empty() or command.done or name == "game_command"):
 		return answer
 	return _session.hook.failed(name, before)
 
-## Undoes what a command that took too long has begun.
+## Undoes the unfinished effects of a command that took too long.
 func abandon(command: Command) -> void:
 	var each := command
 	while each != null:
@@ -208,24 +208,24 @@ func _unknown(name: String) -> Dictionary:
 	var near := names.duplicate()
 	near.sort_custom(func(a: String, b: String) -> bool: return a.similarity(name) > b.similarity(name))
 	var hint: String = "did you mean %s? " % near[0] if near[0].similarity(name) >= 0.5 else ""
-	return Answer.fail("UNKNOWN_COMMAND", "there is no command %s" % name, hint + "There are: " + ", ".join(names), {"commands": names})
+	return Answer.fail("UNKNOWN_COMMAND", "there is no command %s" % name, hint + "the commands are: " + ", ".join(names), {"commands": names})
 
 func _hello(args: Dictionary) -> Dictionary:
 	var wanted := str(args.get("version", Folder.PROTOCOL))
 	if wanted.get_slice(".", 0) != Folder.PROTOCOL.get_slice(".", 0):
-		return Answer.fail("VERSION_MISMATCH", "this game speaks version %s of the protocol, not %s" % [Folder.PROTOCOL, wanted],
-			"put the client's addon into the game (godot-bridge install), or use a client of the addon's version", {"version": Folder.PROTOCOL})
+		return Answer.fail("VERSION_MISMATCH", "this game uses version %s of the protocol, not %s" % [Folder.PROTOCOL, wanted],
+			"install the client's addon in the game (godot-bridge install), or use a client of the addon's version", {"version": Folder.PROTOCOL})
 	_session.stream = args.get("stream", _session.stream)
 	return {"version": Folder.PROTOCOL, "commands": _names(), "engine": Engine.get_version_info()["string"], "addon": ADDON,
 		"pid": OS.get_process_id(), "session": null if _session.folder.path == "" else _session.folder.path, "transport": _session.transport.name,
 		"project": ProjectSettings.get_setting("application/config/name", ""),
 		"main_scene": ResourceUID.ensure_path(ProjectSettings.get_setting("application/run/main_scene", "")), "capabilities": CAPABILITIES}
 
-## The arguments of a command that takes a target: what names it, and its own.
+## The arguments of a command with a target: those of the target, and its own.
 func _at(own: Dictionary) -> Dictionary:
 	return Aim.TARGET.merged(own)
 
-## A command of the game's by its name: also one that it has declared only after a client has read the list of commands.
+## Executes a command of the game by its name, also one that it has declared after the client read the list of commands.
 func _game_command(args: Dictionary) -> Dictionary:
 	var name: String = args["name"]
 	var offered := _offered(name)

@@ -1,7 +1,7 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## get_tree with the view "agent": what a player sees and can act on, a line for each node: its short name, role, state, label, value and items.
-## Containers that only lay out are left out.
+## get_tree with the view "agent": everything that a player sees and can use, one line per node with its short name, role, state, label, value and
+## items. Containers that only lay out their children are left out.
 
 const Actions := preload("agent_actions.gd")
 const Controls := preload("agent_controls.gd")
@@ -10,26 +10,26 @@ const Walk := preload("agent_tree.gd")
 const Values := preload("agent_values.gd")
 
 const MAX_ITEMS := 20
-## A longer text is cut, in characters.
+## The longest text in characters; a longer one is truncated.
 const MAX_TEXT := 500
-## ARIA's word where there is one; the first class that a node is of counts.
+## The ARIA role if there is one. The first matching class counts.
 const ROLES := {"LinkButton": "link", "CheckBox": "checkbox", "CheckButton": "checkbox", "OptionButton": "combobox", "MenuButton": "menu",
 	"ColorPickerButton": "color", "BaseButton": "button", "SpinBox": "spinbutton", "Slider": "slider", "ScrollBar": "scrollbar", "Range": "progressbar",
 	"LineEdit": "textbox", "TextEdit": "textbox", "ItemList": "listbox", "Tree": "tree", "TabContainer": "tablist", "TabBar": "tablist",
 	"MenuBar": "menubar", "PopupMenu": "menu", "ColorPicker": "color", "Label": "label", "RichTextLabel": "label", "Label3D": "label",
 	"AcceptDialog": "dialog", "Window": "window"}
 const BUTTONS := ["link", "checkbox", "radio", "button", "menu"]
-## What the label before it tells the name of, and whose text is its value.
+## Roles that are named by the label before them, and whose text is their value.
 const FIELDS := ["combobox", "color", "spinbutton", "slider", "scrollbar", "progressbar", "textbox", "listbox", "tree", "tablist"]
 
-## Control characters, separators of lines and paragraphs, and marks of direction.
+## Control characters, line and paragraph separators, and direction marks.
 static var _awkward := RegEx.create_from_string("[\\x00-\\x1f\\x7f-\\x9f\\x{200e}\\x{200f}\\x{2028}-\\x{202e}\\x{2066}-\\x{2069}]+")
 
-## Above these a label is a title.
+## Before these, a label is a title, not a caption.
 const TITLED := ["listbox", "tree", "tablist"]
 
 var _session: Node
-# The walk that is going on:
+# The state of the current walk:
 var _lines: PackedStringArray
 var _modals: Array
 var _max_nodes: int
@@ -80,13 +80,13 @@ func _walk(node: Node, depth: int, indent: int, caption: String) -> void:
 		_walk(child, depth + 1, indent, before)
 		before = ""
 
-## The description of a node; empty where there is nothing to see or do.
+## The line of a node; empty if there is nothing to see or do.
 func _line(node: Node, caption: String) -> String:
 	var role := _role(node)
 	var said := _said(node)
 	if role == "" and said == "" or node == _session.get_tree().root:
 		return ""
-	# Without its tags, and with what was appended by script.
+	# Without BBCode tags, and including text that scripts appended.
 	var text: Variant = node.get_parsed_text() if node is RichTextLabel else _session.tree.text_of(node)
 	var name := caption
 	if name == "" and role in ["label", "window", "dialog"]:
@@ -110,12 +110,12 @@ func _role(node: Node) -> String:
 	var reach: RefCounted = _session.reach
 	return "object" if is_object and (reach.takes_clicks(node) or reach.is_draggable(node) or reach.is_drop_target(node)) else ""
 
-## Whether a field has no label but the one before it.
+## Whether the label before a field is its only label.
 func _takes_caption(node: Node, caption: String) -> bool:
 	var is_unnamed: bool = node is Control and node.visible and node.tooltip_text == "" and node.accessibility_name in ["", caption]
 	return is_unnamed and (_role(node) in FIELDS and not _role(node) in TITLED or node is Button and node.toggle_mode and node.text == "")
 
-## What keeps it from being used, and what is on: "(disabled,checked)".
+## Its marks, such as "(disabled,checked)".
 func _marks(node: Node) -> String:
 	var marks := PackedStringArray()
 	if _session.selector.is_in_state(node, "disabled"):
@@ -148,7 +148,7 @@ func _value(node: Node, role: String, text: Variant) -> String:
 		return item if item is String else Controls.text(node, item) if item >= 0 else "")
 	return " = " + _plain("; ".join(labels))
 
-## The items that can be chosen: " [Easy; Hard]".
+## The available items: " [Easy; Hard]".
 func _items(node: Node) -> String:
 	if Controls.holder(node) == null and not node is Tree:
 		return ""
@@ -156,7 +156,7 @@ func _items(node: Node) -> String:
 	var more := "" if items.size() <= MAX_ITEMS else "; %d more" % (items.size() - MAX_ITEMS)
 	return " [" + _plain("; ".join(PackedStringArray(items.slice(0, MAX_ITEMS)))) + more + "]"
 
-## What the game's hook says of it: " crystal_id=0 color=red".
+## The fields of the game's hook: " crystal_id=0 color=red".
 func _said(node: Node) -> String:
 	var known := Scripts.about(node)
 	var fields: Variant = node.call("agent_fields") if known != null and known.has_fields else null
@@ -171,12 +171,12 @@ func _said(node: Node) -> String:
 func _number(value: float) -> String:
 	return str(int(value)) if value == floorf(value) and absf(value) < 1e15 else str(value)
 
-## On one line, without what could pass for another line or change the order of letters.
+## The text on one line, without characters that could look like another line or change the order of letters.
 func _plain(text: String) -> String:
 	var line := _awkward.sub(text, " ", true)
 	return line if line.length() <= MAX_TEXT else line.left(MAX_TEXT) + "…"
 
-## A label; in quotes where it could pass for more than that.
+## A label, in quotes if it could be mistaken for more than a label.
 func _name(text: String) -> String:
 	var line := _plain(text)
 	var is_simple := not ["@", " = ", "[", "]", ";", "\"", "  "].any(func(mark: String) -> bool: return mark in line)

@@ -1,10 +1,10 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast")
 extends RefCounted
-## Which pixels of two pictures of the same size differ.
+## Compares two pictures of the same size pixel by pixel.
 
 const Errors := preload("agent_errors.gd")
 
-## A colour channel (0 to 255) may differ by so much: that cannot be seen, and drivers round differently.
+## The tolerance of a colour channel (0 to 255): such differences are invisible, and drivers round differently.
 const NOISE := 8
 const BYTES := 4
 
@@ -12,7 +12,7 @@ const BYTES := 4
 var differing := 0.0
 
 var _picture: Image
-## Those that differ.
+## The positions of the pixels that differ.
 var _pixels := PackedVector2Array()
 
 func _init(picture: Image, other: Image) -> void:
@@ -23,7 +23,7 @@ func _init(picture: Image, other: Image) -> void:
 	for y in picture.get_height():
 		var a := ours.slice(y * row, (y + 1) * row)
 		var b := theirs.slice(y * row, (y + 1) * row)
-		# Looking at each pixel takes a hundred times as long.
+		# A loop over each pixel takes a hundred times as long.
 		if a != b:
 			_compare_row(a, b, y)
 	differing = float(_pixels.size()) / (picture.get_width() * picture.get_height())
@@ -35,7 +35,7 @@ func _compare_row(a: PackedByteArray, b: PackedByteArray, y: int) -> void:
 				absi(a[i + 2] - b[i + 2]) > NOISE or absi(a[i + 3] - b[i + 3]) > NOISE):
 			_pixels.append(Vector2(x, y))
 
-## The picture, dark, with the pixels that differ in red.
+## The darkened picture, with the differing pixels in red.
 func marked() -> Image:
 	var dark: Image = _picture.duplicate()
 	dark.adjust_bcs(0.3, 1.0, 0.0)
@@ -43,12 +43,12 @@ func marked() -> Image:
 		dark.set_pixelv(Vector2i(pixel), Color.RED)
 	return dark
 
-## A PNG as a picture with four bytes a pixel; null where there is none.
+## Reads a PNG as a picture with four bytes per pixel; null if that fails.
 static func read(file: String) -> Image:
 	if not FileAccess.file_exists(file):
 		return null
 	var picture := Image.new()
-	# The engine reports bad bytes as an error of its own.
+	# The engine would report bad bytes as its own error.
 	Errors.muted = true
 	var error := picture.load_png_from_buffer(FileAccess.get_file_as_bytes(file))
 	Errors.muted = false

@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What can be waited for: the conditions of wait_for and expect. Each is armed when it is made, asked once a frame, and disarmed at the end.
+## The conditions of wait_for and expect. Each is armed when it is created, checked once per frame, and disarmed at the end.
 
 const Answer := preload("agent_answer.gd")
 const Selector := preload("agent_selector.gd")
@@ -9,13 +9,13 @@ const Values := preload("agent_values.gd")
 const STATES := ["exists", "gone", "visible", "hidden", "enabled", "disabled", "focused"]
 
 class Condition extends RefCounted:
-	## Gives the data once it is met, else null.
+	## Returns the data if the condition is met, otherwise null.
 	var met: Callable
-	## Ends the waiting, however it ended.
+	## Disarms the condition after the wait, with any result.
 	var disarm := func() -> void: pass
-	## In words, as it goes on after "expected".
+	## The condition in words, as the rest of a sentence that begins with "expected".
 	var expected := ""
-	## What there is instead: in words, and as a value.
+	## The actual state: in words, and as a value.
 	var found := func() -> Array: return ["it did not come", null]
 
 var _session: Node
@@ -23,7 +23,7 @@ var _session: Node
 func _init(session: Node) -> void:
 	_session = session
 
-## Nodes that match a selector and are in a state. With `count` exactly so many.
+## Nodes that match a selector are in a state; with `count`, exactly that number.
 func of_selector(args: Dictionary) -> Variant:
 	var selector: String = args["selector"]
 	var state: String = args.get("state", "exists")
@@ -48,7 +48,7 @@ func of_selector(args: Dictionary) -> Variant:
 	condition.found = _found_by.bind(selector, state)
 	return condition
 
-## A property of the node at `path` has the value `equals`. The node may come only later, so that it isn't there is no failure.
+## A property of the node at `path` has the value `equals`. A missing node is not a failure, since it may come later.
 func of_property(args: Dictionary) -> Variant:
 	if not args.has("path") or not args.has("equals"):
 		return Answer.fail("INVALID_ARGS", "a property needs path and equals", "{\"path\":\"#Score\",\"property\":\"text\",\"equals\":\"3\"}")
@@ -64,7 +64,7 @@ func of_property(args: Dictionary) -> Variant:
 	condition.found = _found.bind(args["path"], func(node: Node) -> Variant: return _session.selector.value_of(node, property))
 	return condition
 
-## The node at `path` shows a text: this one, or one that a regular expression between slashes matches.
+## The node at `path` shows the given text, or a text that matches a regular expression between slashes.
 func of_text(args: Dictionary) -> Variant:
 	if not args.has("path"):
 		return Answer.fail("INVALID_ARGS", "a text needs path", "{\"path\":\"#Score\",\"text\":\"3\"}")
@@ -84,7 +84,7 @@ func of_text(args: Dictionary) -> Variant:
 	condition.found = _found.bind(args["path"], func(node: Node) -> Variant: return _session.tree.text_of(node))
 	return condition
 
-## A node emits a signal, from now on.
+## A node emits a signal after this moment.
 func of_signal(args: Dictionary) -> Variant:
 	var node: Variant = _session.selector.one(args["path"]) if args.has("path") else _session.get_tree().current_scene
 	if node is Dictionary:
@@ -115,14 +115,14 @@ func of_frames(count: int) -> Variant:
 		return {"frames": count} if Engine.get_process_frames() >= drawn and Engine.get_physics_frames() >= ticks else null
 	return condition
 
-## Nothing that get_tree would show has changed, and nothing has happened, for so many frames.
+## Nothing in get_tree has changed and no event has come for the given number of frames.
 func of_idle(count: int) -> Variant:
 	var last := [0, -1, 0]
 	var condition := Condition.new()
 	condition.met = func() -> Variant:
 		var ticks := Engine.get_physics_frames()
 		if last[1] >= 0 and ticks == last[2]:
-			# Looking at the whole tree costs; once a tick of physics is enough.
+			# Walking the complete tree is expensive; once per physics tick is enough.
 			return null
 		last[2] = ticks
 		var now: int = hash([_session.tree.walk(_session.get_tree().root, {}, false).nodes, _session.events.seq])
@@ -131,7 +131,7 @@ func of_idle(count: int) -> Variant:
 		return {"idle": count} if last[1] >= count else null
 	return condition
 
-## The nodes that match and are in the state, or a failure.
+## The nodes that match the selector and are in the state, or a failure.
 func _in_state(selector: String, state: String) -> Variant:
 	var matches: Variant = _session.selector.all(selector)
 	if not matches is Array or state in ["exists", "gone"]:
@@ -150,7 +150,7 @@ func _found_by(selector: String, state: String) -> Array:
 func _paths(nodes: Array) -> Array:
 	return nodes.map(func(node: Node) -> String: return String(node.get_path()))
 
-## What `value_of` gives for the node at `path`; that there is none, where there isn't exactly one.
+## The result of `value_of` for the node at `path`; or a report that there is not exactly one such node.
 func _found(path: String, value_of: Callable) -> Array:
 	var node: Variant = _session.selector.one(path)
 	if node is Dictionary:

@@ -1,16 +1,16 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What a control shows to a player: its label, its items and which of them is selected.
+## The texts that a control shows to a player: its label, its items and the selected item.
 
-## Between the labels of a menu or tree item and of those that it is in.
+## The separator between the label of a menu or tree item and those of the items around it.
 const IN := "/"
-## Between the columns of a tree item.
+## The separator between the columns of a tree item.
 const COLUMN := " | "
 
-## No more choices are counted: a menu may lead back to itself.
+## The most choices that are counted, since a menu may contain itself.
 const MAX_CHOICES := 20_000
 
-## What identifies a node for a player: its text, else its tooltip, its name for screen readers, its icon's file or its own name.
+## A node's label for a player: its text, or else its tooltip, its name for screen readers, its icon's file or its own name.
 static func label(node: Node, text: Variant) -> String:
 	if text is String and text != "":
 		return text
@@ -24,10 +24,10 @@ static func label(node: Node, text: Variant) -> String:
 			return icon.resource_path.get_file().get_basename()
 	if node is LineEdit and node.placeholder_text != "" or node is TextEdit and node.placeholder_text != "":
 		return node.placeholder_text
-	# Names that the engine gives say nothing.
+	# Names that the engine generates are meaningless.
 	return "" if String(node.name).begins_with("@") else String(node.name)
 
-## The node that has the items which a node offers: itself, or its popup. Null where it offers none.
+## The node that contains the items of a node: itself, or its popup. Null if it has no items.
 static func holder(node: Node) -> Node:
 	if node is OptionButton or node is MenuButton:
 		return node.get_popup()
@@ -53,13 +53,13 @@ static func is_disabled(holder: Node, index: int) -> bool:
 		return holder.is_item_disabled(index) or not holder.is_item_selectable(index)
 	return holder.is_item_disabled(index) or holder.is_item_separator(index)
 
-## The popup that an item of a menu opens; null where it opens none.
+## The popup that an item of a menu opens, or null.
 static func submenu(holder: Node, index: int) -> PopupMenu:
 	if holder is MenuBar:
 		return holder.get_menu_popup(index)
 	return holder.get_item_submenu_node(index) if holder is PopupMenu else null
 
-## The items of a node that can be chosen; those of a submenu as "File/Open".
+## The available items of a node; those of a submenu as "File/Open".
 static func choices(node: Node) -> Array:
 	return items(node, MAX_CHOICES) if node is Tree else _choices(holder(node), "", [])
 
@@ -96,7 +96,7 @@ static func selected(node: Node) -> Variant:
 static func is_selected(item: TreeItem) -> bool:
 	return range(item.get_tree().columns).any(func(column: int) -> bool: return item.is_selected(column))
 
-## The items of a tree in order, also those in collapsed ones; not its root where that is hidden.
+## The items of a tree in order, including those in collapsed items, but without a hidden root.
 static func tree_items(tree: Tree) -> Array[TreeItem]:
 	var out: Array[TreeItem] = []
 	var item := tree.get_root()
@@ -106,14 +106,14 @@ static func tree_items(tree: Tree) -> Array[TreeItem]:
 		item = item.get_next_in_tree()
 	return out
 
-## What a tree item shows: its first column, and the others behind it.
+## The text of a tree item: its first column, followed by the others.
 static func tree_text(item: TreeItem) -> String:
 	var texts := range(item.get_tree().columns).map(func(column: int) -> String: return item.get_text(column))
 	while texts.size() > 1 and texts[-1] == "":
 		texts.pop_back()
 	return COLUMN.join(texts)
 
-## A tree item with those that it is in: "Weapons/Sword".
+## The path of a tree item: "Weapons/Sword".
 static func path_of(item: TreeItem) -> String:
 	var path := tree_text(item)
 	var parent := item.get_parent()

@@ -1,21 +1,21 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The arguments of a command, from what JSON has left of them: whole numbers are ints again, and `{"$type":T,"value":V}` is a T.
+## Decodes the arguments of a command from JSON: integers become ints again, and `{"$type":T,"value":V}` becomes a T.
 
-## How many numbers make one of these.
+## The number of components of each type.
 const FLAT := {"Vector2": 2, "Vector2i": 2, "Vector3": 3, "Vector3i": 3, "Vector4": 4, "Vector4i": 4, "Rect2": 4, "Rect2i": 4, "Color": 4,
 	"Quaternion": 4, "Plane": 4, "AABB": 6, "Basis": 9, "Transform2D": 6, "Transform3D": 12, "Projection": 16}
 const NOT_FINITE := {"inf": INF, "-inf": -INF, "nan": NAN}
 const EXACT := 9007199254740992.0
 
-## What couldn't be read, in words; empty while all went well.
+## What could not be decoded, in words; empty if everything could.
 var problem := ""
 var _tree: SceneTree
 
 func _init(tree: SceneTree) -> void:
 	_tree = tree
 
-## The value that a parsed piece of JSON stands for.
+## The value of a piece of parsed JSON.
 func value(json: Variant) -> Variant:
 	match typeof(json):
 		TYPE_FLOAT:
@@ -61,7 +61,7 @@ func _typed(json: Dictionary) -> Variant:
 		return _packed(type, plain)
 	return _cannot(json)
 
-## The engine's own reading of a number with many digits is a little off.
+## The engine itself reads a number with many digits slightly wrong.
 func _of_bits(json: Dictionary) -> Variant:
 	var bits := str(json["bits"])
 	if bits.length() != 16 or not bits.is_valid_hex_number():
@@ -70,7 +70,7 @@ func _of_bits(json: Dictionary) -> Variant:
 	bytes.reverse()
 	return bytes.decode_double(0)
 
-## Whether it is a whole number of 64 bits. What is larger, the engine would make the largest.
+## Whether it is an integer of 64 bits. The engine would replace a larger one with the largest.
 func _fits(digits: String) -> bool:
 	if not digits.is_valid_int():
 		return false
@@ -92,7 +92,7 @@ func _node(json: Dictionary) -> Variant:
 
 func _resource(json: Dictionary) -> Variant:
 	var path := str(json["resource"])
-	# Only the game's own: a loaded resource may hold a script.
+	# Only the game's own resources, since a loaded resource may contain a script.
 	if path.begins_with("res://") and ResourceLoader.exists(path):
 		return load(path)
 	return _cannot(json)
@@ -146,5 +146,5 @@ func _packed(type: String, plain: Array) -> Variant:
 	return _cannot({"$type": type, "value": plain})
 
 func _cannot(json: Dictionary) -> Variant:
-	problem = "%s is no value that can be given as an argument" % JSON.stringify(json).left(200)
+	problem = "%s is not a value that can be passed as an argument" % JSON.stringify(json).left(200)
 	return null

@@ -1,23 +1,23 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What has changed in the tree since a revision that the client has seen.
+## The changes of the tree since a revision that the client has received.
 
 const Values := preload("agent_values.gd")
 const Walk := preload("agent_tree.gd")
 
-## So many revisions are remembered; what they have in common is held once.
+## The number of stored revisions; their common parts are stored once.
 const REMEMBERED := 4
 
 class Revision extends RefCounted:
 	var number: int
-	## What was asked for: a difference makes sense only between trees of the same root and fields.
+	## The request: a difference is possible only between trees of the same root and fields.
 	var of: String
 	var found: Walk.Found
 
 var _revisions: Array[Revision] = []
 var _last := 0
 
-## Remembers a walk, and gives its number.
+## Stores a walk, and returns its number.
 func remember(of: String, found: Walk.Found) -> int:
 	_last += 1
 	var revision := Revision.new()
@@ -30,7 +30,7 @@ func remember(of: String, found: Walk.Found) -> int:
 		_revisions.pop_front()
 	return _last
 
-## The revision with this number, if it is known and of the same thing; else null.
+## The revision with this number, if it is stored and for the same request; otherwise null.
 func find(number: int, of: String) -> Revision:
 	for revision in _revisions:
 		if revision.number == number and revision.of == of:
@@ -52,7 +52,7 @@ func between(old: Walk.Found, new: Walk.Found) -> Dictionary:
 			continue
 		var fields := PackedStringArray()
 		if old.nodes[path] == now:
-			# Held once by both.
+			# Stored once for both.
 			new.nodes[path] = old.nodes[path]
 		else:
 			fields = _changes(old.nodes[path], now)
@@ -81,7 +81,7 @@ func _changes(before: Dictionary, now: Dictionary) -> PackedStringArray:
 			out.append(Values.key(field) + "null")
 	return out
 
-## The order of the children, where those that stayed stand in another.
+## The order of the children, if the remaining ones have another order.
 func _reordered(before: PackedStringArray, now: PackedStringArray) -> PackedStringArray:
 	var had := {}
 	for name in before:

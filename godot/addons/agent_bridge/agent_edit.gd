@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The commands that change a game in ways that a player cannot. They exist only where the game was started with --allow-edit.
+## The commands that change a game in ways that a player cannot. They exist only in a game that was started with --allow-edit.
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
@@ -9,7 +9,7 @@ const Look := preload("agent_look.gd")
 const Values := preload("agent_values.gd")
 
 const NAMES := {"set_property": true, "call": true, "change_scene": true, "evaluate": true}
-## A value of one of these types can stand for the others of its row.
+## Types in one row are interchangeable.
 const ALIKE := [[TYPE_BOOL, TYPE_INT, TYPE_FLOAT], [TYPE_STRING, TYPE_STRING_NAME, TYPE_NODE_PATH]]
 
 var _session: Node
@@ -39,7 +39,7 @@ func set_property(args: Dictionary) -> Dictionary:
 	var after: Dictionary = _look.get_property(args)
 	if not Answer.is_failure(after) and _is_same(after["value"], before["value"]) and not _is_same(after["value"], fitting[0]):
 		return Answer.fail("GAME_ERROR", "%s of %s kept its value %s" % [property, node.get_path(), Values.text(after["value"])],
-			"it can't be written, or the game or engine refuses this value", after)
+			"it cannot be written, or the game or engine refuses this value", after)
 	return after
 
 func call_method(args: Dictionary, command: Command) -> Dictionary:
@@ -63,7 +63,7 @@ func evaluate(args: Dictionary, command: Command) -> Dictionary:
 		return Answer.fail("NODE_NOT_FOUND", "there is no current scene to evaluate on", "name a node with path")
 	var expression := Expression.new()
 	if expression.parse(args["expression"]) != OK:
-		return Answer.fail("INVALID_ARGS", "the expression can't be read: %s" % expression.get_error_text(),
+		return Answer.fail("INVALID_ARGS", "the expression cannot be parsed: %s" % expression.get_error_text(),
 			"it is one expression of Godot's class Expression, such as get_child_count() + 1; it has no statements and no assignments")
 	var result: Dictionary = await _result(expression.execute.bind([], node, false), command)
 	if expression.has_execute_failed() and not Answer.is_failure(result):
@@ -79,18 +79,18 @@ func change_scene(args: Dictionary, command: Command) -> Dictionary:
 	var old: int = 0 if tree.current_scene == null else tree.current_scene.get_instance_id()
 	var error := tree.change_scene_to_file(file)
 	if error != OK:
-		return Answer.fail("GAME_ERROR", "%s can't be shown: %s" % [file, error_string(error)], "the engine_error among the events says why")
+		return Answer.fail("GAME_ERROR", "%s cannot be loaded: %s" % [file, error_string(error)], "the reason is in the engine_error event")
 	while not command.done and (tree.current_scene == null or tree.current_scene.get_instance_id() == old or not tree.current_scene.is_node_ready()):
 		await _session.ticked
 	await _session.frames(1, command)
 	return _look.get_state({})
 
-## What `run` gives, also where that comes later; the failure where a script fails in it.
+## The result of `run`, also if it comes later; or the failure if a script fails in it.
 func _result(run: Callable, command: Command) -> Dictionary:
 	var errors: int = _session.events.errors.script_errors
 	var results := []
 	_collect(run, results)
-	# Later ones may be of other scripts.
+	# Later errors may come from other scripts.
 	if _session.events.errors.script_errors > errors:
 		return _session.hook.failed(command.name, errors)
 	while results.is_empty() and not command.done:
@@ -100,7 +100,7 @@ func _result(run: Callable, command: Command) -> Dictionary:
 func _collect(run: Callable, results: Array) -> void:
 	results.append(await run.call())
 
-## Makes the arguments what the method declares; the failure where that can't be.
+## Converts the arguments to the types that the method declares; or returns the failure.
 func _fit_arguments(node: Node, method: String, arguments: Array) -> Variant:
 	var methods := node.get_method_list().filter(func(about: Dictionary) -> bool: return about["name"] == method)
 	if methods.is_empty():
@@ -125,7 +125,7 @@ func _declared_type(node: Node, property: String) -> int:
 			return about["type"]
 	return TYPE_NIL
 
-## A value as one of a type, in an array; null where it can't be one. Vectors and the like may be plain arrays.
+## A value converted to a type, in an array; null if that is not possible. Vectors and the like may be plain arrays.
 func _fit(value: Variant, type: int) -> Variant:
 	if type == TYPE_NIL or typeof(value) == type or value == null and type == TYPE_OBJECT:
 		return [value]
@@ -138,7 +138,7 @@ func _fit(value: Variant, type: int) -> Variant:
 	return null
 
 func _does_not_fit(what: String, type: int, value: Variant) -> Dictionary:
-	return Answer.fail("INVALID_ARGS", "%s is of type %s, which %s is not" % [what, type_string(type), Values.text(value)],
+	return Answer.fail("INVALID_ARGS", "%s must be of type %s, not %s" % [what, type_string(type), Values.text(value)],
 		"the addon's README says how values of each type are written", {"type": type_string(type)})
 
 func _is_same(a: Variant, b: Variant) -> bool:

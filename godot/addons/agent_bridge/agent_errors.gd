@@ -1,34 +1,34 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## Errors of the engine and of scripts, from any thread: made into events, counted, and kept from flooding the queue.
+## Errors of the engine and of scripts, from any thread: converted to events, counted, and kept from flooding the queue.
 ##
-## Those of other threads than the main one are put aside behind a mutex, and become events in the next frame. The first few of an error (the
-## same kind, file, line and text) are events of their own; then one a second, or the first that comes while a command is carried out. Such an
-## event says with `repeated` how many it stands for.
+## Errors of other threads than the main one are stored behind a mutex, and become events in the next frame. The first few occurrences of an error
+## (the same kind, file, line and text) are separate events; after that, one per second, or the first during a command. The field `repeated` of
+## such an event is the number of occurrences that it stands for.
 
-## So many different texts of errors at one place are told apart; later ones count as one error.
+## The number of different error texts at one place that are counted separately; further texts count as one error.
 const TEXTS := 5
-## So many of the same error are events of their own.
+## The number of occurrences of an error that are separate events.
 const FIRST := 3
-## Later ones are one event in so many milliseconds.
+## The interval of events for further occurrences, in milliseconds.
 const EVERY := 1000
-## At most so many from other threads wait for the next frame.
+## The most errors of other threads that wait for the next frame.
 const LIMIT := 1000
-## Of more different errors than this, those that no longer come are forgotten.
+## Above this number of different errors, those that no longer occur are forgotten.
 const REMEMBERED := 500
-## So many are described where expect finds errors.
+## The number of errors that a failed expect describes.
 const SHOWN := 5
 const LONGEST_STACK := 16
 const HOOK := "agent_command"
 
-## Set while the bridge does what may fail and is answered anyway.
+## Set while the bridge does something that may fail and is reported in another way.
 static var muted := false
 
-## The engine's errors, whichever thread they come from.
+## Receives the engine's errors, on any thread.
 class Catcher extends Logger:
 	const KINDS := ["error", "warning", "script", "shader"]
 	var errors: WeakRef
-	## The addon's folder: its own frames say nothing about the game.
+	## The addon's folder: its own stack frames are left out.
 	var own_folder: String
 	func _log_error(function: String, file: String, line: int, code: String, rationale: String, _notify: bool, type: int,
 			backtraces: Array[ScriptBacktrace]) -> void:
@@ -50,22 +50,22 @@ class Catcher extends Logger:
 				out.append("%s:%d in %s" % [file, trace.get_frame_line(i), trace.get_frame_function(i)])
 		return out
 
-## One error that has come before.
+## An error that has occurred before.
 class Known extends RefCounted:
 	var about: Dictionary
 	var count := 0
-	## Those that no event has reported yet.
+	## The occurrences that no event has reported yet.
 	var waiting := 0
-	## When the last event of it was made, in milliseconds.
+	## When its last event was created, in milliseconds.
 	var reported := 0
-	## The command during which that was.
+	## The command during which its last event was created.
 	var command := 0
 
-## How many errors of scripts there were: how a failed command is known.
+## The number of script errors, by which a failed command is detected.
 var script_errors := 0
-## How many of them happened in a hook's agent_command, or in what that called.
+## The number of them in a hook's agent_command, or in functions that it called.
 var hook_errors := 0
-## What the last one said.
+## The text of the last one.
 var last_script_error := ""
 
 ## Whether time is counted in frames, of which 60 are a second.
@@ -76,16 +76,16 @@ var _catcher := Catcher.new()
 var _mutex := Mutex.new()
 var _from_threads: Array[Dictionary] = []
 var _known := {}
-## By place: the texts of its errors that are told apart.
+## By place: the error texts that are counted separately.
 var _texts := {}
 var _any_waiting := false
-## The number of the command that is carried out; 0 between commands.
+## The number of the current command; 0 between commands.
 var _command := 0
 var _commands := 0
 var _unchecked := 0
 var _first_unchecked: Array[Dictionary] = []
 
-## `push` makes an event of a description.
+## `push` creates an event from a description.
 func _init(push: Callable) -> void:
 	_push = push
 	_catcher.errors = weakref(self)
@@ -95,7 +95,7 @@ func _init(push: Callable) -> void:
 func close() -> void:
 	OS.remove_logger(_catcher)
 
-## Whether errors of this thread are of no interest just now.
+## Whether errors of this thread are currently ignored.
 func is_muted() -> bool:
 	return muted and OS.get_thread_caller_id() == OS.get_main_thread_id()
 
@@ -118,7 +118,7 @@ func report(about: Dictionary) -> void:
 		_from_threads.append(about)
 	_mutex.unlock()
 
-## Takes in what other threads have reported, and reports the repeated errors whose time has come; once a frame.
+## Processes the errors of other threads, and reports repeated errors that are due; called once per frame.
 func collect() -> void:
 	if not _from_threads.is_empty():
 		_mutex.lock()
@@ -135,7 +135,7 @@ func collect() -> void:
 			_report(known)
 		_any_waiting = _any_waiting or known.waiting > 0
 
-## How many errors (not warnings) have come since this was asked last, or since the start, and the first of them.
+## The number of errors (not warnings) since the last call, or since the start, and the first of them.
 func take_unchecked() -> Dictionary:
 	collect()
 	var taken := {"count": _unchecked, "errors": _first_unchecked}
@@ -170,7 +170,7 @@ func _report(known: Known) -> void:
 	known.command = _command
 	_push.call(about)
 
-## What makes an error the same as another: its kind, place and text; where a place has many texts, only the first of those.
+## The identity of an error: its kind, place and text; for a place with many texts, further texts share one identity.
 func _key(about: Dictionary) -> Array:
 	var place: Array = [about["kind"], about["file"], about["line"], about.get("stack", [""])[0]]
 	if not _texts.has(place) and _texts.size() >= REMEMBERED:
@@ -194,7 +194,7 @@ func _count(about: Dictionary) -> void:
 		if about["function"] == HOOK or about.get("stack", []).any(func(at: String) -> bool: return at.ends_with(" in " + HOOK)):
 			hook_errors += 1
 
-## Those of which nothing waits to be reported.
+## The errors without unreported occurrences.
 func _forget() -> void:
 	for key: Array in _known.keys():
 		if _known[key].waiting == 0:

@@ -1,26 +1,26 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What happens in the game, in order: signals of watched nodes, and errors of the engine and of scripts, kept until somebody takes them.
+## The events of the game, in order: signals of watched nodes, and errors of the engine and of scripts, kept until a client takes them.
 ##
-## An event is made into text at once, since its arguments may be changed or freed by the time it is read.
+## An event is converted to text at once, since its arguments may be changed or freed before it is read.
 
 const Errors := preload("agent_errors.gd")
 const Values := preload("agent_values.gd")
 
-## At most so many wait; then the oldest go.
+## The most waiting events; above that, the oldest are dropped.
 const LIMIT := 1000
 const RESERVED := ["type", "node", "seq", "frame", "args"]
 const OF_BUTTONS := ["pressed", "toggled", "button_down", "button_up"]
 
-## One connected signal: what its handler needs to know.
+## A connected signal: the data for its handler.
 class Source extends RefCounted:
 	var id: int
 	var signal_name: String
 	var names: PackedStringArray
-	## Where it was last seen; by the time of its signal it may have been taken out of the tree.
+	## The last known path of the node, which may have left the tree before its signal.
 	var path: String
 
-## Counts up with each event.
+## The number of the last event.
 var seq := 0
 var errors := Errors.new(_push_error)
 
@@ -38,10 +38,10 @@ func close() -> void:
 func _push_error(about: Dictionary) -> void:
 	push("engine_error", about, "")
 
-## Adds an event. `node` is a path; empty where there is none.
+## Adds an event. `node` is a path, or empty.
 func push(type: String, about: Dictionary, node: String) -> void:
 	if _pushing:
-		# An error while an event is made must not make another.
+		# An error during the creation of an event must not create another event.
 		return
 	_pushing = true
 	seq += 1
@@ -65,13 +65,13 @@ func take(after := 0, limit := LIMIT) -> Array[String]:
 	_texts = _texts.slice(0, older) + _texts.slice(older + limit)
 	return taken
 
-## The arguments of a signal's last event, as JSON, where it came since this was asked last; else null.
+## The arguments of a signal's last event, as JSON, if it came since the last call; otherwise null.
 func take_signal(path: String, name: String) -> Variant:
 	var args: Variant = _untaken.get([path, name])
 	_untaken.erase([path, name])
 	return args
 
-## How many were lost since this was asked last.
+## The number of events dropped since the last call.
 func take_dropped() -> int:
 	var dropped := _dropped
 	_dropped = 0
@@ -80,14 +80,14 @@ func take_dropped() -> int:
 func is_empty() -> bool:
 	return _texts.is_empty()
 
-## What is watched without being asked for: the current scene's own signals, and those of buttons.
+## The signals that are watched by default: those of the current scene's root and of buttons.
 func watch_by_default(node: Node, current_scene: Node) -> void:
 	if node is BaseButton:
 		watch(node, OF_BUTTONS, false)
 	if node == current_scene and node.get_script() != null:
 		watch(node, node.get_script().get_script_signal_list().map(func(about: Dictionary) -> String: return about["name"]), false)
 
-## Makes events of these signals of a node; none twice. Those that somebody had enough of come back only where they are `asked` for.
+## Watches these signals of a node, each once. Signals that a client stopped watching are watched again only if `asked` for.
 func watch(node: Node, signals: Array, asked := true) -> void:
 	var id := node.get_instance_id()
 	var mine: Dictionary = _connected.get_or_add(id, {})
@@ -103,7 +103,7 @@ func watch(node: Node, signals: Array, asked := true) -> void:
 	if _connected.size() > _purge_at:
 		_purge()
 
-## Makes no more events of these; all of them where none are named.
+## Stops watching these signals; all of the node's if none are named.
 func unwatch(node: Node, signals: Array) -> void:
 	var mine: Dictionary = _connected.get(node.get_instance_id(), {})
 	for name: String in (mine.keys() if signals.is_empty() else signals):
@@ -111,11 +111,11 @@ func unwatch(node: Node, signals: Array) -> void:
 			node.disconnect(name, mine[name])
 			mine[name] = null
 
-## Whether a connection is the bridge's own, which nobody wants to see.
+## Whether a connection is the bridge's own, which is not shown.
 func is_ours(callable: Callable) -> bool:
 	return callable.get_object() == self
 
-## Freed nodes have taken their connections with them; only our notes stay.
+## Removes the records of freed nodes, whose connections are already gone.
 func _purge() -> void:
 	for id: int in _connected.keys():
 		if not is_instance_id_valid(id):
@@ -142,7 +142,7 @@ func _emitted(...args: Array) -> void:
 		_untaken.erase(_untaken.keys()[0])
 	_untaken[[source.path, source.signal_name]] = Values.text(args)
 
-## The path of a node, also where it is just entering the tree.
+## The path of a node, also while it is entering the tree.
 func _path_of(node: Node) -> String:
 	var path := ""
 	while node != null:
@@ -150,7 +150,7 @@ func _path_of(node: Node) -> String:
 		node = node.get_parent()
 	return path
 
-## The arguments' names; empty for those that have none, or one that an event needs for itself.
+## The arguments' names; empty for those without a name, or with a reserved one.
 func _argument_names(node: Node, signal_name: String, count: int) -> PackedStringArray:
 	var names := PackedStringArray()
 	for about in node.get_signal_list():

@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## expect: an assertion that waits until it holds, and fails with what there is instead.
+## expect: an assertion that waits until it holds, and fails with the actual state.
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
@@ -35,7 +35,7 @@ func expect(args: Dictionary, command: Command) -> Dictionary:
 		if met != null:
 			condition.disarm.call()
 			if kinds[0] == "signal":
-				# It may also be watched.
+				# The signal may also be watched.
 				_session.events.take_signal(met["path"], args["signal"])
 			return met
 		await _session.ticked
@@ -49,7 +49,7 @@ func _condition(kind: String, args: Dictionary) -> Variant:
 		"text": return _conditions.of_text(args)
 	return _conditions.of_signal(args)
 
-## A signal whose event came before this command; null where none did. The node may be gone already.
+## A signal whose event came before this command, or null. Its node may already be freed.
 func _taken(args: Dictionary) -> Variant:
 	var node: Variant = _session.selector.one(args["path"]) if args.has("path") else _session.get_tree().current_scene
 	var path: String = String(node.get_path()) if node is Node else args.get("path", "")

@@ -1,16 +1,17 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The transport over two files: `cmd.jsonl` is read, `resp.jsonl` is appended to. Either may go on in another, told by a last line `{"next":NAME}`.
+## The transport over two files: `cmd.jsonl` is read, `resp.jsonl` is appended to. Each may continue in another file, named in a last line
+## `{"next":NAME}`.
 ##
-## Polling costs one get_length() of an open file (7 us; opening it anew would be 64).
+## Polling costs one get_length() of an open file (7 us; reopening it would take 64).
 
 const Lines := preload("agent_lines.gd")
 
-## A file of answers isn't let grow beyond this.
+## The largest size of a file of answers.
 const FULL := 16 << 20
 const CHUNK := 1 << 20
 
-## False once the other side is gone, which files can't tell.
+## False if the other side has disconnected, which cannot be detected with files.
 var connected := true
 var name := "file"
 
@@ -27,20 +28,20 @@ var _waiting := PackedStringArray()
 func _init(folder: String) -> void:
 	_folder = folder
 
-## Opens both files, and makes those that aren't there. False (and an error) where that can't be done.
+## Opens both files, or creates them. False (and an error) if that fails.
 func open() -> bool:
 	_in_name = _latest("cmd")
 	_out_name = _latest("resp")
 	for file in [_in_name, _out_name]:
 		var path := _folder.path_join(file)
 		if not FileAccess.file_exists(path) and FileAccess.open(path, FileAccess.WRITE) == null:
-			push_error("AgentBridge: can't make %s: %s" % [path, error_string(FileAccess.get_open_error())])
+			push_error("AgentBridge: cannot create %s: %s" % [path, error_string(FileAccess.get_open_error())])
 			return false
 	_in = FileAccess.open(_folder.path_join(_in_name), FileAccess.READ)
-	# READ_WRITE keeps what is there (a client may already look at it); it fails on a file that isn't there.
+	# READ_WRITE keeps the contents (a client may already read them), but fails on a missing file.
 	_out = FileAccess.open(_folder.path_join(_out_name), FileAccess.READ_WRITE)
 	if _in == null or _out == null:
-		push_error("AgentBridge: can't open the files in %s" % _folder)
+		push_error("AgentBridge: cannot open the files in %s" % _folder)
 		return false
 	_out.seek_end()
 	return true
@@ -49,7 +50,7 @@ func open() -> bool:
 func has_news() -> bool:
 	return _in.get_length() > _at or _next != ""
 
-## What has come since the last time: lines (strings) and failures (dictionaries).
+## The new lines (strings) and failures (dictionaries).
 func poll() -> Array:
 	if _next != "" and not _go_on():
 		return []
@@ -59,7 +60,7 @@ func poll() -> Array:
 	_in.seek(_at)
 	var bytes := _in.get_buffer(mini(length - _at, CHUNK))
 	_at += bytes.size()
-	# Said, not inferred: that failed once, while the engine was still loading the other script.
+	# With an explicit type: inferring it failed once, while the engine was still loading the other script.
 	var lines: Array = _lines.feed(bytes)
 	for i in lines.size():
 		if lines[i] is String and lines[i].begins_with("{\"next\"") and _is_next(lines[i]):
@@ -70,7 +71,7 @@ func poll() -> Array:
 func write(line: String) -> void:
 	_waiting.append(line)
 
-## What was written becomes visible to the client: one flush for as many lines as there are.
+## Makes the written lines visible to the client, with one flush for all of them.
 func flush() -> void:
 	if _waiting.is_empty():
 		return
@@ -88,13 +89,13 @@ func _is_next(line: String) -> bool:
 	var json := JSON.new()
 	if json.parse(line) != OK or not json.data is Dictionary or json.data.size() != 1 or not json.data["next"] is String:
 		return false
-	# A name in this folder, and nothing else: the file it names is later deleted.
+	# Only a plain name in this folder is accepted, because the named file is later deleted.
 	if _number(json.data["next"], "cmd") < 0:
 		return false
 	_next = json.data["next"]
 	return true
 
-## Opens the next file of commands, and removes the old one. Where it isn't there yet, it is tried again.
+## Opens the next file of commands, and removes the old one. If it does not exist yet, the next poll tries again.
 func _go_on() -> bool:
 	var next := FileAccess.open(_folder.path_join(_next), FileAccess.READ)
 	if next == null:
@@ -109,7 +110,7 @@ func _go_on() -> bool:
 	_lines = Lines.new()
 	return true
 
-## Goes on in another file of answers: it is there before the old one names it.
+## Continues in another file of answers, which is created before the old one names it.
 func _turn_over() -> void:
 	var next := "resp.%d.jsonl" % (_number(_out_name, "resp") + 1)
 	var file := FileAccess.open(_folder.path_join(next), FileAccess.WRITE)

@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## fill and set_value: what stands in a text field, a slider, a toggle, a colour or the cell of a tree.
+## fill and set_value: set a text field, a slider, a toggle, a colour or the cell of a tree.
 
 const Answer := preload("agent_answer.gd")
 const Choose := preload("agent_choose.gd")
@@ -30,7 +30,7 @@ func fill(args: Dictionary, command: Command) -> Dictionary:
 		return await _cell(node, args, args["text"], command)
 	var field: Node = node.get_line_edit() if node is SpinBox or node is FileDialog else node
 	if not field is LineEdit and not field is TextEdit:
-		return _session.reach.refusal(node, "not_a_control", "is no text field", "select and set_value are for other controls")
+		return _session.reach.refusal(node, "not_a_control", "is not a text field", "select and set_value are for other controls")
 	if field is LineEdit and _has_keys(args["text"]):
 		return _one_line(node)
 	var before: String = field.text
@@ -40,7 +40,7 @@ func fill(args: Dictionary, command: Command) -> Dictionary:
 	if not is_instance_valid(field):
 		return {"path": args["path"]}
 	if field.text == before and before != args["text"]:
-		return _session.reach.refusal(node, "unchanged", "kept its text %s" % _session.tree.text_of(field), "it may take other texts only: numbers, or shorter ones")
+		return _session.reach.refusal(node, "unchanged", "kept its text %s" % _session.tree.text_of(field), "it may accept only other texts, such as numbers or shorter texts")
 	return {"path": args["path"], "text": _session.tree.text_of(field)}
 
 func set_value(args: Dictionary, command: Command) -> Dictionary:
@@ -56,16 +56,16 @@ func set_value(args: Dictionary, command: Command) -> Dictionary:
 		return await _toggle(node, value, args["path"], command)
 	if node is ColorPicker or node is ColorPickerButton:
 		return _colour(node, value, args["path"])
-	return _session.reach.refusal(node, "not_a_control", "has no value that a player sets", "fill is for text fields, select for menus, lists and tabs")
+	return _session.reach.refusal(node, "not_a_control", "has no value that a player can set", "fill is for text fields, select for menus, lists and tabs")
 
-## Puts a text in the place of what stands in a field: null, or why it can't.
+## Replaces the text of a field; returns null, or the failure.
 func _replace(field: Control, text: String, is_entered: bool, command: Command) -> Variant:
 	var problem: Variant = await _keys.focus(field, command)
 	if problem != null:
 		return problem
 	field.select_all()
 	if field is TextEdit:
-		# Pasted: typed, a code editor would add brackets and indents of its own.
+		# Pasted, because a code editor would add brackets and indentation to typed text.
 		if text != "":
 			field.insert_text_at_caret(text)
 		else:
@@ -94,10 +94,10 @@ func _number(control: Range, value: Variant, path: String, command: Command) -> 
 		return problem
 	return {"path": path, "value": control.value} if is_instance_valid(control) else {"path": path}
 
-## Presses a slider where the value is, and releases it.
+## Presses a slider at the position of the value, and releases it.
 func _slide(slider: Slider, value: float, command: Command) -> Variant:
 	if not slider.editable:
-		return _session.reach.refusal(slider, "disabled", "can't be moved", "wait_for its state enabled")
+		return _session.reach.refusal(slider, "disabled", "cannot be moved", "wait_for its state enabled")
 	var span := slider.max_value - slider.min_value
 	var ratio := (value - slider.min_value) / span if span > 0 else 0.0
 	var grabber := slider.get_theme_icon("grabber").get_size()
@@ -112,7 +112,7 @@ func _slide(slider: Slider, value: float, command: Command) -> Variant:
 	_session.devices.button(MOUSE_BUTTON_LEFT, true, spot[0], spot[1])
 	await _session.ticked
 	if is_instance_valid(slider):
-		# A pixel may be more than a step.
+		# One pixel may be more than one step.
 		slider.value = value
 	if is_instance_valid(spot[0]):
 		_session.devices.button(MOUSE_BUTTON_LEFT, false, spot[0], spot[1])
@@ -125,7 +125,7 @@ func _toggle(button: BaseButton, value: Variant, path: String, command: Command)
 	if button.button_pressed != value:
 		var pressed: Dictionary = await _mouse.press_button({"path": path}, command)
 		if pressed.get("pressed", value) != value:
-			return _session.reach.refusal(button, "unchanged", "stayed %s" % ("on" if not value else "off"), "of a group, press the button that is to be on")
+			return _session.reach.refusal(button, "unchanged", "stayed %s" % ("on" if not value else "off"), "in a button group, press the button that is to be on")
 		return pressed
 	var problem: Variant = _session.reach.problem(button)
 	return {"path": path, "pressed": value} if problem == null else problem
@@ -141,7 +141,7 @@ func _colour(control: Control, value: Variant, path: String) -> Dictionary:
 	control.color_changed.emit(colour)
 	return {"path": path, "value": "#" + colour.to_html()}
 
-## The cell of a tree: checked by a click, else edited as a text.
+## Sets the cell of a tree: clicks a check box, or edits the text.
 func _cell(tree: Tree, args: Dictionary, value: Variant, command: Command) -> Dictionary:
 	if not args.has("item"):
 		return Answer.fail("INVALID_ARGS", "a cell of %s needs item, and column" % tree.get_path(), "{\"item\":\"Weapons/Sword\",\"column\":1}")
@@ -169,7 +169,7 @@ func _cell(tree: Tree, args: Dictionary, value: Variant, command: Command) -> Di
 	var now: Variant = _in_cell(row, column)
 	if Values.same(now, before) and not Values.same(now, value):
 		return _session.reach.refusal(tree, "unchanged", "has %s in column %d of %s, not %s" % [Values.text(now), column, item.paths[0], Values.text(value)],
-			"the cell may take other values only")
+			"the cell may accept only other values")
 	return {"path": args["path"], "item": Controls.path_of(row), "column": column, "value": now}
 
 func _check(tree: Tree, row: TreeItem, column: int, value: Variant, command: Command) -> Variant:
@@ -200,19 +200,19 @@ func _edit(tree: Tree, row: TreeItem, column: int, value: Variant, command: Comm
 	await _session.ticked
 	return null
 
-## What stands in a cell: a text, a number, or whether it is checked.
+## The value of a cell: a text, a number, or whether it is checked.
 func _in_cell(row: TreeItem, column: int) -> Variant:
 	match row.get_cell_mode(column):
 		TreeItem.CELL_MODE_CHECK: return row.is_checked(column)
 		TreeItem.CELL_MODE_RANGE: return row.get_range(column)
 	return row.get_text(column)
 
-## Whether a text has characters that are keys, which would leave the field: a tab, a line feed, a backspace.
+## Whether a text contains characters that act as keys in the field: a tab, a line feed, a backspace.
 func _has_keys(text: String) -> bool:
 	return ["\n", "\r", "\t", "\b"].any(func(key: String) -> bool: return key in text)
 
 func _one_line(node: Node) -> Dictionary:
-	return Answer.fail("INVALID_ARGS", "%s has one line, and takes no tab or line feed" % node.get_path(), "press_key presses Tab and Enter")
+	return Answer.fail("INVALID_ARGS", "%s has one line and takes no tab or line feed" % node.get_path(), "press_key presses Tab and Enter")
 
 func _wrong(node: Node, text: String, details: Dictionary) -> Dictionary:
 	return Answer.fail("INVALID_ARGS", "%s %s" % [node.get_path(), text], "list_actions says what each control takes", details)

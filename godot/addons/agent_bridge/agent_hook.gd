@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What only the game knows: the commands, fields and actions that its nodes offer by having agent_* methods. Nobody registers; nodes are noticed
+## The game's own commands, fields and actions, which its nodes provide with agent_* methods. There is no registration; nodes are detected
 ## as they enter the tree.
 
 const Answer := preload("agent_answer.gd")
@@ -18,7 +18,7 @@ func _init(root: Node, tree: Walk, events: Events) -> void:
 	_tree = tree
 	_events = events
 
-## Looks at a node that has come: gives it agent_mode, and remembers what it offers. Before its _ready.
+## Handles a node that enters the tree, before its _ready: sets its agent_mode, and stores which methods it has.
 func notice(node: Node) -> void:
 	if node.get_script() == null:
 		return
@@ -27,7 +27,7 @@ func notice(node: Node) -> void:
 	if node.has_method("agent_commands") or node.has_method("agent_actions"):
 		_offering[node.get_instance_id()] = true
 
-## The commands that are offered now: name to declaration, each with the `node` that carries it out. The first in tree order wins.
+## The currently declared commands: name to declaration, each with the `node` that executes it. Of duplicates, the first in tree order counts.
 func commands() -> Dictionary:
 	var out := {}
 	for node in _nodes("agent_commands"):
@@ -40,7 +40,7 @@ func commands() -> Dictionary:
 				out[String(name)] = {"about": str(about.get("about", "")), "args": about.get("args"), "node": node}
 	return out
 
-## Carries out a command of the game: its data, or the failure. Waits where the game does.
+## Executes a command of the game; returns its data, or the failure. Waits if the game does.
 func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 	var node: Node = declared["node"]
 	if not node.has_method("agent_command"):
@@ -52,7 +52,7 @@ func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 	var before := _events.errors.hook_errors
 	var answer: Variant = await node.call("agent_command", name, args)
 	if answer == null or answer is Dictionary and answer.is_empty():
-		# A function in which a script fails gives null, or what its declared type is when empty.
+		# A function in which a script fails returns null, or the empty value of its declared type.
 		return failed(name, before) if _events.errors.hook_errors > before else {}
 	if not answer is Dictionary:
 		return Answer.fail("GAME_ERROR", "%s answered %s, not a Dictionary" % [name, str(answer).left(200)],
@@ -61,12 +61,12 @@ func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 		answer = answer.merged({"code": "GAME_ERROR"})
 	return answer
 
-## What became of a call in which a script failed: the engine went on with null.
+## The failure of a call in which a script failed, since the engine continues with null.
 func failed(name: String, before: int) -> Dictionary:
-	var text := _events.errors.last_script_error if _events.errors.script_errors > before else "it gave nothing"
+	var text := _events.errors.last_script_error if _events.errors.script_errors > before else "it returned nothing"
 	return Answer.fail("GAME_ERROR", "%s failed: %s" % [name, text], "the engine_error among the events says where", {"script_error": text})
 
-## What the game says can be done now: with `reason` what can't.
+## The actions that the game declares; those with a `reason` are unavailable.
 func actions() -> Array:
 	var out := []
 	for node in _nodes("agent_actions"):
@@ -75,7 +75,7 @@ func actions() -> Array:
 			out.append_array(listed.filter(func(action: Variant) -> bool: return action is Dictionary and action.has("cmd")))
 	return out
 
-## The nodes with a method, in tree order. A script given to a node that was already there isn't noticed; a walk would find it.
+## The nodes with a method, in tree order. A script that was attached to an existing node is not detected; a walk would find it.
 func _nodes(method: String) -> Array[Node]:
 	var out: Array[Node] = []
 	for id: int in _offering.keys():
@@ -87,7 +87,7 @@ func _nodes(method: String) -> Array[Node]:
 	out.sort_custom(func(a: Node, b: Node) -> bool: return b.is_greater_than(a))
 	return out
 
-## Walks for what wasn't noticed: a script that was given to a node later.
+## Walks the tree for scripts that were attached to existing nodes.
 func look_again() -> void:
 	for node in _tree.all(_root):
 		notice(node)

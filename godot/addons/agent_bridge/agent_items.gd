@@ -1,23 +1,23 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The items that a node offers, as a command names one: by its label, its index, or its path such as "File/Open".
+## Finds an item of a node by its label, its index, or its path such as "File/Open".
 
 const Answer := preload("agent_answer.gd")
 const Controls := preload("agent_controls.gd")
 
-## So many items are named in a failure.
+## The number of items that a failure lists.
 const SHOWN := 50
 
 class Item extends RefCounted:
-	## What names it alone, and what names it where no other has the same.
+	## Names that are unique, and names that count only if no other item has the same.
 	var paths: Array[String] = []
 	var labels: Array[String] = []
-	## The indices that lead to it, from menu to submenu.
+	## The indices of the way to it, from menu to submenu.
 	var way: Array[int] = []
 	var row: TreeItem = null
 	var is_disabled := false
 
-## The one item of a node that is meant, or the failure.
+## The item of a node with this name, or the failure.
 static func find(node: Node, wanted: Variant) -> Variant:
 	var items := _of_tree(node) if node is Tree else _of(Controls.holder(node), [], "")
 	var found: Array = []

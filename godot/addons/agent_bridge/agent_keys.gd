@@ -5,9 +5,9 @@ extends RefCounted
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
 
-## Characters that are keys, not letters.
+## Characters that are keys rather than letters.
 const CONTROL := {"\n": KEY_ENTER, "\t": KEY_TAB, "\b": KEY_BACKSPACE}
-## Names that others use for keys.
+## Alternative names of keys.
 const ALSO := {"return": "Enter", "esc": "Escape", "del": "Delete", "arrowleft": "Left", "arrowright": "Right", "arrowup": "Up",
 	"arrowdown": "Down", "spacebar": "Space", "pgup": "PageUp", "pgdown": "PageDown", "control": "Ctrl", "cmd": "Meta"}
 
@@ -30,7 +30,7 @@ func type_text(args: Dictionary, command: Command) -> Dictionary:
 		out["path"] = String(node.get_path())
 	else:
 		into = _focused()
-		# A game may read letters in its _input, so that nothing has the focus is no failure.
+		# A missing focus is not a failure, because a game may read letters in its _input.
 		out["path"] = null if into == null else String(into.get_path())
 	type(args["text"])
 	await _session.ticked
@@ -38,7 +38,7 @@ func type_text(args: Dictionary, command: Command) -> Dictionary:
 		out["text"] = _session.tree.text_of(into)
 	return out
 
-## Types letters; they reach what has the focus.
+## Types letters into the control that has the focus.
 func type(text: String) -> void:
 	for character in text:
 		var code: int = CONTROL.get(character, character.to_upper().unicode_at(0))
@@ -88,9 +88,9 @@ func action_up(args: Dictionary) -> Dictionary:
 		return Answer.fail("INVALID_ARGS", "the action %s is not pressed" % args["action"], "action_down presses it")
 	return {"action": args["action"]}
 
-## The codes of keys such as "Ctrl+S", modifiers first; or the failure.
+## The key codes of a name such as "Ctrl+S", modifiers first; or the failure.
 func codes(names: String) -> Variant:
-	# In "Ctrl++" the last is the key.
+	# In "Ctrl++", the last plus is the key.
 	var last := "+" if names == "+" or names.ends_with("++") else names.get_slice("+", names.get_slice_count("+") - 1)
 	var parts := names.left(names.length() - last.length()).split("+", false)
 	parts.append(last)
@@ -103,7 +103,7 @@ func codes(names: String) -> Variant:
 		out.append(code)
 	return out
 
-## Presses keys one after another; a letter types what it does with the modifiers before it.
+## Presses keys one after another; a letter is typed with the modifiers before it.
 func press_all(keys: Array) -> void:
 	var is_shifted: bool = KEY_SHIFT in keys or _session.devices.is_pressed(_name(KEY_SHIFT))
 	var is_command: bool = [KEY_CTRL, KEY_ALT, KEY_META].any(func(code: int) -> bool: return code in keys or _session.devices.is_pressed(_name(code)))
@@ -135,8 +135,8 @@ func _press_action(args: Dictionary) -> Variant:
 	_session.devices.press("action " + args["action"], _event(args["action"], args.get("strength")))
 	return null
 
-## What presses an action: the first key or joypad button that it has, as shortcuts and games that look for keys want it; else, or with a
-## strength, the action by itself.
+## The event that presses an action: its first key or joypad button, for shortcuts and games that check keys. Without one, or with a
+## strength, an event of the action itself.
 func _event(action: StringName, strength: Variant) -> InputEvent:
 	var bound: Array = InputMap.action_get_events(action).filter(
 		func(event: InputEvent) -> bool: return event is InputEventKey or event is InputEventJoypadButton)
@@ -154,15 +154,15 @@ func _event(action: StringName, strength: Variant) -> InputEvent:
 		pressed.physical_keycode = pressed.physical_keycode if pressed.physical_keycode != KEY_NONE else pressed.keycode
 	return pressed
 
-## Gives the focus to a control, ready to be typed into: null, or why it can't be. A text field is clicked, so that its window has the keys, too.
+## Gives a control the focus for typing; returns null, or the failure. A text field is clicked, so that its window also receives the keys.
 func focus(node: Node, command: Command) -> Variant:
 	if not node is Control or node.focus_mode == Control.FOCUS_NONE:
-		return _session.reach.refusal(node, "not_a_control", "takes no keys", "name a LineEdit or TextEdit, or leave path out")
+		return _session.reach.refusal(node, "not_a_control", "takes no keys", "name a LineEdit or TextEdit, or omit path")
 	var problem: Variant = _session.reach.problem(node)
 	if problem != null:
 		return problem
 	if (node is LineEdit or node is TextEdit) and not node.editable:
-		return _session.reach.refusal(node, "disabled", "can't be edited", "wait_for its state enabled")
+		return _session.reach.refusal(node, "disabled", "cannot be edited", "wait_for its state enabled")
 	if node is LineEdit or node is TextEdit:
 		var spot: Variant = await _session.aim.reach(node, command)
 		if spot is Dictionary:
@@ -181,7 +181,7 @@ func focus(node: Node, command: Command) -> Variant:
 		node.set_caret_column(node.get_line(node.get_line_count() - 1).length())
 	return null
 
-## What has the focus: in the window on top, else in the game's own; null where nothing has.
+## The control that has the focus, in the topmost window or else in the game's own; or null.
 func _focused() -> Control:
 	var top: Window = _session.devices.key_window()
 	var windows := top.get_embedded_subwindows()

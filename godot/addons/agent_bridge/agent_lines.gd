@@ -1,18 +1,18 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## Bytes as they come, in lines. A line without its line feed isn't there yet; one that is no UTF-8, or too long, becomes a failure in its place.
+## Splits bytes into lines. A line counts only with its line feed; a line that is not UTF-8, or too long, becomes a failure in its place.
 
 const Answer := preload("agent_answer.gd")
 const Errors := preload("agent_errors.gd")
 
-## The longest line that is read, in bytes.
+## The longest accepted line, in bytes.
 const LONGEST := 1 << 20
 const LINE_FEED := 10
 
 var _rest := PackedByteArray()
 var _skipping := false
 
-## The lines that `bytes` complete: strings, and failures (dictionaries).
+## The lines that are complete after `bytes`: strings, and failures (dictionaries).
 func feed(bytes: PackedByteArray) -> Array:
 	var last := bytes.rfind(LINE_FEED)
 	if last < 0:
@@ -29,7 +29,7 @@ func feed(bytes: PackedByteArray) -> Array:
 	lines.append_array(_cut_short())
 	return lines
 
-## Memory stays bounded while a line never ends: it is refused at once, and passed over up to its line feed.
+## Limits memory for a line that never ends: it is refused at once, and skipped up to its line feed.
 func _cut_short() -> Array:
 	if _rest.size() <= LONGEST:
 		return []
@@ -41,7 +41,7 @@ func _cut_short() -> Array:
 
 func _decoded(whole: PackedByteArray) -> Array:
 	var text := _quietly(whole)
-	# The decoder puts U+FFFD where bytes are no UTF-8, and stops at a NUL; then each line must be looked at by itself.
+	# The decoder puts U+FFFD in place of invalid bytes, and stops at a NUL; in both cases each line has to be checked separately.
 	if not "\ufffd" in text and whole.find(0) < 0:
 		var lines: Array = Array(text.split("\n"))
 		lines.pop_back()
@@ -60,9 +60,9 @@ func _one(bytes: PackedByteArray) -> Variant:
 	var line := _quietly(bytes)
 	if line.to_utf8_buffer() == bytes:
 		return line
-	return Answer.fail("BAD_JSON", "the line is no UTF-8", "write each command as one line of UTF-8")
+	return Answer.fail("BAD_JSON", "the line is not UTF-8", "write each command as one line of UTF-8")
 
-## Bad UTF-8 is answered, so it needs no place in the engine's errors as well.
+## Invalid UTF-8 is reported in an answer, so the engine's own error is suppressed.
 func _quietly(bytes: PackedByteArray) -> String:
 	Errors.muted = true
 	var printing := Engine.print_error_messages

@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The commands that look and change nothing.
+## The commands that only read.
 
 const Answer := preload("agent_answer.gd")
 const Scripts := preload("agent_scripts.gd")
@@ -43,7 +43,7 @@ func get_tree_(args: Dictionary) -> Dictionary:
 
 func _view(root: Node, args: Dictionary) -> Dictionary:
 	if args["view"] != "agent" or args.has("fields") or args.has("since"):
-		return Answer.fail("INVALID_ARGS", "view is \"agent\", and goes without fields and since", "leave view out for the tree with its fields")
+		return Answer.fail("INVALID_ARGS", "view can only be \"agent\", without fields and since", "omit view for the tree with its fields")
 	return _compact.view(root, args)
 
 func get_node_(args: Dictionary) -> Dictionary:
@@ -68,7 +68,7 @@ func get_property(args: Dictionary) -> Dictionary:
 	if names.find("") >= 0 or value == null and not names[0] in node:
 		return _no_property(node, args["property"])
 	for i in range(1, names.size()):
-		# A name that leads nowhere gives null, without a complaint.
+		# An unknown name gives null, without an error.
 		value = node.get_indexed(NodePath(":".join(names.slice(0, i + 1))))
 		if value == null:
 			return _no_property(node, args["property"])
@@ -108,7 +108,7 @@ func find(args: Dictionary) -> Dictionary:
 	var paths: Array = found.slice(0, maxi(args.get("limit", 100), 0)).map(func(node: Node) -> String: return String(node.get_path()))
 	return {"matches": paths, "count": found.size()}
 
-## Without the game's own hook for it.
+## The state, if no hook of the game provides it.
 func get_state(_args: Dictionary) -> Dictionary:
 	var tree: SceneTree = _session.get_tree()
 	var scene := tree.current_scene

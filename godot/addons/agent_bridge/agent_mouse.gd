@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What the mouse does: presses and clicks on what is named, as a player's hand does them, and its single movements.
+## The mouse commands: presses and clicks on targets, as a player's hand does them, and single movements.
 
 const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
@@ -10,7 +10,7 @@ const Keys := preload("agent_keys.gd")
 const BUTTONS := {"left": MOUSE_BUTTON_LEFT, "right": MOUSE_BUTTON_RIGHT, "middle": MOUSE_BUTTON_MIDDLE, "back": MOUSE_BUTTON_XBUTTON1,
 	"forward": MOUSE_BUTTON_XBUTTON2}
 const WHEELS := {"up": MOUSE_BUTTON_WHEEL_UP, "down": MOUSE_BUTTON_WHEEL_DOWN, "left": MOUSE_BUTTON_WHEEL_LEFT, "right": MOUSE_BUTTON_WHEEL_RIGHT}
-## A drag takes so many frames, where the command says nothing about it.
+## The default number of frames of a drag.
 const FRAMES_OF_DRAG := 10
 
 var _session: Node
@@ -27,7 +27,7 @@ func press_button(args: Dictionary, command: Command) -> Dictionary:
 	if node is Dictionary:
 		return node
 	if not node is BaseButton:
-		return _session.reach.refusal(node, "not_a_control", "is no button", "click presses on anything that can be seen; type_text types into it")
+		return _session.reach.refusal(node, "not_a_control", "is not a button", "click works on anything visible; type_text types into fields")
 	if args.get("force", false):
 		return _force(node)
 	var spot: Variant = await _aim.reach(node, command)
@@ -44,7 +44,7 @@ func press_button(args: Dictionary, command: Command) -> Dictionary:
 	node.button_down.disconnect(notice)
 	node.pressed.disconnect(notice)
 	if count[0] == 0:
-		# The pointer was over it, and yet something within it, or the game's _input, took the click.
+		# The pointer was over it, but a control within it, or the game's _input, took the click.
 		return _session.reach.covered(node, node.get_viewport().gui_get_hovered_control() if node.is_inside_tree() else null)
 	return _state(node, path)
 
@@ -67,12 +67,12 @@ func click(args: Dictionary, command: Command) -> Dictionary:
 	_keys.press_all(keys)
 	await _session.devices.click(spot, BUTTONS[args.get("button", "left")], clampi(args.get("count", 1), 1, 3))
 	_keys.release_all(keys)
-	# Picking (Area2D and its kind) happens in the next tick of physics.
+	# Picking (Area2D and the like) happens in the next physics tick.
 	await _session.frames(1, command)
 	if body != null and is_instance_valid(body):
 		body.disconnect("input_event", notice)
 		if count[0] == 0 and body.is_inside_tree():
-			return _session.reach.refusal(body, "covered_by", "was not hit: another object lies before it there", "click what lies before it, or another position")
+			return _session.reach.refusal(body, "covered_by", "was not hit: another object is in front of it", "click the object in front, or another position")
 	return _place(args, spot)
 
 func drag(args: Dictionary, command: Command) -> Dictionary:
@@ -81,7 +81,7 @@ func drag(args: Dictionary, command: Command) -> Dictionary:
 	var keys: Variant = _modifiers(args)
 	if keys is Dictionary:
 		return keys
-	# The end comes first: what cannot be reached is refused before anything is pressed.
+	# Check the end first, so that an unreachable one is refused before anything is pressed.
 	var end: Variant = await _aim.aim_at(args["to"], command)
 	if end is Dictionary:
 		return end
@@ -132,7 +132,7 @@ func mouse_move(args: Dictionary, command: Command) -> Dictionary:
 		return spot if spot is Dictionary else _place(args, spot)
 	var relative: Variant = args["relative"]
 	if args.size() > 1 or not relative is Array or relative.size() != 2 or not relative.all(func(n: Variant) -> bool: return n is int or n is float):
-		return Answer.fail("INVALID_ARGS", "relative must be [dx, dy], and then names the whole movement", "{\"relative\":[40,0]}")
+		return Answer.fail("INVALID_ARGS", "relative must be [dx, dy], without another target", "{\"relative\":[40,0]}")
 	_session.devices.move_by(Vector2(relative[0], relative[1]))
 	return {"relative": relative}
 
@@ -149,7 +149,7 @@ func _hold(args: Dictionary, down: bool, command: Command) -> Dictionary:
 	_session.devices.button(BUTTONS[args.get("button", "left")], down, spot[0], spot[1])
 	return _place(args, spot)
 
-## Where the arguments point, or where the pointer is.
+## The point that the arguments name, or the position of the pointer.
 func _spot(args: Dictionary, command: Command) -> Variant:
 	if not BUTTONS.has(args.get("button", "left")):
 		return _no_button(args)
@@ -161,7 +161,7 @@ func _spot(args: Dictionary, command: Command) -> Variant:
 func _no_button(args: Dictionary) -> Dictionary:
 	return Answer.fail("INVALID_ARGS", "there is no mouse button %s" % args["button"], "one of %s" % ", ".join(BUTTONS.keys()))
 
-## The keys that are held meanwhile, or the failure.
+## The modifier keys to hold meanwhile, or the failure.
 func _modifiers(args: Dictionary) -> Variant:
 	return _keys.codes(args["modifiers"]) if args.has("modifiers") else []
 
@@ -171,7 +171,7 @@ func _place(args: Dictionary, spot: Array) -> Dictionary:
 		out["path"] = args["path"]
 	return out
 
-## Without a hand: works on what is disabled, hidden or covered as well.
+## Without the pointer: also works on disabled, hidden or covered buttons.
 func _force(button: BaseButton) -> Dictionary:
 	var path := String(button.get_path())
 	var stays := button.button_group != null and button.button_pressed and not button.button_group.allow_unpress

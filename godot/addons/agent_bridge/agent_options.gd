@@ -1,15 +1,15 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The options that the game was started with. Each is an argument behind `--` on the command line (`--agent-dir=DIR`), or an environment
-## variable (`AGENT_BRIDGE_DIR=DIR`), for games that parse their arguments themselves. An argument is preferred to a variable.
+## The options that the game was started with. Each is an argument after `--` on the command line (`--agent-dir=DIR`), or an environment
+## variable (`AGENT_BRIDGE_DIR=DIR`), for games that parse their own arguments. An argument takes precedence over a variable.
 ##
-## The variables are unset once they are read, so that a program which the game starts does not take its session.
+## The variables are unset after they are read, so that a program started by the game does not use its session.
 
-## The session's folder; empty where the addon chooses it, or needs none.
+## The session's folder; empty if the addon chooses it, or needs none.
 var folder: String
-## The socket to connect to, `tcp:HOST:PORT` or `unix:PATH`; empty for files.
+## The socket to connect to, `tcp:HOST:PORT` or `unix:PATH`; empty for the file transport.
 var address: String
-## The process that the game ends with; 0 for none.
+## The owner process: the game ends when it does; 0 for none.
 var owner: int
 var lockstep: bool
 ## The seed of the global random numbers, or null.
@@ -17,11 +17,11 @@ var lockstep: bool
 var seed: Variant
 ## Whether commands may change properties, call methods and run code.
 var allow_edit: bool
-## The folder for screenshots and the like; empty where none was named.
+## The folder for screenshots and other files; empty if none was given.
 var output: String
 
 func _init() -> void:
-	# The autoload has read it already.
+	# Already read by the autoload.
 	_take("mode")
 	folder = _take("dir")
 	address = _take("connect")
@@ -31,7 +31,7 @@ func _init() -> void:
 	allow_edit = _take("allow-edit") == "1"
 	output = _take("output")
 
-## The value of an option, "1" for an argument without one; empty where it was not given.
+## The value of an option, "1" for an argument without a value; empty if it was not given.
 func _take(name: String) -> String:
 	var variable := "AGENT_BRIDGE_" + name.to_upper().replace("-", "_")
 	var value := OS.get_environment(variable)
@@ -47,5 +47,5 @@ func _whole_number(name: String, value: String) -> Variant:
 	if value.is_valid_int():
 		return value.to_int()
 	if value != "":
-		push_error("AgentBridge: %s must be a whole number, not %s" % [name, value])
+		push_error("AgentBridge: %s must be an integer, not %s" % [name, value])
 	return null

@@ -1,8 +1,8 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## performance: what the engine measures of itself, and what the game adds as monitors.
+## performance: the measurements of the engine, and the game's own monitors.
 
-## By name of the field, the engine's monitor.
+## The engine's monitors by the names of the fields.
 const MONITORS := {"fps": Performance.TIME_FPS, "draw_calls": Performance.RENDER_TOTAL_DRAW_CALLS_IN_FRAME,
 	"objects": Performance.OBJECT_COUNT, "resources": Performance.OBJECT_RESOURCE_COUNT, "nodes": Performance.OBJECT_NODE_COUNT,
 	"orphan_nodes": Performance.OBJECT_ORPHAN_NODE_COUNT, "memory_static_bytes": Performance.MEMORY_STATIC,

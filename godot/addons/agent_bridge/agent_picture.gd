@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## screenshot: what is drawn of the window, a node or a region, as a PNG in the output folder, and how far it differs from another picture.
+## screenshot: saves the window, a node or a region as a PNG in the output folder, and compares it with another picture.
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
@@ -14,7 +14,7 @@ func _init(session: Node) -> void:
 
 func screenshot(args: Dictionary, command: Command) -> Dictionary:
 	if DisplayServer.get_name() == "headless":
-		return Answer.fail("NO_RENDERER", "the game runs headless, so nothing is drawn", "start godot-bridge with --window (with Xvfb where there is no screen)")
+		return Answer.fail("NO_RENDERER", "the game runs headless, so nothing is drawn", "start godot-bridge with --window (under Xvfb if there is no screen)")
 	var target: Variant = _target(args)
 	if target is Dictionary:
 		return target
@@ -27,7 +27,7 @@ func screenshot(args: Dictionary, command: Command) -> Dictionary:
 	var window: Viewport = aim[0]
 	var part: Rect2 = aim[1].intersection(window.get_visible_rect())
 	if not part.has_area():
-		return Answer.fail("NOT_ACTIONABLE", "nothing of it is inside of the window", "the window is %d x %d, it is at %s" %
+		return Answer.fail("NOT_ACTIONABLE", "no part of it is inside the window", "the window is %d x %d, it is at %s" %
 			[window.get_visible_rect().size.x, window.get_visible_rect().size.y, aim[1]], {"reason": "offscreen"})
 	var picture := await _picture(window, command)
 	if command.done:
@@ -60,7 +60,7 @@ func _next_free() -> String:
 func _is_plain(name: String) -> bool:
 	return name.is_valid_filename() and not name.begins_with(".")
 
-## The picture to compare with, or the failure; null where none is named.
+## The picture to compare with, or the failure; null if none is named.
 func _compared(args: Dictionary, target: String) -> Variant:
 	var tolerance: float = args.get("tolerance", 0.0)
 	if args.has("tolerance") and not args.has("compare") or tolerance < 0 or tolerance > 1:
@@ -72,9 +72,9 @@ func _compared(args: Dictionary, target: String) -> Variant:
 		return Answer.fail("INVALID_ARGS", "compare must be a file in the output folder or below res://, not %s" % args["compare"],
 			"{\"compare\":\"res://pictures/menu.png\"}")
 	if file == target:
-		return Answer.fail("INVALID_ARGS", "%s can't be compared with itself" % file, "give the new picture another name")
+		return Answer.fail("INVALID_ARGS", "%s cannot be compared with itself" % file, "give the new picture another name")
 	var picture := Comparison.read(file)
-	return picture if picture != null else Answer.fail("INVALID_ARGS", "there is no PNG %s that can be read" % file,
+	return picture if picture != null else Answer.fail("INVALID_ARGS", "there is no readable PNG %s" % file,
 		"take it first: {\"cmd\":\"screenshot\",\"args\":{\"name\":\"%s\"}}" % file.get_file())
 
 func _compared_file(named: String) -> String:
@@ -82,11 +82,11 @@ func _compared_file(named: String) -> String:
 		return "" if ".." in named.split("/") else named
 	return _session.options.output.path_join(named) if _is_plain(named) else ""
 
-## The window that is drawn into, and the part of it in its coordinates; or the failure.
+## The window, and the part of it in its coordinates; or the failure.
 func _aim(args: Dictionary) -> Variant:
 	var root: Window = _session.get_tree().root
 	if args.has("path") and args.has("region"):
-		return Answer.fail("INVALID_ARGS", "screenshot takes a path or a region", "leave both out for the whole window")
+		return Answer.fail("INVALID_ARGS", "screenshot takes a path or a region, not both", "omit both for the complete window")
 	if args.has("region"):
 		var numbers: Array = args["region"]
 		if numbers.size() != 4 or not numbers.all(func(item: Variant) -> bool: return item is int or item is float) or numbers[2] <= 0 or numbers[3] <= 0:
@@ -103,22 +103,22 @@ func _aim_at(node: Node) -> Variant:
 	var viewport: Viewport = node if node is Window else node.get_viewport()
 	var rect: Variant = viewport.get_visible_rect() if node is Window else Place.rect(node)
 	if rect == null:
-		return Answer.fail("INVALID_ARGS", "%s has no extent that is known" % node.get_path(), "give a region [x, y, width, height] instead")
+		return Answer.fail("INVALID_ARGS", "%s has no known extent" % node.get_path(), "give a region [x, y, width, height] instead")
 	var top := Place.top(viewport)
 	return [top[0], top[1] * rect]
 
-## The pixels of a picture of `window` that a part of it covers: those are more or fewer where its content is scaled.
+## The pixels of a picture of `window` that a part of it covers; their number differs from the part's size if the content is scaled.
 func _pixels(part: Rect2, window: Viewport) -> Rect2i:
 	var scaled := window.get_final_transform() * part
 	var start := scaled.position.floor()
 	return Rect2i(start, scaled.end.ceil() - start)
 
-## What is drawn at the end of this frame, when all that has happened is shown.
+## The picture at the end of this frame, which shows all changes.
 func _picture(window: Viewport, command: Command) -> Image:
 	var drawn: Array[Image] = []
 	var take := func() -> void: drawn.append(window.get_texture().get_image())
 	RenderingServer.frame_post_draw.connect(take, CONNECT_ONE_SHOT)
-	# In this mode a frame in which nothing has changed is not drawn.
+	# In this mode, a frame without changes is not drawn.
 	var saves_power := OS.low_processor_usage_mode
 	OS.low_processor_usage_mode = false
 	while drawn.is_empty() and not command.done:
@@ -132,16 +132,16 @@ func _picture(window: Viewport, command: Command) -> Image:
 		drawn[0].linear_to_srgb()
 	return drawn[0]
 
-## Null, or why it can't be written.
+## Writes the picture; returns null, or the failure.
 func _write(picture: Image, file: String) -> Variant:
 	var error := picture.save_png(file)
-	return null if error == OK else Answer.fail("NO_OUTPUT", "%s can't be written: %s" % [file, error_string(error)], "look at the folder that --output names")
+	return null if error == OK else Answer.fail("NO_OUTPUT", "%s cannot be written: %s" % [file, error_string(error)], "check the folder given with --output")
 
 func _compare(picture: Image, other: Image, args: Dictionary, out: Dictionary) -> Dictionary:
 	var against := _compared_file(args["compare"])
 	if picture.get_size() != other.get_size():
 		return Answer.fail("PICTURE_DIFFERS", "the picture is %d x %d, %s is %d x %d" % [picture.get_width(), picture.get_height(), against,
-			other.get_width(), other.get_height()], "give the window the size that it had then, or take %s anew" % against.get_file(),
+			other.get_width(), other.get_height()], "give the window its earlier size, or take %s again" % against.get_file(),
 			out.merged({"compare": against, "compare_width": other.get_width(), "compare_height": other.get_height()}))
 	var comparison := Comparison.new(picture, other)
 	out["differing"] = comparison.differing

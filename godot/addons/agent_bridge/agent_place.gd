@@ -1,8 +1,8 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## Where things are on the screen: from a node's own coordinates to those of the topmost viewport, through sub-viewports and embedded windows.
+## Positions on the screen: converts a node's own coordinates to those of the topmost viewport, through sub-viewports and embedded windows.
 
-## The viewport that input for things in `viewport` goes to, and the transform from the one's coordinates to the other's.
+## The viewport that receives the input for nodes in `viewport`, and the transform from the coordinates of `viewport` to its own.
 static func top(viewport: Viewport) -> Array:
 	var transform := Transform2D.IDENTITY
 	while true:
@@ -25,7 +25,7 @@ static func embedder(window: Window) -> Viewport:
 		viewport = viewport.get_parent().get_viewport()
 	return viewport
 
-## What a node covers in its viewport; null for one that has no extent.
+## The rectangle that a node covers in its viewport; null if it has no extent.
 static func rect(node: Node) -> Variant:
 	if node is Control:
 		return node.get_global_transform_with_canvas() * Rect2(Vector2.ZERO, node.size)
@@ -34,7 +34,7 @@ static func rect(node: Node) -> Variant:
 		return node.get_global_transform_with_canvas() * own if own is Rect2 else null
 	return null
 
-## The same in the window's coordinates; also what a window covers that is embedded in it.
+## The same in the window's coordinates; also for an embedded window.
 static func rect_in_window(node: Node) -> Variant:
 	if node is Window and node.visible and node.is_embedded():
 		return top(embedder(node))[1] * Rect2(node.position, node.size)
@@ -42,7 +42,7 @@ static func rect_in_window(node: Node) -> Variant:
 	var viewport := node.get_viewport()
 	return own if own == null or viewport == node.get_tree().root else top(viewport)[1] * own
 
-## The part of a control that can be seen: inside its viewport, and inside every ancestor that clips. Without area where there is none.
+## The visible part of a control: inside its viewport, and inside every ancestor that clips. Has no area if nothing is visible.
 static func visible_part(control: CanvasItem) -> Rect2:
 	var part: Rect2 = rect(control)
 	part = part.intersection(control.get_viewport().get_visible_rect())

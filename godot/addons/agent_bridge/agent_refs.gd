@@ -1,8 +1,8 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## Short names for nodes that a client has been shown, such as @12. Each stays its node's for the node's life, and is never given to another.
+## Short names, such as @12, for nodes that a client has received. Each belongs to its node for the node's lifetime, and is never reused.
 
-## So many are kept before those of freed nodes are looked for.
+## The number of names at which those of freed nodes are removed.
 const ROOM := 2000
 
 var _ids := {}
@@ -20,7 +20,7 @@ func of(node: Node) -> String:
 		_ids["@%d" % _last] = id
 	return "@%d" % _numbers[id]
 
-## The node that has a short name; null where it is gone, or there was none.
+## The node with a short name; null if it was freed, or never existed.
 func node(ref: String) -> Node:
 	var id: int = _ids.get(ref, 0)
 	return instance_from_id(id) as Node if is_instance_id_valid(id) else null

@@ -1,18 +1,18 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## What is known of the scripts of a game's nodes, asked once of each.
+## Data about the scripts of a game's nodes, determined once for each script.
 
 class About extends RefCounted:
 	var type := ""
 	var has_fields := false
 	var variables := PackedStringArray()
-	## The engine's own input actions that its source names.
+	## The engine's own input actions that occur in its source.
 	var ui_actions := {}
 
 static var _ui_action := RegEx.create_from_string("[\"'](ui_\\w+)[\"']")
 static var _known := {}
 
-## What is known of a node's script; null for a node without one.
+## The data about a node's script; null for a node without one.
 static func about(of: Node) -> About:
 	var script: Script = of.get_script()
 	if script == null:
@@ -23,12 +23,12 @@ static func about(of: Node) -> About:
 		_known[script] = known
 	return known
 
-## The script's class_name (or that of one it extends), else the engine's class.
+## The class_name of the script (or of one it extends), or else the engine's class.
 static func type_of(of: Node) -> String:
 	var known := about(of)
 	return of.get_class() if known == null or known.type == "" else known.type
 
-## Whether it is of a type: an engine class it is or inherits, or the class_name of a script it has or extends.
+## Whether a node is of a type: an engine class (its own or an inherited one), or the class_name of its script or of one that this extends.
 static func is_a(of: Node, type: String) -> bool:
 	if of.is_class(type):
 		return true

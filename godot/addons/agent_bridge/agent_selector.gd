@@ -1,6 +1,6 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## Selectors: which node a command means. Parsed into steps, each a list of tests; resolved anew each time, so that nothing goes stale.
+## Selectors, which select the node of a command. They are parsed into steps, each a list of tests, and resolved again for each command.
 
 const Answer := preload("agent_answer.gd")
 const Refs := preload("agent_refs.gd")
@@ -11,18 +11,18 @@ const Walk := preload("agent_tree.gd")
 const STATES := ["visible", "hidden", "enabled", "disabled", "focused"]
 const MATCHES_SHOWN := 20
 
-## One compound (`Button#Go:visible`), and how it hangs on the one before.
+## One compound (`Button#Go:visible`), and its relation to the one before.
 class Step extends RefCounted:
 	var child_only := false
 	var tests: Array[Callable] = []
-	## Which of the matches; null for all.
+	## The index among the matches; null for all.
 	var nth: Variant = null
 
 var refs := Refs.new()
 
 var _root: Node
 var _tree: Walk
-# The parser's: what is left, and what is wrong.
+# The state of the parser: the position, and the problem.
 var _text: String
 var _at: int
 var _problem: String
@@ -31,7 +31,7 @@ func _init(root: Node, tree: Walk) -> void:
 	_root = root
 	_tree = tree
 
-## The one node that is meant, or the failure: NODE_NOT_FOUND, AMBIGUOUS, INVALID_ARGS.
+## The only node that matches, or the failure: NODE_NOT_FOUND, AMBIGUOUS, INVALID_ARGS.
 func one(selector: String) -> Variant:
 	var found: Variant = all(selector)
 	if found is Dictionary:
@@ -44,10 +44,10 @@ func one(selector: String) -> Variant:
 			"name one of details.matches, or narrow it with #name, :visible or :nth(0)", {"matches": paths, "count": found.size()})
 	return found[0]
 
-## All that match, in tree order (an array of nodes), or the failure.
+## All nodes that match, in tree order (an array), or the failure.
 func all(selector: String) -> Variant:
 	if selector.begins_with("/"):
-		# A name may hold spaces, so the whole is tried as a path first.
+		# A name may contain spaces, so the complete text is first tried as a path.
 		var node := _by_path(selector)
 		if node != null:
 			return [node]
@@ -64,7 +64,7 @@ func all(selector: String) -> Variant:
 	return matched
 
 func _by_path(path: String) -> Node:
-	# Selectors aren't paths: the engine complains about some of what is in them.
+	# Selectors are not paths: the engine would report errors about some characters in them.
 	if path.contains("\"") or path.contains(":") or path == "/":
 		return null
 	var node := _root.get_node_or_null(NodePath(path))
@@ -101,14 +101,14 @@ func _hangs(node: Node, above: Dictionary, child_only: bool) -> bool:
 
 func _not_found(selector: String) -> Dictionary:
 	if selector.begins_with("@"):
-		return Answer.fail("NODE_NOT_FOUND", "the node of %s is gone, or there was none" % selector, "look at get_tree with view agent")
-	# What the last compound begins with: a name, or a type.
+		return Answer.fail("NODE_NOT_FOUND", "the node of %s was freed, or never existed" % selector, "look at get_tree with view agent")
+	# The beginning of the last compound: a name, or a type.
 	var words := selector.get_slice(":", 0).get_slice("[", 0).replace("#", " ").replace("/", " ").replace(">", " ").split(" ", false)
 	var wanted := words[-1].to_lower() if not words.is_empty() else ""
 	var near := []
 	for node in _tree.all(_root):
 		var likeness := maxf(wanted.similarity(String(node.name).to_lower()), wanted.similarity(Scripts.type_of(node).to_lower()))
-		# Two letters that changed places leave a third of a short word.
+		# Two swapped letters reduce the similarity of a short word to a third.
 		if likeness > 0.3:
 			near.append([likeness, String(node.get_path())])
 	near.sort_custom(func(a: Array, b: Array) -> bool: return a[0] > b[0])
@@ -136,7 +136,7 @@ func _parse(selector: String) -> Variant:
 	if _problem == "" and (steps.is_empty() or child_only):
 		_problem = "something must follow"
 	if _problem != "":
-		return Answer.fail("INVALID_ARGS", "the selector %s can't be read at %d: %s" % [selector, _at, _problem],
+		return Answer.fail("INVALID_ARGS", "the selector %s cannot be parsed at %d: %s" % [selector, _at, _problem],
 			"a selector is a path, or like Button#Go:visible, #Menu > Button, :text(\"Start\"), [value=3], :nth(0)", {"at": _at})
 	return steps
 
@@ -216,7 +216,7 @@ func _text_test(step: Step) -> void:
 			end += 1
 		var pattern := pattern_of(_text.substr(_at + 1, end - _at - 1))
 		if end >= _text.length() or pattern == null:
-			_problem = "the regular expression is none"
+			_problem = "the regular expression is invalid"
 			return
 		_at = end + 1
 		step.tests.append(func(node: Node) -> bool:
@@ -228,7 +228,7 @@ func _text_test(step: Step) -> void:
 		var text: Variant = _tree.text_of(node)
 		return text != null and text == wanted)
 
-## The regular expression that stands between slashes; null where it is none.
+## The regular expression between slashes; null if it is invalid.
 static func pattern_of(between: String) -> RegEx:
 	var pattern := RegEx.create_from_string(between.replace("\\/", "/"), false)
 	return pattern if pattern != null and pattern.is_valid() else null
@@ -249,14 +249,14 @@ func _property(step: Step) -> void:
 		var wanted: Variant = _wanted()
 		step.tests.append(func(node: Node) -> bool:
 			var value: Variant = value_of(node, property)
-			# An array that holds itself has no text.
+			# An array that contains itself cannot be converted to text.
 			var is_text: bool = typeof(value) < TYPE_DICTIONARY and str(value) == wanted[0]
 			return value != null and (is_text or Values.same(value, wanted[1])) != unequal)
 	if _at >= _text.length() or _text[_at] != "]":
 		_problem = "] is missing" if _problem == "" else _problem
 	_at += 1
 
-## What stands up to the bracket: its text, and what that is as JSON.
+## The value up to the bracket: its text, and the same parsed as JSON.
 func _wanted() -> Array:
 	if _at < _text.length() and _text[_at] == "\"":
 		var string: Variant = _quoted()
@@ -273,7 +273,7 @@ func _wanted() -> Array:
 func _number() -> int:
 	var word := _word()
 	if not word.is_valid_int():
-		_problem = ":nth() takes a whole number"
+		_problem = ":nth() takes an integer"
 	return int(word)
 
 func _quoted() -> Variant:
@@ -287,13 +287,13 @@ func _quoted() -> Variant:
 	_at = end + 1
 	return json.data
 
-## A property's value (`position:x` goes into it), else what the node's hook says, else a field that get_tree shows; null where there is none.
+## The value of a property (`position:x` selects a component), or else of a field of the node's hook, or else of a field in get_tree; or null.
 func value_of(node: Node, property: String) -> Variant:
 	var value: Variant = node.get_indexed(NodePath(property)) if property.get_slice(":", 0) in node else null
 	if typeof(value) == TYPE_OBJECT and not is_instance_valid(value):
-		# Freed: what the game asks as == null.
+		# A freed object counts as null, as in the game's own comparisons.
 		value = null
-	# Signals and methods are members, too, but no properties: "pressed" is a signal of each button.
+	# Signals and methods are also members, but not properties: "pressed" is a signal of each button.
 	if value != null and not value is Signal and not value is Callable:
 		return value
 	var fields: Variant = node.call("agent_fields") if node.has_method("agent_fields") else null
@@ -311,7 +311,7 @@ func is_in_state(node: Node, state: String) -> bool:
 		"focused": return node is Control and node.has_focus()
 	return false
 
-## In the tree, with all that it stands in; what can't be hidden is visible where its parent is.
+## Whether it and all its ancestors are visible; a node that cannot be hidden is visible if its parent is.
 func is_visible(node: Node) -> bool:
 	while node != null:
 		if node is CanvasItem or node is Node3D:

@@ -1,9 +1,9 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends Node
-## One session: takes commands from the transport, carries them out one after another, and answers.
+## One session: takes commands from the transport, executes them one after another, and answers.
 ##
-## A frame goes like this, after all other nodes have had theirs: a command that waited goes on; new ones are carried out as long as there are
-## any and the time allows; the answers are flushed. So a command sees a settled tree, and what it caused has happened when the next frame ends.
+## In each frame, after all other nodes: a waiting command continues; new commands are executed while there are any and time is left; then the
+## answers are flushed. So a command works on a settled tree, and its effects have happened by the end of the next frame.
 
 const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
@@ -25,20 +25,20 @@ const Walk := preload("agent_tree.gd")
 const Values := preload("agent_values.gd")
 const Wait := preload("agent_wait.gd")
 
-## So long commands are carried out in one frame, in microseconds; then the game has its turn.
+## The time for commands in one frame, in microseconds; after that, the game continues.
 const TURN := 8000
-## A longer answer is refused, in characters.
+## The longest answer, in characters; a longer one is refused.
 const LONGEST_ANSWER := 16 << 20
-## So long, in milliseconds, nothing but the transport is looked at while no command comes.
+## The interval, in milliseconds, at which more than the transport is checked while no command comes.
 const QUIET := 500
-## In lockstep commands are looked for so often, in microseconds: for so long after the last one, and later.
+## In lockstep, the polling intervals in microseconds: for this long after the last command, and later.
 const QUICK_WAIT := 30
 const QUICK_FOR := 250_000
 const SLOW_WAIT := 5_000
-## A game that has no current scene by then is talked to without one.
+## The number of frames after which commands are answered even without a current scene.
 const FRAMES_WITHOUT_SCENE := 60
 
-## Once a frame, after every other node's _process: what commands wait for.
+## Emitted once per frame, after every other node's _process; commands wait for it.
 signal ticked
 
 ## Set by the autoload before it adds this node.
@@ -56,7 +56,7 @@ var aim: Aim
 var wait: Wait
 var commands: Commands
 var sleep := Sleep.new()
-## Set by hello: events come in lines of their own.
+## Set by hello: events are sent in separate lines.
 var stream := false
 
 var _owner: Owner
@@ -66,13 +66,13 @@ var _frames := 0
 var _ready_to_talk := false
 var _scene_id := 0
 var _quiet_until := 0
-## It takes no more commands.
+## Whether it takes no more commands.
 var _has_left := false
 var _ticks := 0
 var _delta := 0.0
 
 func _enter_tree() -> void:
-	# Runs while the game is paused, and after everybody else.
+	# Also runs while the game is paused, and after all other nodes.
 	process_mode = PROCESS_MODE_ALWAYS
 	process_priority = 0x7fffffff
 	tree = Walk.new(get_parent())
@@ -99,8 +99,8 @@ func _exit_tree() -> void:
 	events.close()
 	sleep.restore()
 
-## Waits for so many frames: drawn ones, and physics ticks as well, so that they last no shorter while the bridge makes the game's loop quick.
-## No longer than `command` has time.
+## Waits for a number of frames: drawn ones, and also physics ticks, so that they do not get shorter while the bridge makes the game's loop
+## faster. Ends when the time of `command` is up.
 func frames(count: int, command: Command) -> void:
 	var drawn := Engine.get_process_frames() + count
 	var ticks := Engine.get_physics_frames() + count
@@ -126,7 +126,7 @@ func _open() -> bool:
 		folder.announce()
 	return true
 
-## The headless root window is 64x64: layouts would be wrong, and clicks outside are silently lost.
+## The headless root window is 64x64: layouts would be wrong, and clicks outside would be silently lost.
 func _give_the_window_a_size() -> void:
 	if DisplayServer.get_name() == "headless":
 		get_window().size = Vector2i(ProjectSettings.get_setting("display/window/size/viewport_width"),
@@ -136,13 +136,13 @@ func _node_added(node: Node) -> void:
 	hook.notice(node)
 	events.watch_by_default(node, get_tree().current_scene)
 	if node.get_parent() == get_tree().root:
-		# Perhaps another scene, which is watched from its first frame on, also while nobody talks.
+		# Possibly another scene, which is watched from its first frame on, even if no command comes.
 		_quiet_until = 0
 
 func _process(delta: float) -> void:
 	if _has_left:
 		return
-	# Nearly all frames of a game that nobody talks to end here.
+	# Nearly all frames of an idle game end here.
 	if _quiet_until > Time.get_ticks_msec() and not transport.has_news():
 		return
 	_frames += 1
@@ -157,10 +157,10 @@ func _process(delta: float) -> void:
 		_check_lockstep(delta)
 		devices.frame_passed()
 	elif not devices.is_settled() and not time.is_paused() and Engine.get_physics_frames() != _ticks:
-		# Pressed in a pause that is over.
+		# Pressed during a pause that has ended.
 		_ticks = Engine.get_physics_frames()
 		devices.frame_passed()
-	# Also for what has run out of time, and must still let go of a key.
+	# Also for a command whose time is up but which must still release a key.
 	ticked.emit()
 	if _running != null and Time.get_ticks_msec() > _running.deadline:
 		_answer(_running, _timed_out(_running))
@@ -178,7 +178,7 @@ func _process(delta: float) -> void:
 	var is_quiet := devices.is_settled() and _ready_to_talk and _running == null and _queue.is_empty() and not sleep.quick and not stream and not ticked.has_connections()
 	_quiet_until = Time.get_ticks_msec() + QUIET if is_quiet else 0
 
-## Commands, one after another, until one has to wait, there are no more, or the game must have its turn.
+## Executes commands, until one has to wait, there are no more, or the game has to continue.
 func _work() -> void:
 	var until := Time.get_ticks_usec() + TURN
 	var at := 0
@@ -194,21 +194,21 @@ func _work() -> void:
 		at += 1
 	_queue = _queue.slice(at)
 
-## Without --fixed-fps a frame lasts as long as the wait before it.
+## Without --fixed-fps, the delta of a frame would be the wait before it.
 func _check_lockstep(delta: float) -> void:
 	if _frames == 2:
 		_delta = delta
 	elif _frames == 3 and not is_equal_approx(delta, _delta):
 		push_warning("AgentBridge: in lockstep the engine needs --fixed-fps N, or frames differ in length")
 
-## The game has its next frame when a command needs one: until then the engine's loop waits here.
+## Blocks the engine's loop until a command needs the next frame.
 func _wait_for_commands() -> void:
 	var since := Time.get_ticks_usec()
 	while _running == null and not _has_left and transport.connected and not (_owner != null and _owner.is_gone()):
 		transport.flush()
 		_queue.append_array(transport.poll())
 		if _queue.is_empty():
-			# Short at first, since an answer is mostly followed by the next command; long enough later to cost nothing.
+			# Short at first, since the next command usually follows an answer; long later, to cost no CPU time.
 			OS.delay_usec(QUICK_WAIT if Time.get_ticks_usec() - since < QUICK_FOR else SLOW_WAIT)
 		else:
 			since = Time.get_ticks_usec()
@@ -230,7 +230,7 @@ func _carry_out(command: Command) -> void:
 	if command.done:
 		return
 	if commands.acts(command.name):
-		# What it has caused may be deferred to the end of this frame, or to the next.
+		# Its effects may be deferred to the end of this frame, or to the next.
 		await ticked
 		if command.done:
 			return
@@ -244,8 +244,8 @@ func _answer(command: Command, answer: Dictionary) -> void:
 	var id := "null" if command.id == null else str(command.id)
 	var body := _body(id, answer)
 	if body == "":
-		# A script has failed over what the game gave; whoever asked is answered nonetheless.
-		body = _body(id, Answer.fail("GAME_ERROR", "the answer can't be told: %s" % events.errors.last_script_error))
+		# A script failed on the data of the game; the client still gets an answer.
+		body = _body(id, Answer.fail("GAME_ERROR", "the answer cannot be converted to text: %s" % events.errors.last_script_error))
 	if body.length() > LONGEST_ANSWER:
 		body = _body(id, Answer.fail("TOO_LARGE", "the answer has %d characters" % body.length(), "ask for less: root, depth, max_nodes, fields"))
 	var dropped := events.take_dropped()
@@ -256,11 +256,11 @@ func _answer(command: Command, answer: Dictionary) -> void:
 
 func _body(id: String, answer: Dictionary) -> String:
 	if not Answer.is_failure(answer):
-		# What looks makes text of all it has, and puts it under an empty name.
+		# Commands that read convert all their data to text, under an empty name.
 		var data: Variant = answer.get("")
 		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + (data.text if data is Values.Raw else Values.text(answer))
 	var body := "{\"ok\":false,\"id\":%s,\"error\":%s,\"code\":%s" % [id, Values.quote(str(answer["error"])), Values.quote(str(answer["code"]))]
-	# A hook's own failure may hold anything.
+	# A hook's own failure may contain any values.
 	var hint := str(answer.get("hint", ""))
 	if hint != "":
 		body += ",\"hint\":" + Values.quote(hint)
@@ -271,14 +271,14 @@ func _body(id: String, answer: Dictionary) -> String:
 
 func _timed_out(command: Command) -> Dictionary:
 	commands.abandon(command)
-	# Whatever waits for it lets go of what it holds: a key, a listener.
+	# Its waiting parts then release what they hold, such as a key or a listener.
 	ticked.emit()
 	if command.overdue.is_valid():
 		return command.overdue.call()
 	return Answer.fail("TIMEOUT", "%s took longer than %s s" % [command.name, command.timeout],
 		"give the command a longer \"timeout\" (seconds), or look at get_tree for what keeps it", {"timeout": command.timeout})
 
-## Nothing is answered before the main scene has had a whole frame; a scene that comes later is watched like the first.
+## No command is answered before the main scene has had a complete frame; a scene that comes later is watched like the first.
 func _watch_scene() -> void:
 	var scene := get_tree().current_scene
 	if not _ready_to_talk:
@@ -288,10 +288,10 @@ func _watch_scene() -> void:
 		_scene_id = scene.get_instance_id()
 		events.watch_by_default(scene, scene)
 
-## The client is gone. A game that was started for it ends; another goes on as if nothing had been.
+## The client has disconnected. A game that was started for it ends; other games continue.
 func _lost() -> void:
 	if not transport.greeted:
-		push_error("AgentBridge: nobody answers where --agent-connect says")
+		push_error("AgentBridge: no process answers at the address of --agent-connect")
 	if _owner != null:
 		get_tree().quit()
 	get_tree().node_added.disconnect(_node_added)

@@ -1,17 +1,17 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The transport over a socket that the game dials: `tcp:HOST:PORT` or `unix:PATH`. Nothing listens in the game, so nobody can walk in.
+## The transport over a socket that the game connects to: `tcp:HOST:PORT` or `unix:PATH`. The game does not listen, so no other process can connect.
 
 const Lines := preload("agent_lines.gd")
 
 const CHUNK := 1 << 20
-## How long a farewell may take, in ms.
+## How long closing may take, in ms.
 const FAREWELL := 200
 
-## False once the other side is gone.
+## False after the other side has disconnected.
 var connected := true
 var name: String
-## True once somebody has answered.
+## True after the connection was established.
 var greeted := false
 
 var _peer: StreamPeerSocket
@@ -20,13 +20,13 @@ var _greeting: String
 var _lines := Lines.new()
 var _waiting := PackedByteArray()
 
-## `greeting` is the first line that is written.
+## `greeting` is the first line to write.
 func _init(address: String, greeting: String) -> void:
 	_address = address
 	_greeting = greeting
 	name = "unix" if address.begins_with("unix:") else "tcp"
 
-## Begins to dial. False (and an error) where the address is none.
+## Starts to connect. False (and an error) for an invalid address.
 func open() -> bool:
 	var error := ERR_INVALID_PARAMETER
 	var rest := _address.trim_prefix(name + ":")
@@ -40,7 +40,7 @@ func open() -> bool:
 		_peer = tcp
 		error = tcp.connect_to_host(rest.left(colon).trim_prefix("[").trim_suffix("]"), int(rest.substr(colon + 1)))
 	if error != OK:
-		push_error("AgentBridge: can't dial %s: %s" % [_address, error_string(error)])
+		push_error("AgentBridge: cannot connect to %s: %s" % [_address, error_string(error)])
 	return error == OK
 
 ## Whether poll() would have something to do.
@@ -48,7 +48,7 @@ func has_news() -> bool:
 	_peer.poll()
 	return _peer.get_status() != StreamPeerSocket.STATUS_CONNECTED or _peer.get_available_bytes() > 0 or not _waiting.is_empty()
 
-## What has come since the last time: lines (strings) and failures (dictionaries).
+## The new lines (strings) and failures (dictionaries).
 func poll() -> Array:
 	_peer.poll()
 	var status := _peer.get_status()
@@ -70,7 +70,7 @@ func poll() -> Array:
 func write(line: String) -> void:
 	_waiting.append_array((line + "\n").to_utf8_buffer())
 
-## Sends what the other side takes without blocking; the rest goes with the next poll.
+## Sends as much as possible without blocking; the rest is sent with the next poll.
 func flush() -> void:
 	if greeted and connected and not _waiting.is_empty():
 		_send()
@@ -85,7 +85,7 @@ func close() -> void:
 func _greet() -> void:
 	greeted = true
 	if _peer is StreamPeerTCP:
-		# Without it each answer waits for the acknowledgement of the one before.
+		# Without this, each answer waits for the acknowledgement of the one before.
 		_peer.set_no_delay(true)
 	_waiting = (_greeting + "\n").to_utf8_buffer() + _waiting
 

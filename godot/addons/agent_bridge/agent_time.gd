@@ -1,28 +1,28 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The game's time: paused, resumed, or stepped by so many frames.
+## The game's time: pauses, resumes and steps by a number of frames.
 ##
-## In a game that was started with lockstep, frames pass only while a command needs them, and a step is that many frames. In another the tree is
-## paused between steps: it is let go as a tick of physics or a drawn frame begins, and paused as the next begins, so that timers, tweens and the
-## physics server have theirs as well, which come after the nodes'. A step is then one tick of physics and one drawn frame, as in a game at 60
-## frames a second.
+## In a game that was started with lockstep, frames pass only while a command needs them, and a step is that many frames. In other games, the tree
+## is paused between steps: it is unpaused when a physics tick or a drawn frame begins, and paused when the next begins, so that timers, tweens and
+## the physics server, which run after the nodes, also advance. A step is then one physics tick and one drawn frame, as in a game at 60 frames per
+## second.
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
 
-## At most so many frames, where a step ends at a condition and says nothing about it.
+## The default limit of frames for a step that ends at a condition.
 const MOST_UNTIL := 3600
 
 enum Next { PHYSICS, PROCESS, NOTHING }
 
 var _session: Node
 var _paused := false
-## Whether the game itself has paused: that is its own, and comes back with resume.
+## Whether the game has paused itself: resume restores this.
 var _game_paused := false
 var _open := false
 var _next := Next.NOTHING
 var _left := 0
-## Set as a drawn frame of a step begins.
+## Set when a drawn frame of a step begins.
 var _is_drawn := false
 
 func _init(session: Node) -> void:
@@ -56,7 +56,7 @@ func resume(_args: Dictionary) -> Dictionary:
 		_session.devices.flush()
 	return {"paused": tree.paused}
 
-## Lets so many frames pass, at most: fewer where `until` is met. `observe` is carried out after every so many of them.
+## Lets a number of frames pass, or fewer if `until` is met. Executes `observe` periodically after a number of them.
 func step(args: Dictionary, command: Command) -> Dictionary:
 	var until: Variant = _session.commands.condition(args["until"]) if args.has("until") else null
 	if until is Dictionary:
@@ -85,12 +85,12 @@ func step(args: Dictionary, command: Command) -> Dictionary:
 		out.erase("met")
 	return out.get("failed", out)
 
-## No further step.
+## Cancels further steps.
 func abandon() -> void:
 	_next = Next.NOTHING
 	_left = 0
 
-## Lets frames pass, one after another, until `after_frame` gives true.
+## Lets frames pass, one after another, until `after_frame` returns true.
 func _pass_frames(count: int, after_frame: Callable, command: Command) -> void:
 	if _session.options.lockstep:
 		for i in count:
@@ -100,7 +100,7 @@ func _pass_frames(count: int, after_frame: Callable, command: Command) -> void:
 		return
 	_left = count
 	_next = Next.PHYSICS if count > 0 else Next.NOTHING
-	# At the loop's own speed a frame's delta would be a fraction of a millisecond, and thirty of them no time at all.
+	# At the loop's full speed, the delta of a frame would be a fraction of a millisecond, and thirty frames would be almost no game time.
 	_session.sleep.keep_steady(true)
 	while not command.done and (_next != Next.NOTHING or _open):
 		await _session.ticked
@@ -130,7 +130,7 @@ func _let_go() -> void:
 	_open = true
 	_session.get_tree().paused = _game_paused
 
-## Pauses again. What the game has done to its own pause meanwhile is remembered.
+## Pauses again, and stores whether the game has changed its own pause meanwhile.
 func _close() -> void:
 	var tree: SceneTree = _session.get_tree()
 	if _open:

@@ -17,7 +17,7 @@ const AXES := {"left_x": JOY_AXIS_LEFT_X, "left_y": JOY_AXIS_LEFT_Y, "right_x": 
 
 var _session: Node
 var _aim: Aim
-## Where each finger is, in pixels of the window.
+## The position of each finger, in pixels of the window.
 var _fingers := {}
 
 func _init(session: Node) -> void:
@@ -90,7 +90,7 @@ func _touch(finger: int, down: bool, at: Vector2) -> void:
 	event.position = at
 	_session.devices.press("finger %d" % finger, event)
 
-## A pixel of the window, from what the arguments name. A finger does not hover, but what covers the place is found as for the pointer.
+## The pixel of the window that the arguments name. A finger does not hover, but a covering control is detected as for the pointer.
 func _pixel(args: Dictionary, command: Command) -> Variant:
 	var target := args.duplicate()
 	target.erase("finger")

@@ -1,28 +1,28 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## The scene tree as text: what is relevant of each node, found by walking. Nobody registers anything.
+## The scene tree as text: the relevant fields of each node, found by walking the tree, without registration.
 ##
-## Each field is made into JSON at once. So a node's description can be kept and compared with a later one, though the game goes on changing or
-## freeing what it described.
+## Each field is converted to JSON at once. So a node's description can be stored and compared with a later one, although the game changes or
+## frees the objects meanwhile.
 
 const Controls := preload("agent_controls.gd")
 const Values := preload("agent_values.gd")
 const Place := preload("agent_place.gd")
 const Scripts := preload("agent_scripts.gd")
 
-## What a player sees of each letter of a password.
+## The character that a player sees for each letter of a password.
 const SECRET := "•"
 const DEFAULT_NODES := 5000
-## Each is an object in an array, and many readers of JSON take 128 levels of both at most.
+## Each level is an object in an array, and many JSON readers accept at most 128 levels of nesting.
 const DEFAULT_DEPTH := 40
 const MAX_ITEMS := 500
-## The walk is recursive, and the engine allows a script 1024 calls.
+## The walk is recursive, and the engine allows scripts a call depth of 1024.
 const DEEPEST := 200
 const DEEPEST_GATHERED := 800
 const ALL := {"rect": true, "groups": true, "vars": true, "class": true, "process": true}
 const OWN := ["name", "type", "path", "children", "more"]
 
-## What a walk has found.
+## The result of a walk.
 class Found extends RefCounted:
 	## The tree as JSON.
 	var text: String
@@ -32,10 +32,10 @@ class Found extends RefCounted:
 	var children := {}
 	var truncated := false
 
-## The bridge's own node, which no walk shows.
+## The bridge's own node, which walks leave out.
 var _own: Node
 var _classes := {}
-# The walk that is going on:
+# The state of the current walk:
 var _found: Found
 var _parts: PackedStringArray
 var _with_text: bool
@@ -48,7 +48,7 @@ var _only: Variant = null
 func _init(own: Node) -> void:
 	_own = own
 
-## Walks from `root` down. `options`: depth, max_nodes, fields, as in get_tree. Its text is made only where it is asked for.
+## Walks from `root` down. `options`: depth, max_nodes, fields, as in get_tree. Its text is created only on request.
 func walk(root: Node, options: Dictionary, with_text := true) -> Found:
 	_with_text = with_text
 	_found = Found.new()
@@ -65,7 +65,8 @@ func node(of: Node, fields: Variant) -> Dictionary:
 	_choose(fields)
 	return _fields(of, String(of.get_path()))
 
-## The children that are shown: also the inner ones of what would be useless without (a dialog's OK, a spin box' line), and open popups.
+## The children that are shown: includes open popups, and the internal children of nodes that are useless without them (the OK button of a dialog,
+## the text field of a spin box).
 func children_of(of: Node) -> Array[Node]:
 	var is_whole := of is AcceptDialog or of is SpinBox
 	var children := of.get_children(is_whole)
@@ -75,7 +76,7 @@ func children_of(of: Node) -> Array[Node]:
 		children.erase(_own)
 	return children
 
-## All that a walk would show, in tree order. Not find_children(): that is slower, and gives what is inside of the engine's own controls as well.
+## All nodes of a walk, in tree order. Not find_children(), which is slower and also returns the internals of the engine's controls.
 func all(from: Node) -> Array[Node]:
 	var out: Array[Node] = [from]
 	_gather(from, out, 0)
@@ -87,11 +88,11 @@ func _gather(of: Node, out: Array[Node], depth: int) -> void:
 		if child.get_child_count(true) > 0 and depth < DEEPEST_GATHERED:
 			_gather(child, out, depth + 1)
 
-## Whether it is the bridge's own node, or in it.
+## Whether it is the bridge's own node, or below it.
 func is_own(of: Node) -> bool:
 	return of == _own or _own.is_ancestor_of(of)
 
-## What a node says, whatever kind it is; null where it has no text.
+## The text of a node of any kind; null if it has none.
 func text_of(of: Node) -> Variant:
 	if of is LineEdit and of.secret:
 		return SECRET.repeat(of.text.length())
@@ -99,7 +100,7 @@ func text_of(of: Node) -> Variant:
 		return of.get("text")
 	return of.title if of is Window else null
 
-## A field that a walk shows although it is no property of the node under this name; null where there is none.
+## A field that a walk shows although the node has no property of this name; null if there is none.
 func shown(of: Node, field: String) -> Variant:
 	match field:
 		"pressed": return of.button_pressed if of is BaseButton and of.toggle_mode else null
@@ -112,7 +113,7 @@ func shown(of: Node, field: String) -> Variant:
 		"type": return Scripts.type_of(of)
 	return null
 
-## What is wrong with the `fields` of a command, in words; empty where nothing is.
+## What is wrong with the `fields` of a command, in words; empty if they are valid.
 static func wrong_fields(fields: Variant) -> String:
 	if fields is String and fields == "all":
 		return ""
@@ -173,7 +174,7 @@ func _fields(of: Node, path: String) -> Dictionary:
 	var out := {"name": Values.quote(of.name), "type": "", "path": Values.quote(path)}
 	var known := Scripts.about(of)
 	var type := of.get_class()
-	# A class has a plain name.
+	# A class name needs no escapes.
 	out["type"] = "\"" + type + "\"" if known == null or known.type == "" else Values.quote(known.type)
 	if _has_text(type):
 		out["text"] = Values.text(text_of(of) if of is LineEdit else of.get("text"))
@@ -230,7 +231,7 @@ func _choice(of: Node, out: Dictionary) -> void:
 	if items != null:
 		out["items"] = Values.text(items)
 
-## What the game says of it. What a node is and where, stays ours; its actions join those that we know.
+## The fields of the game's hook. They cannot replace the node's identity; their actions are added to ours.
 func _hook(of: Node, out: Dictionary) -> void:
 	var added: Variant = of.call("agent_fields")
 	if not added is Dictionary:
@@ -251,7 +252,7 @@ func _extras(of: Node, out: Dictionary, known: Scripts.About) -> void:
 		if rect != null:
 			out["rect"] = _rect(rect)
 	if _extra.has("groups"):
-		# Those that begin with _ are the engine's own.
+		# Groups that begin with _ are the engine's own.
 		var groups := of.get_groups()
 		out["groups"] = "[]" if groups.is_empty() else Values.text(groups.filter(func(group: StringName) -> bool: return not group.begins_with("_")))
 	if _extra.has("vars") and known != null:

@@ -1,17 +1,17 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## Godot's values as JSON text that loses nothing, and back. README.md, "Values", is the format.
+## Converts Godot's values to JSON text without loss, and back. The format is described in README.md, "Values".
 ##
-## Not JSON.stringify: that makes INF 1e99999, NaN null and a vector a string, and doesn't escape control characters. Not JSON.parse_string:
-## that reports bad input as an error of the engine.
+## Not JSON.stringify, which converts INF to 1e99999, NaN to null and a vector to a string, and does not escape control characters. Not
+## JSON.parse_string, which reports bad input as an error of the engine.
 
 const MAX_DEPTH := 32
-## An answer with more values than this is cut off: arrays that share their parts can describe far more than memory holds.
+## An answer with more values than this is truncated: arrays that share their parts can describe far more than fits into memory.
 const MAX_VALUES := 500_000
 
 const ROOM_IN_CACHE := 20_000
 
-## Text that is JSON already and goes into an answer as it is.
+## Text that is already JSON and goes into an answer unchanged.
 class Raw extends RefCounted:
 	var text: String
 	func _init(json: String) -> void:
@@ -29,11 +29,11 @@ static func text(value: Variant) -> String:
 static func raw(json: String) -> Raw:
 	return Raw.new(json)
 
-## An object of fields whose values are JSON already.
+## An object of fields whose values are already JSON.
 static func object(fields: Dictionary) -> String:
 	var out := PackedStringArray()
 	for name: String in fields:
-		# Not by key(): a call costs more than what it does.
+		# Not by key(): the call would cost more than its work.
 		var known: Variant = _keys.get(name)
 		out.append((known if known != null else key(name)) + fields[name])
 	return "{" + ",".join(out) + "}"
@@ -55,7 +55,7 @@ static func quote(string: String) -> String:
 			out.append(character)
 	return "\"" + "".join(out) + "\""
 
-## A string in quotes and a colon; names come again and again, so they are remembered.
+## A string in quotes and a colon; cached, since names repeat often.
 static func key(string: String) -> String:
 	var found: Variant = _keys.get(string)
 	if found != null:
@@ -66,7 +66,7 @@ static func key(string: String) -> String:
 	_keys[string] = made
 	return made
 
-## A finite number that reads back as the same, with a point or an exponent.
+## A finite number that reads back as the same value, with a point or an exponent.
 static func number(value: float) -> String:
 	if is_nan(value):
 		return "{\"$type\":\"float\",\"value\":\"nan\"}"
@@ -77,7 +77,7 @@ static func number(value: float) -> String:
 	var digits := String.num_scientific(value)
 	return digits if "." in digits or "e" in digits else digits + ".0"
 
-## A component of a vector has 32 bits; its shortest text is far shorter than that of the same number in 64.
+## A component of a vector has 32 bits; its shortest text is far shorter than that of the same number with 64 bits.
 static func component(value: float) -> String:
 	if not is_finite(value) or value == 0.0:
 		return number(value)
@@ -85,7 +85,7 @@ static func component(value: float) -> String:
 
 static func _text(value: Variant, inside: Array) -> String:
 	var kind := typeof(value)
-	# An if for each, the frequent ones first: a match would take twice the time.
+	# An if for each type, frequent ones first: a match would take twice the time.
 	if kind == TYPE_STRING:
 		return quote(value)
 	if kind == TYPE_BOOL:
@@ -186,7 +186,7 @@ static func _packed(value: Variant) -> String:
 static func numbers(vector: Variant) -> String:
 	return _numbers(flat(vector))
 
-## The numbers of a vector, colour, transform and the like; null for anything else.
+## The components of a vector, colour, transform and the like; null for anything else.
 static func flat(v: Variant) -> Variant:
 	match typeof(v):
 		TYPE_VECTOR2, TYPE_VECTOR2I: return [v.x, v.y]
@@ -202,11 +202,11 @@ static func flat(v: Variant) -> Variant:
 		TYPE_PROJECTION: return flat(v.x) + flat(v.y) + flat(v.z) + flat(v.w)
 	return null
 
-## The name of its type: the class of an object, else that of the Variant.
+## The name of its type: the class of an object, or else the Variant type.
 static func type_name(value: Variant) -> String:
 	return value.get_class() if typeof(value) == TYPE_OBJECT and is_instance_valid(value) else type_string(typeof(value))
 
-## Whether a value is what a command's argument asks for: numbers by their amount, strings of both kinds, vectors also as arrays.
+## Whether a value equals the argument of a command: compares numbers of both types, strings of both kinds, and vectors also with arrays.
 static func same(value: Variant, wanted: Variant) -> bool:
 	if (value is int or value is float) and (wanted is int or wanted is float):
 		return value == wanted

@@ -1,13 +1,13 @@
 @warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
-## wait_for: armed before the command that is to bring it about, in the same line, so that nothing is missed between the two.
+## wait_for: its condition is armed before the triggering command in the same line is executed, so that nothing is missed in between.
 
 const Answer := preload("agent_answer.gd")
 const Command := preload("agent_command.gd")
 const Conditions := preload("agent_conditions.gd")
 
 const KINDS := ["selector", "property", "signal", "frames", "idle"]
-## What can't be carried out while another command waits.
+## Commands that cannot be executed while another command waits.
 const NOT_THEN := ["wait_for", "expect", "quit"]
 
 var _session: Node
@@ -36,7 +36,7 @@ func wait_for(args: Dictionary, command: Command) -> Dictionary:
 	armed.disarm.call()
 	return {}
 
-## Carries the trigger out: its answer, or the failure of all, where it failed.
+## Executes the trigger; returns its answer, or the failure of the complete command.
 func _then(json: Dictionary, outer: Command) -> Dictionary:
 	var inner: Variant = _session.commands.inner(json, outer)
 	if inner is Dictionary or inner.name in NOT_THEN:
@@ -46,7 +46,7 @@ func _then(json: Dictionary, outer: Command) -> Dictionary:
 		return answer
 	return {"ok": true, "data": answer}
 
-## The condition, armed; or what is wrong with the arguments.
+## The armed condition, or the failure for invalid arguments.
 func condition(args: Dictionary) -> Variant:
 	var kinds: Array = KINDS.filter(func(kind: String) -> bool: return args.has(kind))
 	if kinds.size() != 1:

@@ -1,8 +1,8 @@
 class_name CrystalNode
 extends Node2D
-## A crystal that is dragged onto another one.
+## A crystal, which can be dragged onto another one.
 
-## The hand let go of this crystal; where, is its position.
+## The player released this crystal at its current position.
 signal dropped(crystal: CrystalNode)
 
 const RADIUS := 38.0
@@ -10,7 +10,7 @@ const LABEL_SIZE := 30
 
 var crystal_id: int
 var label_text: String
-## A colour's name, as in the level's file.
+## The name of a colour, as in the level's file.
 var color_name: String
 var draggable := true:
 	set(value):
@@ -18,7 +18,7 @@ var draggable := true:
 		if not value:
 			_dragged = false
 
-## The number of the place where it stands.
+## The number of its current place.
 var place: int
 var _dragged := false
 var _grip := Vector2.ZERO
@@ -72,7 +72,7 @@ func _take() -> void:
 	_dragged = true
 	_grip = position - get_global_mouse_position()
 	z_index = 1
-	# One press takes one crystal, even where two overlap.
+	# One press takes only one crystal, even if two overlap.
 	get_viewport().set_input_as_handled()
 
 

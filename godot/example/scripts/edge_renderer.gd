@@ -1,6 +1,6 @@
 class_name EdgeRenderer
 extends Node2D
-## An edge between two places. It stays where it is when crystals move.
+## An edge between two places. It does not move with the crystals.
 
 const STYLES := {
 	"standard": {"color": Color(0.62, 0.68, 0.78), "width": 5.0},
@@ -13,7 +13,7 @@ var from_node_id: int
 var to_node_id: int
 var edge_type: String
 var directed: bool
-## The end, from this node's position, which is the beginning.
+## The end of the edge, relative to its beginning, which is this node's position.
 var _reach: Vector2
 
 

@@ -1,5 +1,5 @@
 extends Node
-## Which level is played, and which have been completed. An autoload: it outlives the level's scene.
+## The current level and the completed levels. An autoload, because it outlives the level's scene.
 
 const LEVEL_SCENE := "res://scenes/level_scene.tscn"
 
@@ -8,14 +8,14 @@ var current_level_id: String = level_ids[0]
 var completed_levels: Array[String] = []
 
 
-## Changes to the level, and returns when its scene is there.
+## Changes to the level, and returns when its scene is loaded.
 func load_level(level_id: String) -> void:
 	current_level_id = level_id
 	get_tree().change_scene_to_file(LEVEL_SCENE)
 	await get_tree().scene_changed
 
 
-## After the last level comes the first.
+## The next level; after the last one, the first.
 func load_next_level() -> void:
 	load_level(level_ids[(level_ids.find(current_level_id) + 1) % level_ids.size()])
 

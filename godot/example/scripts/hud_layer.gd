@@ -1,5 +1,5 @@
 extends CanvasLayer
-## What is written around the level, and its buttons.
+## The texts around the level, and its buttons.
 
 @onready var reset_button: Button = $ResetButton
 @onready var next_level_button: Button = $NextLevelButton

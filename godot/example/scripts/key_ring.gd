@@ -1,10 +1,10 @@
 class_name KeyRing
 extends RefCounted
-## Which of a level's symmetries the player has found. Each is a key of the vault.
+## The symmetries of a level that the player has found. Each is a key of the vault.
 
-## By name, in the order of their names; what isn't found yet is told to nobody.
+## All symmetries by name, in the order of their names. Symmetries that are not found yet are not shown.
 var _symmetries: Dictionary[String, Permutation]
-## Names in the order of finding.
+## The names of the found symmetries, in the order in which they were found.
 var _found: Array[String] = []
 
 
@@ -32,7 +32,7 @@ func found() -> Array[String]:
 	return _found.duplicate()
 
 
-## The name of the symmetry that this is, or "".
+## The name of the symmetry with this mapping, or "".
 func name_of(permutation: Permutation) -> String:
 	for sym_id in _symmetries:
 		if _symmetries[sym_id].equals(permutation):
@@ -40,7 +40,7 @@ func name_of(permutation: Permutation) -> String:
 	return ""
 
 
-## One key hangs here once, however often it is found.
+## Adds a key, once, however often it is found.
 func add(sym_id: String) -> void:
 	if not has(sym_id):
 		_found.append(sym_id)

@@ -1,6 +1,6 @@
 class_name LevelData
 extends RefCounted
-## A level as its file describes it: levels/ID.json, with a title, the crystals (where they stand at first) and the edges between their places.
+## A level, read from levels/ID.json: a title, the crystals (at their initial places) and the edges between the places.
 
 const FOLDER := "res://levels"
 
@@ -12,7 +12,7 @@ var crystals: Array[Dictionary] = []
 var edges: Array[Dictionary] = []
 
 
-## The ids of all levels, in the order in which they are played.
+## The ids of all levels, in playing order.
 static func all_ids() -> Array[String]:
 	var ids: Array[String] = []
 	for file in ResourceLoader.list_directory(FOLDER):
@@ -22,7 +22,7 @@ static func all_ids() -> Array[String]:
 	return ids
 
 
-## The level of an id that all_ids() gives. A file that is broken is a fault of the game, and is told as one.
+## Loads the level with an id of all_ids(). A broken file is a defect of the game, and reported as an error.
 static func read(level_id: String) -> LevelData:
 	var level := LevelData.new()
 	level.id = level_id

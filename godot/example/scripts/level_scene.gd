@@ -1,25 +1,25 @@
 class_name LevelScene
 extends Node2D
-## A level being played. Crystals stand on places that are joined by edges; dragging one onto another swaps them. An arrangement in which
-## every crystal is still joined with its neighbours as at first is a symmetry: it goes on the key ring, and all crystals go home. Any
-## other arrangement stays as it is, so that the next swap goes on from there.
+## The scene of a level. Crystals are on places that are connected by edges; dragging one onto another swaps them. An arrangement in which
+## every crystal has the same connections to its neighbours as at first is a symmetry: it is added to the key ring, and all crystals return to
+## their initial places. Any other arrangement stays, so that the next swap continues from it.
 ##
-## A mapping tells for each crystal the place where it stands.
+## A mapping contains the current place of each crystal.
 
 signal swap_performed(mapping: Array)
-## Also for one that was found before: it is told again, and counted once.
+## Also emitted for a symmetry that was found before, which is counted once.
 signal symmetry_found(sym_id: String, mapping: Array)
 signal invalid_attempt(mapping: Array)
-## All symmetries are found; once a level.
+## All symmetries are found; emitted once per level.
 signal completed
 
 const HudLayer := preload("hud_layer.gd")
 const SWAP_SECONDS := 0.35
-## How long a person may look at a symmetry before the crystals go home.
+## How long a symmetry is shown to a person before the crystals return.
 const ADMIRE_SECONDS := 0.7
 const RULE := "Drag crystals onto each other. Find every arrangement in which each crystal keeps its neighbours, arrows and metals included."
 
-## Set by the bridge for a program that plays: nothing takes time then.
+## Set by the bridge if a program plays: there are no delays then.
 var agent_mode := false
 var level: LevelData
 var key_ring: KeyRing
@@ -75,7 +75,7 @@ func submit_permutation(mapping: Array) -> Dictionary:
 	return {"result": "ok"}
 
 
-## Sends all crystals home. The key ring stays as it is.
+## Returns all crystals to their initial places. The key ring is unchanged.
 func reset() -> Dictionary:
 	if arrangement.is_identity():
 		return {"result": "no_op", "reason": "nothing_to_reset"}
@@ -155,7 +155,7 @@ func _on_crystal_dropped(crystal: CrystalNode) -> void:
 	crystal.animate_to_position(_home(crystal.place), SWAP_SECONDS)
 
 
-## The places, each with the label of the crystal that is at home there.
+## The places, each with the label of the crystal that is there initially.
 func _draw() -> void:
 	for crystal in level.crystals:
 		var home: Vector2 = crystal["position"]
@@ -201,6 +201,6 @@ func agent_actions() -> Array:
 	return actions
 
 
-## JSON knows one kind of number, so that a whole one may come as a float.
+## JSON has one number type, so an integer may arrive as a float.
 static func _is_whole(value: Variant) -> bool:
 	return value is int or value is float and value == floorf(value) and absf(value) < 1e9

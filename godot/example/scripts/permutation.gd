@@ -1,6 +1,6 @@
 class_name Permutation
 extends RefCounted
-## A rearrangement of 0 .. n-1: `mapping[crystal]` is the place that the crystal goes to, and place i is where crystal i stands at first.
+## A permutation of 0 .. n-1: `mapping[crystal]` is the place that the crystal goes to, and place i is the initial place of crystal i.
 
 var mapping: Array[int] = []
 
@@ -16,7 +16,7 @@ static func identity(size: int) -> Permutation:
 	return from_array(range(size))
 
 
-## Whether every place is taken exactly once.
+## Whether every place occurs exactly once.
 func is_valid() -> bool:
 	var places := mapping.duplicate()
 	places.sort()
@@ -31,7 +31,7 @@ func equals(other: Permutation) -> bool:
 	return mapping == other.mapping
 
 
-## First this one, then the other.
+## The composition: first this one, then the other.
 func then(other: Permutation) -> Permutation:
 	return from_array(mapping.map(func(place: int) -> int: return other.mapping[place]))
 
@@ -40,7 +40,7 @@ func inverse() -> Permutation:
 	return from_array(range(mapping.size()).map(func(place: int) -> int: return mapping.find(place)))
 
 
-## How often it has to be repeated until everything is back.
+## The order: how often it has to be repeated to give the identity.
 func order() -> int:
 	var repeated := self
 	var count := 1
@@ -50,7 +50,7 @@ func order() -> int:
 	return count
 
 
-## Two crystals trade their places.
+## Swaps the places of two crystals.
 func with_swapped(crystal: int, other: int) -> Permutation:
 	var swapped := from_array(mapping)
 	swapped.mapping[crystal] = mapping[other]

@@ -1,12 +1,12 @@
 class_name SymmetryFinder
 extends RefCounted
-## Computes the symmetries of a level: the automorphisms of its graph, which carry every edge to one of the same type and direction.
+## Computes the symmetries of a level: the automorphisms of its graph, which map every edge to one of the same type and direction.
 ##
-## Their names: `e` leaves all as it is. Of those that have the highest order, if that is at least 3, the first is `r1`, a rotation, and its
+## Their names: `e` is the identity. Of those with the highest order, if that is at least 3, the first is `r1`, a rotation, and its
 ## powers are `r2`, `r3` and so on. All others are `s1`, `s2` and so on. "First" means by mapping, compared number by number.
 
 var _size: int
-## What joins two places, by Vector2i(from, to); an undirected edge stands here in both directions.
+## The edges by Vector2i(from, to); an undirected edge is included in both directions.
 var _links: Dictionary[Vector2i, String] = {}
 
 
@@ -52,7 +52,7 @@ func named_symmetries() -> Dictionary[String, Permutation]:
 	return named
 
 
-## Gives the next crystal each place that is left; what fits so far goes on to the one after it.
+## Tries each free place for the next crystal, and continues with the crystal after it if the arrangement fits so far.
 func _extend(places: Array[int], found: Array[Permutation]) -> void:
 	if places.size() == _size:
 		found.append(Permutation.from_array(places))
@@ -66,7 +66,7 @@ func _extend(places: Array[int], found: Array[Permutation]) -> void:
 		places.pop_back()
 
 
-## Whether the crystal is joined with all before it as it was at first.
+## Whether the crystal has the same connections to all crystals before it as at first.
 func _fits(places: Array[int], crystal: int) -> bool:
 	for other in crystal:
 		if _link(crystal, other) != _link(places[crystal], places[other]):

@@ -1,7 +1,7 @@
 extends SceneTree
-## Holds Permutation, SymmetryFinder and every level against the definition, tried on all permutations one by one:
+## Checks Permutation, SymmetryFinder and every level against the definition, with all permutations one by one:
 ## godot --headless --path godot/example --script res://tests/check_symmetries.gd
-## Prints what differs, and exits 1 for it.
+## Prints the differences, and exits 1 if there are any.
 
 var _failures := 0
 
@@ -61,7 +61,7 @@ func _check_names(level_id: String, expected: Array) -> void:
 	_expect(texts == expected, "%s: %s, expected %s" % [level_id, texts, expected])
 
 
-## The definition: what the edges become is the set of the edges.
+## The definition: the set of the mapped edges is the set of the edges.
 func _keeps_edges(level: LevelData, permutation: Permutation) -> bool:
 	var before := level.edges.map(func(edge: Dictionary) -> String: return _edge_text(edge, edge["from"], edge["to"]))
 	var after := level.edges.map(func(edge: Dictionary) -> String:
@@ -77,8 +77,8 @@ func _edge_text(edge: Dictionary, from: int, to: int) -> String:
 	return "%s %d-%d" % [edge["type"], mini(from, to), maxi(from, to)]
 
 
-## Swaps go on from what is no symmetry; a symmetry sends all crystals home. (So a triangle without directions can't be played: every
-## swap is a symmetry of it, and none leads to a rotation.)
+## Swaps continue from an arrangement that is not a symmetry; a symmetry returns all crystals. (So a triangle without directions cannot be
+## played: every swap is a symmetry of it, and none leads to a rotation.)
 func _count_reached_by_swaps(finder: SymmetryFinder, size: int) -> int:
 	var reached: Dictionary[Array, bool] = {}
 	var ways: Array[Permutation] = [Permutation.identity(size)]

@@ -1,4 +1,4 @@
-//! The child that runs now: how it is written to, how its end is learned, and how it is ended.
+//! The current child: writing to it, detecting its end, and ending it.
 
 use crate::io::child::{Group, grace};
 use crate::io::descriptor::Descriptor;
@@ -11,39 +11,39 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A grandchild may hold the child's stdout open after the child has ended: it is listened to this long in all.
+/// A grandchild may hold the child's stdout open after the child has ended. The pipe is read for this long in total.
 const HELD_PIPE: Duration = Duration::from_millis(250);
 
-/// A child that was started, until its end has been told; or somebody that we only have a [link](super::Link) to.
+/// A child that was started, until its end has been reported; or a process that we only have a [link](super::Link) to.
 pub(super) struct Far {
     pub(super) sink: Arc<Sink>,
     stdout: Outlet,
     stderr: Outlet,
-    /// None where it isn't ours to end.
+    /// `None` if we did not start it, and so do not end it.
     group: Option<Group>,
     exit: Arc<Exit>,
-    /// The stage knows that it has ended.
-    told: bool,
+    /// Whether its end has been reported to the stage.
+    reported: bool,
 }
 
 /// One of the child's pipes to us.
 pub(super) struct Outlet {
-    /// It has ended.
-    pub(super) said_all: bool,
-    /// Since when its reader waits for the child; None while the reader waits for somebody who takes what was said.
+    /// Its end has been reached.
+    pub(super) has_ended: bool,
+    /// Since when its reader waits for the child; `None` while the reader waits for the output to be taken.
     listening_since: Option<Instant>,
-    /// How long its reader has waited for the child since that ended, before that.
+    /// How long its reader has waited since the child ended, in earlier reads.
     listened: Duration,
     exit: Arc<Exit>,
 }
 
 impl Outlet {
-    fn new(exit: &Arc<Exit>, said_all: bool) -> Outlet {
-        Outlet { said_all, listening_since: None, listened: Duration::ZERO, exit: Arc::clone(exit) }
+    fn new(exit: &Arc<Exit>, has_ended: bool) -> Outlet {
+        Outlet { has_ended, listening_since: None, listened: Duration::ZERO, exit: Arc::clone(exit) }
     }
 
-    /// Its reader begins to wait for the child, or has something and may wait for somebody else. Says whether the main
-    /// thread is to look again.
+    /// Its reader begins to wait for the child, or has data and may wait for another reader. Returns whether the main
+    /// thread has to check again.
     pub(super) fn set_listening(&mut self, listening: bool) -> bool {
         let ended = self.exit.get();
         if let (Some(since), Some((_, at))) = (self.listening_since.take(), ended) {
@@ -53,13 +53,13 @@ impl Outlet {
         listening && ended.is_some()
     }
 
-    /// Whether the child, which ended `at`, has been listened to for long enough; else perhaps when to look again. (While
-    /// its reader waits for somebody else, there is no need to: that wakes us.)
-    fn heard(&self, at: Instant, now: Instant) -> (bool, Option<Instant>) {
+    /// Whether the output of the child, which ended `at`, has been read for long enough; otherwise when to check again, if that is
+    /// needed. (While its reader waits for another reader, it is not: the end of that wait wakes us.)
+    fn is_drained(&self, at: Instant, now: Instant) -> (bool, Option<Instant>) {
         let left = HELD_PIPE.saturating_sub(self.listened);
         let until = self.listening_since.map(|since| since.max(at) + left);
-        let heard = self.said_all || until.is_some_and(|until| until <= now);
-        (heard, until.filter(|_| !heard))
+        let is_drained = self.has_ended || until.is_some_and(|until| until <= now);
+        (is_drained, until.filter(|_| !is_drained))
     }
 }
 
@@ -67,7 +67,7 @@ impl Far {
     pub(super) fn new(group: Option<Group>, to: Descriptor, hears_errors: bool) -> Far {
         let (sink, exit) = (Arc::new(Sink::new(to)), Arc::default());
         let (stdout, stderr) = (Outlet::new(&exit, false), Outlet::new(&exit, !hears_errors));
-        Far { sink, stdout, stderr, group, exit, told: false }
+        Far { sink, stdout, stderr, group, exit, reported: false }
     }
 
     /// The pipe that `side` is read from.
@@ -75,36 +75,36 @@ impl Far {
         if side == Side::FarError { &mut self.stderr } else { &mut self.stdout }
     }
 
-    /// Whether it isn't being read at the moment: what it said last is being given on.
+    /// Whether it is not being read at the moment, because its last output is still being passed on.
     pub(super) fn waits(&self) -> bool {
-        !self.stdout.said_all && self.stdout.listening_since.is_none()
+        !self.stdout.has_ended && self.stdout.listening_since.is_none()
     }
 
-    /// Where whoever waits for the child leaves its status.
+    /// Where the thread that waits for the child leaves its status.
     pub(super) fn exit(&self) -> Arc<Exit> {
         Arc::clone(&self.exit)
     }
 
-    /// Its status, once, when it has ended and said all, or been listened to for long enough after its end; else perhaps
-    /// when to look again.
+    /// Its status, once, when it has ended and its output has been read to the end, or for long enough after its exit. Otherwise
+    /// when to check again, if that is needed.
     pub(super) fn ended(&mut self, now: Instant) -> (Option<ExitStatus>, Option<Instant>) {
         match self.exit.get() {
-            Some((status, at)) if !self.told => {
-                let outlets = [self.stdout.heard(at, now), self.stderr.heard(at, now)];
-                self.told = outlets.iter().all(|(heard, _)| *heard);
+            Some((status, at)) if !self.reported => {
+                let outlets = [self.stdout.is_drained(at, now), self.stderr.is_drained(at, now)];
+                self.reported = outlets.iter().all(|(is_drained, _)| *is_drained);
                 let look_again = outlets.into_iter().filter_map(|(_, until)| until).min();
-                if self.told { (Some(status), None) } else { (None, look_again) }
+                if self.reported { (Some(status), None) } else { (None, look_again) }
             }
             _ => (None, None),
         }
     }
 
-    /// Closes its stdin, gives it time to end by itself, then ends it and all that it started; less time when
+    /// Closes its stdin, gives it time to end by itself, then ends it together with all processes it started. Allows less time if
     /// `hurried`.
     pub(super) fn end(self, hurried: impl Fn() -> bool) {
         self.sink.close();
         let sink = Arc::clone(&self.sink);
-        // It may block: somebody may be in the middle of a write that the child doesn't take.
+        // It may block: another thread may be in the middle of a write that the child does not read.
         let drained = thread::spawn(move || sink.drain());
         let asked = Instant::now();
         let Some(group) = self.group else {

@@ -1,4 +1,4 @@
-//! What the threads share: the stage behind its lock, and the sinks.
+//! The state that the threads share: the stage behind its lock, and the sinks.
 
 use super::far::Far;
 use super::near::NearSide;
@@ -22,33 +22,33 @@ pub(super) struct Hub {
     pub(super) sinks: Sinks,
     pub(super) report: Arc<Report>,
     pub(super) manners: Manners,
-    /// A signal came, perhaps after the end.
+    /// Whether a signal came, possibly after the end.
     pub(super) signalled: AtomicBool,
     /// The children that a second signal kills, until they have been ended.
     pub(super) running: Mutex<BTreeMap<usize, Group>>,
 }
 
-/// What is written beside the near and the far sides.
+/// The sinks other than those of the near and the far sides.
 pub(super) struct Sinks {
     pub(super) person: Option<Arc<Sink>>,
-    /// Our stderr, for what the child says on its own.
+    /// Our stderr, for the child's stderr.
     pub(super) errors: Option<Arc<Sink>>,
 }
 
-/// How the run goes, see [`Ends`](super::Ends).
+/// The options of the run, see [`Ends`](super::Ends).
 pub(super) struct Manners {
     pub(super) limits: Limits,
     pub(super) far_limits: Limits,
     pub(super) manner: Manner,
-    /// It stands in a plain pipe, and ends with its stdin, unless it `stays`.
+    /// Whether it is a filter in a pipe, which ends with its stdin unless it `stays`.
     pub(super) is_pipe: bool,
-    /// It ends when the stage says so.
+    /// It ends only when the stage stops it.
     pub(super) stays: bool,
     pub(super) prompt: bool,
     pub(super) reopens: bool,
-    /// There are several far sides, or may be.
+    /// Whether there are, or may be, several far sides.
     pub(super) has_several: bool,
-    /// The near side's reader waits until a far side has taken what was sent to it.
+    /// Whether the near side's reader waits until a far side has read what was sent to it.
     pub(super) waits_for_far: bool,
 }
 
@@ -58,32 +58,32 @@ pub(super) struct Core {
     /// By number: 0 is our own stdin and stdout, the others are clients.
     pub(super) nears: BTreeMap<usize, NearSide>,
     pub(super) fars: Vec<Slot>,
-    /// Once it is set, nothing is decided any more.
+    /// Once it is set, no more events are passed to the stage.
     pub(super) end: Option<Result<Status, Failure>>,
-    /// When the main thread will look again by itself.
+    /// When the main thread will wake up by itself.
     pub(super) asleep_until: Option<Instant>,
 }
 
-/// A far side, over all the times that it is started.
+/// A far side, over all its starts.
 #[derive(Default)]
 pub(super) struct Slot {
     pub(super) far: Option<Far>,
-    /// Counts the children: what a former one's threads still bring is dropped.
+    /// Counts the children: events of a former child are dropped.
     pub(super) epoch: u64,
-    /// The former child is being ended; then this one is to be started.
+    /// Whether the former child is being ended, and whether the next is to be started then.
     pub(super) is_ending: bool,
     pub(super) is_to_start: bool,
-    /// Its program, until that is started, where the stage has added it.
+    /// The program of a far side that the stage added, until it is started.
     pub(super) added: Option<Program>,
 }
 
-/// What an event is from, or where something is written to.
+/// The source of an event, or the destination of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Peer {
     pub(super) side: Side,
-    /// Which near or far side.
+    /// The number of the near or far side.
     pub(super) number: usize,
-    /// Which child of the far side.
+    /// The child of the far side.
     pub(super) epoch: u64,
 }
 
@@ -101,12 +101,12 @@ impl Peer {
         Peer { side: Side::Far, number, epoch }
     }
 
-    /// Whether a child of ours is at the other end.
+    /// Whether it is a far side.
     pub(super) fn is_far(self) -> bool {
         matches!(self.side, Side::Far | Side::FarError)
     }
 
-    /// Has [`Side::Near`] and [`Side::Far`] mean what an event is about.
+    /// Makes [`Side::Near`] and [`Side::Far`] stand for the peer that an event is about.
     pub(super) fn choose(about: Option<Peer>, out: &mut Out) {
         let number = |side: fn(&Peer) -> bool| about.filter(side).map_or(0, |peer| peer.number);
         out.choose_near(number(|peer| peer.side == Side::Near));
@@ -115,19 +115,19 @@ impl Peer {
 }
 
 impl Core {
-    /// The child that `peer` means, where it is the present one.
+    /// The child of `peer`, if it is the current one.
     pub(super) fn child(&mut self, peer: Peer) -> Option<&mut Far> {
         let slot = self.fars.get_mut(peer.number).filter(|_| peer.is_far())?;
         slot.far.as_mut().filter(|_| slot.epoch == peer.epoch)
     }
 
-    /// Whether a near side is to be read no further for now; no longer once it is broken, or the run has ended.
+    /// Whether reading of a near side is paused. A broken near side is not paused, and none is after the end of the run.
     pub(super) fn is_held(&self, near: usize) -> bool {
         let is_broken = self.nears.get(&near).is_some_and(NearSide::is_broken);
         self.out.holds_near(near) && !is_broken && self.end.is_none()
     }
 
-    /// Whether `peer` has been replaced by another child, or is a client that has gone.
+    /// Whether `peer` has been replaced by another child, or is a client that has disconnected.
     fn is_former(&self, peer: Peer) -> bool {
         match peer.side {
             Side::Far | Side::FarError => self.fars.get(peer.number).is_some_and(|slot| slot.epoch != peer.epoch),
@@ -140,7 +140,7 @@ impl Core {
 pub(super) type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
 
 impl Hub {
-    /// With so many far sides, none of which has been started.
+    /// `fars` is the number of far sides; none has been started.
     pub(super) fn new(
         stage: Box<dyn Stage>,
         nears: BTreeMap<usize, NearSide>,
@@ -158,8 +158,8 @@ impl Hub {
         Hub { core, changed, sinks, report, manners, signalled, running }
     }
 
-    /// Has the stage act and commit, and queues what it said. `about` is what an event is from; what a former child's threads
-    /// still bring is dropped.
+    /// Has the stage act and commit, and queues its output. `about` is the source of the event; events of a former child are
+    /// dropped.
     pub(super) fn decide(&self, about: Option<Peer>, act: Box<Act<'_>>) -> Dirty {
         let mut core = lock(&self.core);
         if about.is_some_and(|peer| core.is_former(peer)) {
@@ -168,7 +168,7 @@ impl Hub {
         self.decide_in(&mut core, about, act)
     }
 
-    /// The same with the lock held. Whatever comes after the end is dropped.
+    /// The same with the lock held. Events after the end are dropped.
     pub(super) fn decide_in(&self, core: &mut Core, about: Option<Peer>, act: Box<Act<'_>>) -> Dirty {
         if core.end.is_some() {
             return Dirty::default();
@@ -181,7 +181,7 @@ impl Hub {
         let released = std::mem::take(&mut out.released) || (held && !out.holds_all());
         let committed = stage.commit();
         if committed.is_err() {
-            // What wasn't made durable must not be seen to have happened.
+            // Nothing may be visible outside that was not made durable.
             out.clear();
         }
         let dirty = self.queue(core);
@@ -208,7 +208,7 @@ impl Hub {
         dirty
     }
 
-    /// Moves what the stage said from `core.out` to the sinks.
+    /// Moves the stage's output from `core.out` to the sinks.
     fn queue(&self, core: &mut Core) -> Dirty {
         let Core { out, nears, fars, .. } = core;
         let mut dirty = Dirty::default();
@@ -221,7 +221,7 @@ impl Hub {
         for (number, slot) in fars.iter().enumerate() {
             let to_far = out.far_mut(number);
             let close = std::mem::take(&mut to_far.close);
-            // What is said to one that isn't there is lost.
+            // Output for a far side that is not running is lost.
             let Some(far) = &slot.far else {
                 to_far.outgoing.bytes.clear();
                 continue;
@@ -245,7 +245,7 @@ impl Hub {
         dirty
     }
 
-    /// Tells the stage how far everything has come that was sent before.
+    /// Gives the stage the progress of earlier output.
     pub(super) fn measure(&self, core: &mut Core) {
         for (&number, near) in &core.nears {
             core.out.near_mut(number).progress = near.sink.progress();

@@ -1,21 +1,21 @@
-//! Standing between two sides: our own stdin and stdout or the clients of a socket (near), children (far), and a person's
-//! terminal; or, with neither child nor person nor clients, in a plain pipe.
+//! Runs a stage between two sides: our own stdin and stdout or the clients of a socket (near), and children (far), with an
+//! optional terminal of a person. Without child, person and clients, the stage is a filter in a pipe.
 //!
-//! The whole rule of flushing is here: everything decided so far is written before the next read(2), and at no other
-//! time. While input is waiting, reads are full and so are writes; when it isn't, nothing waits.
+//! The rule for flushing: all output decided so far is written before the next read(2), and at no other time. While input is
+//! waiting, reads are full and so are writes; when no input is waiting, no output waits either.
 //!
 //! One blocking thread reads each side. It reads once, locks the stage, has it decide every complete line,
-//! lets it commit, appends what was decided to the sinks, unlocks, and writes. Locks are taken in the order
-//! stage, queue; neither is held across a write(2), so two sides that flood each other can't deadlock: each
-//! direction waits for its own reader alone. Where there are several peers on a side, nobody waits for one of them but
-//! itself: what it doesn't take at once is written on a thread of its own. Order is kept within a direction; across
-//! directions nothing is ordered but that a commit comes before the bytes that depend on it.
+//! lets it commit, appends the output to the sinks, unlocks, and writes. Locks are taken in the order
+//! stage, queue; neither is held across a write(2), so two sides that flood each other cannot deadlock: each
+//! direction waits only for its own reader. If a side has several peers, a slow peer delays only itself: output that it does
+//! not read at once is written on a separate thread. Order is kept within a direction. Across directions, the only guarantee is
+//! that a commit precedes the bytes that depend on it.
 //!
 //! The main thread starts and ends children and wakes the stage at its deadline. It never writes to a peer
-//! itself, so a deadline passes even while the other side reads nothing. In a session, threads of their own watch whether
-//! our stdin and stdout still have somebody at their other ends.
+//! itself, so deadlines work even while the other side does not read. In a session, separate threads watch for a hang-up of
+//! our stdin and stdout.
 //!
-//! `hub` holds what the threads share, `threads` those that read, listen and watch, `writing` says who writes and waits,
+//! `hub` has the shared state, `threads` the threads that read, listen and watch, `writing` decides which thread writes and waits,
 //! `supervisor` is the main thread, `near` our own stdout and the clients, `far` the child.
 
 mod far;
@@ -42,63 +42,63 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// What a stage stands between.
+/// The two sides of a stage, and the options of the run.
 #[derive(Debug, Default)]
 pub struct Ends {
     /// The near side.
     pub near: Near,
-    /// Clients, which are near sides, too: any number of them, which come and go.
+    /// Clients, which are also near sides: any number of them, which come and go.
     ///
-    /// Each client has a number from 1 on ([`Out::near`](super::stage::Out::near)), and order is kept for each. One that reads nothing
-    /// holds up neither the others nor a far side: what is sent to it waits here, and while its own requests would add to
-    /// that, it is read no further. Once more than 16 MiB wait, it is disconnected. Neither a client nor our stdin waits for a far
-    /// side that reads nothing: the stage holds them ([`Out::hold_near`](super::stage::Out::hold_near)).
+    /// Each client has a number from 1 on ([`Out::near`](super::stage::Out::near)), and order is kept for each. A client that does
+    /// not read delays neither the others nor a far side: its output waits here, and reading from it pauses while its own requests
+    /// would add to that. It is disconnected once more than 16 MiB wait. Neither a client nor our stdin waits for a far
+    /// side that does not read: the stage holds them ([`Out::hold_near`](super::stage::Out::hold_near)).
     pub clients: Option<Listener>,
-    /// The far sides, started in this order; what is sent to one that has not been started yet is lost. With several, the near side
-    /// never waits for one that reads nothing: the stage holds it
+    /// The far sides, started in this order; output for one that has not been started yet is lost. With several, the near side
+    /// never waits for one that does not read: the stage holds it
     /// ([`Out::hold_near`](super::stage::Out::hold_near)).
     pub far: Vec<Way>,
     /// Whether the stage adds far sides ([`Out::add_far`](super::stage::Out::add_far)).
     pub adds_far_sides: bool,
-    /// Whether the stage hears a child's stderr ([`Side::FarError`]); else it is our own. With a [`Way::Link`] it does: what the
-    /// child prints, on stdout too.
+    /// Whether the stage receives a child's stderr ([`Side::FarError`]); otherwise the child inherits ours. With a [`Way::Link`],
+    /// it always receives what the child prints, also on stdout.
     pub hears_errors: bool,
-    /// Whether a line that stays unfinished for a moment (a prompt) is given in parts; else it is waited for.
+    /// Whether a line that stays unfinished for a moment (a prompt) is passed on in parts; otherwise its end is awaited.
     pub prompt: bool,
-    /// Whether SIGHUP asks to open files anew ([`Event::Reopen`](super::stage::Event::Reopen)) instead of to end.
+    /// Whether SIGHUP requests to reopen files ([`Event::Reopen`](super::stage::Event::Reopen)) instead of to end.
     pub reopens: bool,
     /// The terminal of a person; the foreground is borrowed for the whole run.
     pub person: Option<Terminal>,
-    /// Where answers come from that nobody but who is asked may give ([`Side::Answers`]); each is read on a thread of its own,
-    /// and its end ends nothing.
+    /// Channels of answers that only the asked party can give ([`Side::Answers`]). Each is read on a separate thread, and its end
+    /// has no effect on the run.
     pub answers: Vec<Descriptor>,
-    /// Whether a plain pipe goes on when stdin has ended, until the stage stops it: somebody has yet to answer.
+    /// Whether a filter continues after the end of stdin until the stage stops it, because an answer is still due.
     pub stays: bool,
-    /// Whether the stage bounds what it sends to its only far side, by holding the near side: then a line of the near side (a cancel)
-    /// is read although the far side reads nothing. With several far sides, or clients, a stage has to.
+    /// Whether the stage itself limits the output for its only far side, by holding the near side. Then a line of the near side (a
+    /// cancel) is read even while the far side does not read. With several far sides, or clients, a stage has to do this.
     pub holds_near: bool,
-    /// What is believed of every side's lines.
+    /// The limits of every side's lines.
     pub limits: Limits,
-    /// What is believed of the far side's, where that is something else.
+    /// The limits of the far side's lines, if different.
     pub far_limits: Option<Limits>,
-    /// How the end is made.
+    /// How the run ends.
     pub manner: Manner,
 }
 
-/// What is on the near side.
+/// The near side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Near {
     /// Our own stdin and stdout.
     #[default]
     Stdio,
-    /// Our own stdout alone: stdin is not read, and a reader of stdout that has gone is noticed only when something is written.
+    /// Our own stdout only: stdin is not read, and a closed stdout is noticed only when something is written.
     Stdout,
-    /// Neither: the [clients](Ends::clients) are all there is. The run goes on while there is none, until the stage stops it.
+    /// Only the [clients](Ends::clients). The run continues without any, until the stage stops it.
     Clients,
 }
 
-/// Waits for the next client, and gives its connection; called again and again on a thread of its own. An error is reported, and the
-/// next client is waited for.
+/// Waits for the next client and returns its connection; called repeatedly on a separate thread. An error is reported, and the
+/// wait continues.
 pub struct Listener(pub Box<dyn FnMut() -> io::Result<UnixStream> + Send>);
 
 impl fmt::Debug for Listener {
@@ -110,17 +110,17 @@ impl fmt::Debug for Listener {
 /// How a far side is reached.
 #[derive(Debug)]
 pub enum Way {
-    /// A program that is wrapped: over its stdin and stdout.
+    /// A wrapped program, over its stdin and stdout.
     Child(Program),
-    /// Over a link: to a program that is started with it, or to somebody who runs already, and whom we leave running. It can't
-    /// be started again.
+    /// Over a link: to a program that is started with it, or to a process that already runs and is left running. It cannot
+    /// be restarted.
     Link(Link, Option<Program>),
-    /// Over a link that is made each time the far side is started.
+    /// Over a link that is made for each start of the far side.
     Dial(Dial),
 }
 
 impl Way {
-    /// The program of a command line, where there is one.
+    /// The program of a command line, if it is not empty.
     pub fn child(command: Vec<OsString>) -> Vec<Way> {
         let program = Program { command, around: Surroundings::default() };
         if program.command.is_empty() { Vec::new() } else { vec![Way::Child(program)] }
@@ -132,11 +132,11 @@ impl Way {
 pub struct Program {
     /// Its name and arguments.
     pub command: Vec<OsString>,
-    /// What it finds around it.
+    /// Its environment.
     pub around: Surroundings,
 }
 
-/// What makes a link.
+/// Makes a link.
 pub struct Dial(pub Box<dyn FnMut() -> io::Result<Link>>);
 
 impl fmt::Debug for Dial {
@@ -145,35 +145,34 @@ impl fmt::Debug for Dial {
     }
 }
 
-/// A way to the far side, and back.
+/// A pair of descriptors to and from the far side.
 #[derive(Debug)]
 pub struct Link {
-    /// What is said to it is written here.
+    /// Output for it is written here.
     pub to: Descriptor,
-    /// What it says is read from here.
+    /// Its output is read from here.
     pub from: Descriptor,
 }
 
-/// How a run treats its near side at the end.
+/// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Manner {
-    /// Every byte counts: all that was written is waited for, however slowly it is read.
+    /// Every byte counts: waits until all output is read, however slowly.
     #[default]
     Relay,
-    /// It is a conversation: once the near side has hung up, what it still said is read for a moment, and the end comes
-    /// soon, even where the far side or the person's terminal takes nothing.
+    /// It is a conversation: after the near side has hung up, its remaining lines are read for a moment, and the run ends
+    /// soon, even if the far side or the person's terminal does not read.
     Session,
 }
 
-/// Runs `stage` until it stops the run, one of `signals` does, or our stdout is gone. The status is what the stage
-/// stopped with; a gone stdout ends quietly with [`Report::finish`], and so does a plain pipe when stdin has ended.
+/// Runs `stage` until it stops the run, one of `signals` does, or our stdout is closed. The status is the one that the stage
+/// stopped with. A closed stdout ends the run quietly with [`Report::finish`], and so does the end of stdin for a filter.
 ///
-/// Between two sides, the stage must stop the run by itself when it has no more use of it: nothing else ends it when a
-/// side closes.
+/// Between two sides, the stage must stop the run itself when it is done: the end of a side does not end the run.
 ///
 /// # Errors
-/// What the stage fails with, a child that can't be started ([`Status::NotStarted`]), an stdout that can't be
-/// written ([`Status::Fault`]). In each case the child has been ended when this returns.
+/// A failure of the stage, a child that cannot be started ([`Status::NotStarted`]), or an stdout that cannot be
+/// written ([`Status::Fault`]). The child has been ended when this returns.
 pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = signals.receive();
@@ -207,7 +206,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
     let hub = Arc::new(Hub::new(stage, nears, far_count, sinks, Arc::clone(report), manners));
     let mut ways: Vec<Option<Way>> = far.into_iter().map(Some).collect();
     let mut start = |far: usize, added: Option<Program>| {
-        // Those that the stage adds are started in the order of their numbers.
+        // Far sides that the stage adds are started in the order of their numbers.
         ways.extend(added.map(|program| Some(Way::Child(program))));
         match ways[far].take() {
             Some(Way::Child(program)) => {
@@ -222,7 +221,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
                 ways[far] = Some(Way::Dial(Dial(dial)));
             }
             Some(Way::Link(link, program)) => hub.join(far, program.as_ref(), link),
-            None => hub.not_started(far, Failure::new(Status::NotStarted, "the other side can't be started again")),
+            None => hub.not_started(far, Failure::new(Status::NotStarted, "the other side cannot be started again")),
         }
     };
     (0..far_count).for_each(|far| start(far, None));
@@ -248,7 +247,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
     if let Some(terminal) = &mut person {
         terminal.restore();
     }
-    // Told once, however the run ended; and a wrapper whose child did well has its own status.
+    // Finish the report once, however the run ended. A wrapper whose child succeeded has its own status.
     let own = report.finish();
     ended.map(|status| if status == Status::Child(0) { own } else { status })
 }

@@ -18,28 +18,27 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// A client for which more than this is waiting to be written when there is more to send has stopped reading: it is
-/// disconnected.
+/// A client with more unread bytes than this is disconnected when there is more to send.
 const MOST_UNREAD: u64 = 16 << 20;
 
-/// After a client that could not be accepted (the process may have no descriptor left), the next is waited for so much later.
+/// The pause after a client could not be accepted (the process may have no descriptor left).
 const NEXT_TRY: Duration = Duration::from_millis(100);
 
 /// A near side.
 pub(super) struct NearSide {
     pub(super) sink: Arc<Sink>,
-    /// None for our own stdin and stdout.
+    /// `None` for our own stdin and stdout.
     client: Option<Client>,
 }
 
 struct Client {
-    /// To disconnect it while others read from it and write to it.
+    /// For disconnecting it while other threads read and write.
     stream: UnixStream,
-    /// The stage has closed it.
+    /// Whether the stage has closed it.
     is_closing: bool,
-    /// It was disconnected because it didn't read.
+    /// Whether it was disconnected because it did not read.
     is_overrun: bool,
-    /// It takes nothing more, and the stage knows.
+    /// Whether writing to it has failed and the stage has been notified.
     is_broken: bool,
 }
 
@@ -53,7 +52,7 @@ impl NearSide {
         NearSide { sink: Arc::new(Sink::new(to)), client: Some(client) }
     }
 
-    /// Moves what is to be sent to the sink; says whether there is something to write.
+    /// Moves output to the sink; returns whether there is something to write.
     pub(super) fn take(&mut self, wanted: &mut ToNear) -> bool {
         let bytes = &mut wanted.outgoing.bytes;
         let Some(client) = &mut self.client else { return self.sink.append(bytes) };
@@ -63,7 +62,7 @@ impl NearSide {
         let closes = wanted.close && !client.is_closing;
         if closes {
             client.is_closing = true;
-            // It fails where the client has gone by itself.
+            // This fails if the client has already disconnected.
             let _ = client.stream.shutdown(Shutdown::Read);
             self.sink.close();
         }
@@ -81,14 +80,14 @@ impl NearSide {
         self.sink.append(bytes) || closes
     }
 
-    /// Whether it is a client that the stage has closed, and everything is written that was sent to it.
+    /// Whether it is a client that the stage has closed, and all its output is written.
     fn has_all(&self) -> bool {
         let progress = self.sink.progress();
         self.client.as_ref().is_some_and(|client| client.is_closing && !client.is_overrun)
             && progress.appended == progress.written
     }
 
-    /// Whether it is a client that takes nothing more.
+    /// Whether it is a client that cannot be written to any more.
     pub(super) fn is_broken(&self) -> bool {
         self.client.as_ref().is_some_and(|client| client.is_broken)
     }
@@ -96,13 +95,13 @@ impl NearSide {
 
 impl Client {
     fn disconnect(&self) {
-        // It fails where the client has gone by itself.
+        // This fails if the client has already disconnected.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
 impl Hub {
-    /// Accepts clients as long as the run goes on.
+    /// Accepts clients until the end of the run.
     pub(super) fn accept(self: &Arc<Hub>, Listener(mut next): Listener) {
         self.spawn(move |hub| {
             let mut number = 0;
@@ -120,7 +119,7 @@ impl Hub {
         let from = OwnedFd::from(stream.try_clone()?).into();
         let to = OwnedFd::from(stream.try_clone()?).into();
         let dirty = {
-            // In one go: the stage knows of the client before anything can be sent to it.
+            // Under one lock: the stage is notified before anything can be sent to the client.
             let mut core = lock(&self.core);
             core.nears.insert(number, NearSide::client(to, stream));
             let joined = |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Joined, out);
@@ -131,10 +130,10 @@ impl Hub {
         Ok(())
     }
 
-    /// Waits until a client that has said all that it will say takes nothing more either, and forgets it.
-    pub(super) fn see_off(self: &Arc<Hub>, number: usize, from: &Descriptor) {
+    /// Waits until a client that has closed its output also stops reading, and removes it.
+    pub(super) fn wait_and_remove(self: &Arc<Hub>, number: usize, from: &Descriptor) {
         wait_for_hang_up(from, PollFlags::empty());
-        // Where the stage has closed it and all is written, it was we who hung up.
+        // If the stage has closed it and all is written, it was we who hung up.
         let has_all = lock(&self.core).nears.get(&number).is_none_or(NearSide::has_all);
         if !has_all {
             self.write_aside(self.client_broken(number, ErrorKind::BrokenPipe.into()));
@@ -142,7 +141,7 @@ impl Hub {
         lock(&self.core).nears.remove(&number);
     }
 
-    /// A client takes nothing more. The stage hears of it once.
+    /// A client cannot be written to any more. The stage is notified once.
     pub(super) fn client_broken(&self, number: usize, error: io::Error) -> Dirty {
         let mut core = lock(&self.core);
         let Some(client) = core.nears.get_mut(&number).and_then(|near| near.client.as_mut()) else {
@@ -156,20 +155,20 @@ impl Hub {
             true => io::Error::other(format!("it read nothing while {} MiB waited for it", MOST_UNREAD >> 20)),
             false => error,
         };
-        // Its reader may be held.
+        // The thread that reads it may be paused.
         self.changed.notify_all();
-        let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
-        self.decide_in(&mut core, Some(Peer::near(number)), Box::new(told))
+        let act = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
+        self.decide_in(&mut core, Some(Peer::near(number)), Box::new(act))
     }
 
-    /// Our stdout takes nothing more: quiet where its reader has gone, a fault otherwise.
+    /// Our stdout cannot be written any more: a quiet end if its reader has closed it, a fault otherwise.
     pub(super) fn stdout_broken(&self, error: io::Error) -> Dirty {
         let end = match error.kind() {
             ErrorKind::BrokenPipe => None,
             _ => Some(Failure::new(Status::Fault, format_args!("stdout: {error}"))),
         };
-        let told = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
-        let dirty = self.decide(None, Box::new(told));
+        let act = move |stage: &mut dyn Stage, out: &mut Out| stage.on(Event::Broken(Side::Near, error), out);
+        let dirty = self.decide(None, Box::new(act));
         self.end(end.map_or_else(|| Ok(self.report.finish()), Err));
         dirty
     }

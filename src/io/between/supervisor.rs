@@ -1,4 +1,4 @@
-//! The main thread: starts and ends the child, wakes the stage at its deadline, and makes the end.
+//! The main thread: starts and ends children, wakes the stage at its deadline, and ends the run.
 
 use super::far::{Exit, Far};
 use super::hub::{Core, Hub, Peer};
@@ -16,22 +16,22 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the end of a session, or of a run that a signal or a failure ended, waits for our own readers to take
-/// what was written for them.
+/// How long the end of a session, or of a run that a signal or a failure ended, waits for our readers to read the remaining
+/// output.
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
 impl Hub {
-    /// Starts a far side's child that is spoken with over its stdin and stdout, its readers and who waits for it. Only the main
-    /// thread does.
+    /// Starts a far side's child with pipes to its stdin and stdout, its reader threads, and the thread that waits for it. Only
+    /// called on the main thread.
     pub(super) fn start(self: &Arc<Hub>, far: usize, program: &Program) {
         self.start_with(far, program, Streams::Talk { hears_errors: self.sinks.errors.is_some() }, None);
     }
 
-    /// Joins who is at the other end of `link`; starts `program` first, where there is one.
+    /// Connects a far side over `link`; starts `program` first, if given.
     pub(super) fn join(self: &Arc<Hub>, far: usize, program: Option<&Program>, link: Link) {
         match program {
             Some(program) => self.start_with(far, program, Streams::Print, Some(link)),
-            None => self.meet(far, None, Pipes { talk: Some((link.to, link.from)), stderr: None }),
+            None => self.connect(far, None, Pipes { talk: Some((link.to, link.from)), stderr: None }),
         }
     }
 
@@ -39,13 +39,13 @@ impl Hub {
         match child::spawn(&program.command, streams, &program.around) {
             Ok((child, pipes)) => {
                 let talk = link.map(|link| (link.to, link.from)).or(pipes.talk);
-                self.meet(far, Some(child), Pipes { talk, ..pipes });
+                self.connect(far, Some(child), Pipes { talk, ..pipes });
             }
             Err(failure) => self.not_started(far, failure),
         }
     }
 
-    /// Has the stage decide what follows from a far side that could not be started.
+    /// Notifies the stage of a far side that could not be started.
     pub(super) fn not_started(self: &Arc<Hub>, far: usize, failure: Failure) {
         let dirty = {
             let mut core = lock(&self.core);
@@ -55,19 +55,19 @@ impl Hub {
         self.write_aside(dirty);
     }
 
-    fn meet(self: &Arc<Hub>, far: usize, child: Option<Child>, Pipes { talk, stderr }: Pipes) {
-        // There is one in each way to come here.
+    fn connect(self: &Arc<Hub>, far: usize, child: Option<Child>, Pipes { talk, stderr }: Pipes) {
+        // Every caller provides it.
         let Some((to, from)) = talk else { return };
         let group = child.as_ref().map(Child::group);
         if let Some(group) = group {
             lock(&self.running).insert(far, group);
         }
-        let met = Far::new(group, to, stderr.is_some());
-        let exit = met.exit();
+        let connected = Far::new(group, to, stderr.is_some());
+        let exit = connected.exit();
         let (peer, dirty) = {
-            // In one go: the stage knows of the other side before anything else can be sent to it.
+            // Under one lock: the stage is notified before anything else can be sent to the other side.
             let mut core = lock(&self.core);
-            core.fars[far].far = Some(met);
+            core.fars[far].far = Some(connected);
             let started = |stage: &mut dyn Stage, out: &mut Out| {
                 out.give_up_parts();
                 stage.on(Event::Started, out)
@@ -87,21 +87,21 @@ impl Hub {
 
     fn wait_for(self: &Arc<Hub>, child: Child, exit: Arc<Exit>) {
         self.spawn(move |hub| {
-            // Nobody else waits for our child, so there is a status; without one, it has ended all the same.
+            // No other thread waits for our child, so there is a status. Without one, it has still ended.
             exit.set(child.wait().unwrap_or_default());
-            // Taking the lock, so that the main thread is either asleep or yet to look.
+            // Take the lock so that the main thread is either asleep or has not checked yet.
             let _core = lock(&hub.core);
             hub.changed.notify_all();
         });
     }
 
-    /// Sleeps until there is something that only this thread may do, and gives how the run ended.
-    /// `start` starts a far side, one that was there before again.
+    /// Sleeps until there is work for the main thread; returns how the run ended.
+    /// `start` starts or restarts a far side.
     pub(super) fn supervise(self: &Arc<Hub>, start: &mut dyn FnMut(usize, Option<Program>)) -> Result<Status, Failure> {
         let mut core = lock(&self.core);
         loop {
             if let Some(end) = core.end.take() {
-                // Whoever decides after this finds that it has ended.
+                // Mark the run as ended for the other threads.
                 core.end = Some(Ok(Status::Well));
                 return end;
             }
@@ -146,15 +146,15 @@ impl Hub {
     }
 
     fn exited(self: &Arc<Hub>, peer: Peer, status: ExitStatus) {
-        let told = |stage: &mut dyn Stage, out: &mut Out| {
+        let act = |stage: &mut dyn Stage, out: &mut Out| {
             out.give_up_parts();
             stage.on(Event::Exited(status), out)
         };
-        let dirty = self.decide(Some(peer), Box::new(told));
+        let dirty = self.decide(Some(peer), Box::new(act));
         self.write_aside(dirty);
     }
 
-    /// Ends a far side's former child, and has the next one started, where there is to be one. With several far sides, nobody waits for that.
+    /// Ends a far side's former child, and requests the start of the next one, if any. With several far sides, this does not block.
     fn replace(self: &Arc<Hub>, far: usize, former: Option<Far>, is_to_start: bool) {
         let replace = move |hub: &Arc<Hub>| {
             hub.end_child(far, former);
@@ -172,7 +172,7 @@ impl Hub {
         }
     }
 
-    /// Ends all children, at the same time.
+    /// Ends all children concurrently.
     fn end_children(&self) -> Vec<Option<Arc<Sink>>> {
         let mut core = lock(&self.core);
         let fars: Vec<Option<Far>> = core.fars.iter_mut().map(|slot| slot.far.take()).collect();
@@ -183,7 +183,7 @@ impl Hub {
                 scope.spawn(move || self.end_child(index, far));
             }
         });
-        // Those that were being replaced.
+        // Wait for children that were being replaced.
         core = lock(&self.core);
         while core.fars.iter().any(|slot| slot.is_ending) {
             core = self.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
@@ -191,8 +191,8 @@ impl Hub {
         sinks
     }
 
-    /// Has what still waits for our own readers written; the channel is closed when it is. Whether clients have taken theirs is part of
-    /// that only where `waits_for_clients`.
+    /// Writes the remaining output for our own readers; the returned channel is closed when that is done. Clients count only if
+    /// `waits_for_clients`.
     fn write_the_rest(self: &Arc<Hub>, waits_for_clients: bool) -> Receiver<Infallible> {
         let (writes, all_written) = mpsc::channel();
         let others = [&self.sinks.person, &self.sinks.errors].into_iter().flatten().map(|sink| (0, Arc::clone(sink)));
@@ -209,7 +209,7 @@ impl Hub {
         all_written
     }
 
-    /// Ends the children, and lets our own readers take what was written for them. A signal that comes meanwhile hurries it.
+    /// Ends the children, and lets our readers read the remaining output. A signal shortens this.
     pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
         let has_stdout = lock(&self.core).nears.contains_key(&0);
         let patient = self.manners.manner == Manner::Relay
@@ -233,7 +233,7 @@ impl Hub {
             out.far_mut(far).progress = sink.map(|sink| sink.progress()).unwrap_or_default();
         }
         stage.end(out);
-        // What is written last fails when the end is decided already.
+        // The last write can fail after the end was decided.
         let failure = core.nears.get(&0).and_then(|near| near.sink.failure());
         match (ended, failure) {
             (Ok(Status::Well | Status::Fault), Some(why)) => {
@@ -252,7 +252,7 @@ struct Ended {
 }
 
 impl Core {
-    /// A far side that the stage wants ended, with its child, and whether it is to be started anew.
+    /// A far side that the stage wants to end, with its child, and whether it is to be restarted.
     fn next_replaced(&mut self) -> Option<(usize, Option<Far>, bool)> {
         for (far, slot) in self.fars.iter_mut().enumerate() {
             if let Some(replace) = self.out.far_mut(far).replace.take().filter(|_| !slot.is_ending) {
@@ -264,7 +264,7 @@ impl Core {
         None
     }
 
-    /// A child whose end is to be told; else perhaps when to look again.
+    /// A child whose end is to be reported; otherwise when to check again, if needed.
     fn next_exit(&mut self, now: Instant) -> (Option<Ended>, Option<Instant>) {
         let mut look_again = None;
         for (far, slot) in self.fars.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! The threads that read the sides, hear signals, and watch our own stdin and stdout.
+//! The threads that read the sides, receive signals, and watch our own stdin and stdout.
 
 use super::Manner;
 use super::hub::{Hub, Peer};
@@ -17,23 +17,22 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A session whose near side hung up may still hold lines that we haven't read: they get this long.
+/// How long to read lines that a session's near side sent before it hung up.
 const HUNG_UP: Duration = Duration::from_millis(300);
 
-/// A line that isn't finished after this may be a prompt, which somebody waits for.
+/// A line that is not finished after this time may be a prompt.
 const UNFINISHED: Duration = Duration::from_millis(200);
 
-/// Where even the orderly end hangs (an stderr that nobody reads holds whoever has something to tell), it ends all the
-/// same, so long after it was asked to.
+/// The run ends this long after the request to end even if the orderly end hangs (writing to an stderr that is not read blocks).
 const LAST_RESORT: Duration = Duration::from_millis(1900);
 
-/// Ends the run where a thread panics: a defect of ours is told, and nobody waits for ever.
+/// Ends the run if a thread panics, so that a defect is reported and no other thread waits forever.
 struct EndOnPanic(Arc<Hub>);
 
 impl Drop for EndOnPanic {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.end(Err(Failure::new(Status::Fault, "a defect of this program, please report it")));
+            self.0.end(Err(Failure::new(Status::Fault, "a defect of this program; please report it")));
         }
     }
 }
@@ -44,7 +43,7 @@ impl Hub {
         thread::spawn(move || act(&guard.0));
     }
 
-    /// Reads a side on a thread of its own, until it ends or the run does.
+    /// Reads a side on a separate thread, until it ends or the run does.
     pub(super) fn read(self: &Arc<Hub>, peer: Peer, mut from: Descriptor) {
         self.spawn(move |hub| {
             let Peer { side, number, .. } = peer;
@@ -82,7 +81,7 @@ impl Hub {
                     Ok(0) => break,
                     Ok(_) => {}
                     Err(error) => {
-                        // A terminal that was closed, a child's pipe, or a client's connection has just ended.
+                        // For a closed terminal, a child's pipe or a client's connection, an error is just the end.
                         if side == Side::Near && !is_client {
                             hub.report.fault("stdin", error);
                         }
@@ -94,14 +93,14 @@ impl Hub {
             if hub.manners.is_pipe && side == Side::Near && !hub.manners.stays {
                 hub.end(Ok(hub.report.finish()));
             }
-            hub.said_all(peer);
+            hub.mark_ended(peer);
             if is_client {
-                hub.see_off(number, &from);
+                hub.wait_and_remove(number, &from);
             }
         });
     }
 
-    /// Gives the stage what is complete. Where it says much, that is sent in between.
+    /// Passes complete lines to the stage. If the stage produces much output, it is sent in between.
     fn give(self: &Arc<Hub>, peer: Peer, splitter: &mut Splitter) {
         let mut more = true;
         while more {
@@ -121,7 +120,7 @@ impl Hub {
         }
     }
 
-    /// Notes whether the child's reader waits for the child, or for somebody who reads what the child said.
+    /// Records whether the child's reader waits for the child, or for a reader of the child's output.
     fn set_listening(&self, peer: Peer, listening: bool) {
         if peer.is_far()
             && let Some(far) = lock(&self.core).child(peer)
@@ -131,14 +130,14 @@ impl Hub {
         }
     }
 
-    fn said_all(&self, peer: Peer) {
+    fn mark_ended(&self, peer: Peer) {
         if let Some(far) = lock(&self.core).child(peer) {
-            far.outlet(peer.side).said_all = true;
+            far.outlet(peer.side).has_ended = true;
             self.changed.notify_all();
         }
     }
 
-    /// The first signal ends the run in order, the second at once.
+    /// The first signal ends the run in order, the second immediately.
     pub(super) fn listen(self: &Arc<Hub>, signals: Receiver<Signal>) {
         self.spawn(move |hub| {
             let Some(signal) = hub.wait_to_end(&signals) else { return };
@@ -157,15 +156,15 @@ impl Hub {
         });
     }
 
-    /// Tells the stage, which hears nothing after that.
+    /// Passes the signal to the stage, as its last event.
     fn end_by(self: &Arc<Hub>, signal: Signal) {
         let dirty = {
             let mut core = lock(&self.core);
-            let told = move |stage: &mut dyn Stage, out: &mut Out| {
+            let act = move |stage: &mut dyn Stage, out: &mut Out| {
                 out.give_up_parts();
                 stage.on(Event::Signal(signal), out)
             };
-            let dirty = self.decide_in(&mut core, None, Box::new(told));
+            let dirty = self.decide_in(&mut core, None, Box::new(act));
             core.end.get_or_insert(Ok(Status::Signal(signal)));
             dirty
         };
@@ -173,7 +172,7 @@ impl Hub {
         self.write_aside(dirty);
     }
 
-    /// Waits for a signal that asks to end; tells the stage of those that ask to reopen. None where no signal can come any more.
+    /// Waits for a signal that requests the end; passes requests to reopen to the stage. `None` if no signal can come any more.
     fn wait_to_end(self: &Arc<Hub>, signals: &Receiver<Signal>) -> Option<Signal> {
         loop {
             let signal = signals.recv().ok()?;
@@ -188,12 +187,12 @@ impl Hub {
         lock(&self.running).values().for_each(|group| group.end_at_once());
     }
 
-    /// In a session, watches whether our stdin was hung up, which its reader doesn't see while it waits for the other
-    /// side, and whether our stdout is still read, which a write would tell only when there is something to write.
-    /// (A relay stands where there was a pipe, and ends as one does.)
+    /// In a session, watches for a hang-up of our stdin, which its reader does not notice while it waits for the other
+    /// side, and of our stdout, which a write would notice only when there is something to write.
+    /// (A relay replaces a pipe, and ends like one.)
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// If the process has no descriptor left.
     pub(super) fn watch_near(self: &Arc<Hub>) -> io::Result<()> {
         if self.manners.manner == Manner::Relay {
             return Ok(());
@@ -208,7 +207,7 @@ impl Hub {
         Ok(())
     }
 
-    /// The near side has gone. What we haven't read yet may still confirm a command.
+    /// The near side has hung up. Unread lines may still confirm a command.
     fn hung_up(self: &Arc<Hub>, stdout: bool) {
         thread::sleep(HUNG_UP);
         self.spawn(|hub| {
@@ -225,19 +224,19 @@ impl Hub {
     }
 }
 
-/// A socket's other end will send nothing more: for what we read, that is the end.
+/// The peer of a socket will send nothing more: for our reader, that is the end.
 #[cfg(target_os = "linux")]
 const HALF_CLOSED: PollFlags = PollFlags::from_bits_retain(nix::libc::POLLRDHUP);
 #[cfg(not(target_os = "linux"))]
 const HALF_CLOSED: PollFlags = PollFlags::empty();
 
-/// Waits until the other end has gone; false where that can't be told (a file).
+/// Waits until the peer has hung up; false if that cannot be detected (a file).
 pub(super) fn wait_for_hang_up(from: &Descriptor, wanted: PollFlags) -> bool {
     loop {
         let mut fds = [PollFd::new(from.as_fd(), wanted)];
         match poll(&mut fds, PollTimeout::NONE) {
             Ok(_) => {
-                // None is a flag that nix doesn't know, which is the one that we asked for.
+                // `None` stands for a flag that nix does not know, which is the one that we requested.
                 return fds[0]
                     .revents()
                     .is_none_or(|what| what.intersects(PollFlags::POLLERR | PollFlags::POLLHUP | wanted));

@@ -1,4 +1,4 @@
-//! Who writes what was decided, and for which reader it waits.
+//! Which thread writes the output, and for which readers it waits.
 
 use super::hub::{Hub, Peer};
 use crate::io::report::Failure;
@@ -7,7 +7,7 @@ use crate::io::stage::{Event, Out, Side, Stage};
 use std::io;
 use std::sync::Arc;
 
-/// The sinks that have something to write, in the order in which they are written.
+/// The sinks with output, in the order of writing.
 #[derive(Default)]
 pub(super) struct Dirty(Vec<(Peer, Arc<Sink>)>);
 
@@ -18,7 +18,7 @@ impl Dirty {
 }
 
 impl Hub {
-    /// Decides, and writes what was decided; blocks as long as the readers of that take for whom it [waits](Hub::waits).
+    /// Passes an event to the stage and writes its output; blocks for the readers for which it [waits](Hub::waits).
     pub(super) fn deliver(
         self: &Arc<Hub>,
         about: Option<Peer>,
@@ -28,16 +28,16 @@ impl Hub {
         self.write(about, dirty);
     }
 
-    /// Decides here, and writes on other threads: for threads that must not wait for a reader.
+    /// Passes an event to the stage and writes on other threads, for threads that must not wait for a reader.
     pub(super) fn deliver_aside(self: &Arc<Hub>, act: impl FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure>) {
         self.write_aside(self.decide(None, Box::new(act)));
     }
 
-    /// Whether the thread that reads `from` waits until `to` has taken what is written.
+    /// Whether the thread that reads `from` waits until `to` has read its output.
     ///
-    /// Whoever reads a far side must go on whatever a far side reads: a child that does one thing after the other reads
-    /// nothing while it writes, and would wait for us for ever. Of several far sides, or several clients, none may hold up
-    /// the others; a client waits for itself alone; a stage that holds the near side itself has all of its lines read.
+    /// The reader of a far side must not wait for any far side: a single-threaded child does not read while it writes, and would
+    /// wait for us forever. Of several far sides, or several clients, none may delay the others. A client waits only for itself.
+    /// A stage that holds the near side itself has all of its lines read.
     fn waits(&self, from: Option<Peer>, to: Peer) -> bool {
         match to.side {
             Side::Far => self.manners.waits_for_far && !from.is_some_and(|from| from.is_far()),
@@ -46,7 +46,7 @@ impl Hub {
         }
     }
 
-    /// Writes for the thread that reads `from`; what a reader that it doesn't wait for doesn't take at once is written aside.
+    /// Writes for the thread that reads `from`. Output that a reader it does not wait for does not read at once is written aside.
     fn write(self: &Arc<Hub>, from: Option<Peer>, Dirty(mut dirty): Dirty) {
         let mut slow = Dirty::default();
         for (to, sink) in dirty.extract_if(.., |(to, _)| !self.waits(from, *to)) {
@@ -64,8 +64,8 @@ impl Hub {
         }
     }
 
-    /// Writes each on a thread of its own, so that none waits for the reader of another. A sink that is being written
-    /// already is left to who writes it.
+    /// Writes each sink on a separate thread, so that none waits for the reader of another. A sink that is already being written
+    /// is left to its writer.
     pub(super) fn write_aside(self: &Arc<Hub>, Dirty(dirty): Dirty) {
         for (to, sink) in dirty {
             self.spawn(move |hub| {
@@ -76,7 +76,7 @@ impl Hub {
         }
     }
 
-    /// Has the stage decide what follows from a reader that takes nothing more.
+    /// Notifies the stage of a reader that has closed its end.
     fn broken(&self, to: Peer, error: io::Error) -> Dirty {
         match to {
             Peer { side: Side::Near, number: 0, .. } => self.stdout_broken(error),

@@ -1,4 +1,4 @@
-//! Several fields of an object's text changed or taken out at once, all else staying as it was.
+//! Changes or removes several fields of an object's text at once; everything else stays unchanged.
 
 use super::field::{FieldError, range_in};
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -6,16 +6,16 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// What becomes of a field.
+/// The change of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change<'a> {
-    /// Its value, JSON text; where the field isn't there yet it is put last.
+    /// Its new value, as JSON text; a new field is appended last.
     Set(&'a [u8]),
-    /// It is taken out.
+    /// Remove it.
     Remove,
 }
 
-/// Changes several top-level fields of an object's text at once; all else stays as it was.
+/// Changes several top-level fields of an object's text at once; everything else stays unchanged.
 ///
 /// ```
 /// use pipewright::io::lines::{Change, change};
@@ -39,7 +39,7 @@ pub fn change(text: &str, changes: &[(&str, Change<'_>)], out: &mut Vec<u8>) -> 
         return Err(FieldError::Twice);
     }
     let bytes = text.as_bytes();
-    // The opening brace is the first that isn't white space.
+    // The opening brace is the first character that is not white space.
     let mut end = text.len() - text.trim_start().len() + 1;
     out.extend_from_slice(&bytes[..end]);
     let mut any = false;
@@ -50,7 +50,7 @@ pub fn change(text: &str, changes: &[(&str, Change<'_>)], out: &mut Vec<u8>) -> 
         if change == Some(Change::Remove) {
             continue;
         }
-        // What stands first has no comma before it any more.
+        // The first remaining field must not have a comma before it.
         let first_comma =
             before.iter().position(|byte| *byte == b',').filter(|at| before[..*at].trim_ascii().is_empty());
         let from = if any { 0 } else { first_comma.map_or(0, |at| at + 1) };
@@ -68,7 +68,7 @@ pub fn change(text: &str, changes: &[(&str, Change<'_>)], out: &mut Vec<u8>) -> 
             if std::mem::replace(&mut any, true) {
                 out.push(b',');
             }
-            // A text always becomes JSON.
+            // Converting a text to JSON cannot fail.
             out.extend_from_slice(serde_json::to_string(key).unwrap_or_default().as_bytes());
             out.push(b':');
             out.extend_from_slice(value);
@@ -80,7 +80,7 @@ pub fn change(text: &str, changes: &[(&str, Change<'_>)], out: &mut Vec<u8>) -> 
 
 struct Member {
     value: Range<usize>,
-    /// Which of the changes is meant for it.
+    /// The index of the change for it.
     change: Option<usize>,
 }
 

@@ -1,9 +1,9 @@
-//! How deep a line nests, without recursion: what stands before every parser that recurses.
+//! Measures the nesting of a line without recursion, as a check before every recursive parser.
 
 use memchr::memchr2;
 
-/// Whether arrays and objects nest deeper than `limit`. Linear, iterative, and never fooled by brackets in
-/// strings; of a line that is no JSON it only says that no parser would go deeper than that.
+/// Whether arrays and objects nest deeper than `limit`. Linear, iterative, and ignores brackets in
+/// strings. For a line that is not JSON, false only means that no parser would nest deeper than that.
 ///
 /// ```
 /// use pipewright::io::lines::deeper_than;
@@ -11,12 +11,12 @@ use memchr::memchr2;
 /// assert!(deeper_than(br#"{"a":[[]]}"#, 2));
 /// ```
 pub fn deeper_than(body: &[u8], limit: usize) -> bool {
-    // Most lines hold fewer brackets than the limit allows levels, and counting is quicker than following.
+    // Most lines have fewer brackets than the limit allows levels, and counting is faster than tracking the depth.
     body.len() > limit && openers(body) > limit && deepest_beyond(body, limit)
 }
 
-/// How many brackets open something. `[` and `{` differ in one bit; blocks of less than 256 bytes count in a
-/// byte, which the compiler does for many bytes at a time.
+/// The number of opening brackets. `[` and `{` differ in one bit; in blocks of less than 256 bytes the count fits in a
+/// byte, so that the compiler can vectorize it.
 fn openers(body: &[u8]) -> usize {
     let in_block = |block: &[u8]| block.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>();
     body.chunks(192).map(|block| usize::from(in_block(block))).sum()
@@ -42,14 +42,14 @@ fn deepest_beyond(body: &[u8], limit: usize) -> bool {
     false
 }
 
-/// The position behind the quote that ends the string whose content starts at `at`.
+/// The position after the closing quote of the string whose content starts at `at`.
 pub(crate) fn string_end(body: &[u8], mut at: usize) -> usize {
     while let Some(found) = body.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found + 1;
         if body[at - 1] == b'"' {
             return at;
         }
-        at += 1; // what is escaped
+        at += 1; // the escaped byte
     }
     body.len()
 }
@@ -70,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_brackets_are_no_trouble() {
+    fn a_hundred_thousand_brackets_are_measured_without_recursion() {
         assert!(deeper_than(&[b'['; 100_000], 512));
         assert!(!deeper_than(&[b'['; 100_000], 100_000));
     }
 
     #[test]
-    fn siblings_are_not_depth() {
+    fn siblings_do_not_add_depth() {
         let wide = b"[],".repeat(1000);
         assert!(!deeper_than(&wide, 1));
     }

@@ -1,6 +1,6 @@
-//! A field set in the raw line: inserted before the closing brace, or its value's bytes replaced. Nothing
-//! else of the line is read into values or printed again, so that big integers, `1.10`, key order and
-//! bytes that are no UTF-8 stay what they were.
+//! Sets a field in the raw line: inserts it before the closing brace, or replaces the bytes of its value. The rest
+//! of the line is neither parsed into values nor printed again, so that big integers, `1.10`, key order and
+//! bytes that are not UTF-8 stay unchanged.
 
 use super::{Line, text};
 use crate::json::why_none;
@@ -9,23 +9,23 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// Where a top-level field stands, or would stand, in a line's body.
+/// The position of a top-level field in a line's body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldPosition {
-    /// The field isn't there.
+    /// There is no such field.
     Absent,
-    /// Its value's bytes.
+    /// The range of its value's bytes.
     Present(Range<usize>),
 }
 
-/// Why a field can't be set.
+/// Why a field cannot be set.
 #[derive(Debug)]
 pub enum FieldError {
-    /// The line is no JSON object: a filter passes it on unchanged.
+    /// The line is not a JSON object: a filter passes it on unchanged.
     NotAnObject,
-    /// The field is there more than once, so that readers would disagree.
+    /// The field occurs more than once, so readers may disagree about its value.
     Twice,
-    /// The line begins like an object but is no JSON.
+    /// The line begins like an object but is not JSON.
     Invalid(serde_json::Error),
 }
 
@@ -41,10 +41,10 @@ impl fmt::Display for FieldError {
 
 impl std::error::Error for FieldError {}
 
-/// Finds the top-level field `key` of a line's body, whichever way its name is escaped.
+/// Finds the top-level field `key` of a line's body, however its name is escaped.
 ///
 /// # Errors
-/// Every way in which the body is not one JSON object with at most one such field.
+/// If the body is not one JSON object with at most one such field.
 pub fn find(body: &[u8], key: &str) -> Result<FieldPosition, FieldError> {
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(FieldError::NotAnObject);
@@ -55,7 +55,7 @@ pub fn find(body: &[u8], key: &str) -> Result<FieldPosition, FieldError> {
     place.map_err(FieldError::Invalid)?.ok_or(FieldError::Twice)
 }
 
-/// Gives `None` where the key is there more than once.
+/// Returns `None` if the key occurs more than once.
 struct Finder<'k> {
     key: &'k str,
     text: &'k str,
@@ -102,8 +102,8 @@ impl<'de> serde::de::DeserializeSeed<'de> for KeySeed<'_> {
     }
 }
 
-/// Writes the line with `key` set to `value` (JSON text) where [`find`] found its place. White space
-/// before the closing brace, the line ending and everything else stay as they were.
+/// Writes the line with `key` set to `value` (JSON text) at the position that [`find`] returned. White space
+/// before the closing brace, the line ending and everything else stay unchanged.
 pub fn set_at(line: &Line<'_>, place: &FieldPosition, key: &str, value: &[u8], out: &mut Vec<u8>) {
     let body = line.body();
     out.extend_from_slice(line.before());
@@ -202,7 +202,7 @@ mod tests {
             fields in prop::collection::vec(("[a-h]{1,2}", "[0-9]{1,25}", "[ \t]{0,2}"), 0..6),
             tail in "[ \t]{0,3}\r?\n?",
         ) {
-            // Distinct keys: what happens with doubled ones is tested above.
+            // Distinct keys: duplicates are tested above.
             let mut seen = std::collections::HashSet::new();
             let fields: Vec<_> = fields.into_iter().filter(|(key, ..)| seen.insert(key.clone())).collect();
             let print = |changed: Option<&str>| {

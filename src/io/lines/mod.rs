@@ -1,7 +1,7 @@
-//! Raw lines: split from any stream, limited, and edited in place. No I/O of its own but one `read`.
+//! Raw lines: split from any stream, limited, and edited in place. The only I/O here is one `read`.
 //!
-//! A line is bytes, and stays the bytes it was: whatever is only passed on is passed on as
-//! [`Line::raw`]. What a line says is read from [`Line::body`], without the byte order mark of the
+//! A line is a sequence of bytes that stay unchanged: a line is passed on as
+//! [`Line::raw`]. Its content is [`Line::body`], without the byte order mark of the
 //! first line and without its line ending.
 
 mod change;
@@ -26,24 +26,24 @@ pub use values::replace_values;
 
 use std::borrow::Cow;
 
-/// How much of a foreign stream is believed. Both bounds are options of every command that reads lines.
+/// The limits for untrusted streams. Both are options of every command that reads lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Longest line that is held in memory, in bytes without its line feed. A longer one streams
     /// through in [`Piece::Part`]s.
     pub max_line: usize,
-    /// Deepest nesting of arrays and objects that is looked into.
+    /// Deepest nesting of arrays and objects that is parsed.
     pub max_depth: usize,
 }
 
 impl Default for Limits {
-    /// 4 MiB a line, 512 levels: far beyond any game's state, and memory stays below 20 MB whatever comes.
+    /// 4 MiB per line, 512 levels: far beyond any game's state, and memory stays below 20 MB for any input.
     fn default() -> Limits {
         Limits { max_line: 4 << 20, max_depth: 512 }
     }
 }
 
-/// One whole line.
+/// One complete line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
     raw: &'a [u8],
@@ -55,7 +55,7 @@ pub struct Line<'a> {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a> Line<'a> {
-    /// Takes the bytes of a line as they came, its line ending with them where it has one.
+    /// Takes the unchanged bytes of a line, with its line ending if it has one.
     /// `number` counts from 1; only line 1 may carry a byte order mark.
     pub fn new(raw: &'a [u8], number: u64) -> Line<'a> {
         let start = if number == 1 && raw.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
@@ -69,22 +69,22 @@ impl<'a> Line<'a> {
         Line { raw, start: start.min(end), end, number }
     }
 
-    /// Every byte, as it came.
+    /// All bytes, unchanged.
     pub fn raw(&self) -> &'a [u8] {
         self.raw
     }
 
-    /// What the line says: without byte order mark, `\n` or `\r\n`.
+    /// The content of the line: without byte order mark, `\n` or `\r\n`.
     pub fn body(&self) -> &'a [u8] {
         &self.raw[self.start..self.end]
     }
 
-    /// What stood before the body (a byte order mark, or nothing).
+    /// The bytes before the body (a byte order mark, or nothing).
     pub fn before(&self) -> &'a [u8] {
         &self.raw[..self.start]
     }
 
-    /// What stood behind the body (`\n`, `\r\n`, or nothing at the end of a stream).
+    /// The bytes after the body (`\n`, `\r\n`, or nothing at the end of a stream).
     pub fn after(&self) -> &'a [u8] {
         &self.raw[self.end..]
     }
@@ -94,16 +94,16 @@ impl<'a> Line<'a> {
         self.number
     }
 
-    /// Whether there is nothing but white space.
+    /// Whether it contains only white space.
     pub fn is_blank(&self) -> bool {
         self.body().iter().all(u8::is_ascii_whitespace)
     }
 }
 
-/// What a stream is cut into.
+/// A part of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// A whole line within the limit.
+    /// A complete line within the limit.
     Line(Line<'a>),
     /// A piece of a line over [`Limits::max_line`]; where it is cut depends on the reads, but all parts
     /// together are the line's bytes.
@@ -112,7 +112,7 @@ pub enum Piece<'a> {
         bytes: &'a [u8],
         /// The line's number, from 1.
         number: u64,
-        /// Whether the line ends here (its line feed, where it has one, is in `bytes`).
+        /// Whether the line ends here (its line feed, if it has one, is in `bytes`).
         last: bool,
     },
 }
@@ -135,8 +135,8 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// A line's text where its bytes may be no UTF-8 (the Spire mod writes in the platform's charset): each
-/// byte that is none becomes one `?`, so that a position in the text is a position in the bytes.
+/// The text of a line that may not be UTF-8 (the Spire mod writes in the platform's charset): each
+/// invalid byte becomes one `?`, so that a position in the text is a position in the bytes.
 pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_knows_its_body() {
+    fn a_line_is_split_into_mark_body_and_ending() {
         let line = Line::new(b"\xef\xbb\xbf{}\r\n", 1);
         assert_eq!(line.body(), b"{}");
         assert_eq!(line.before(), BYTE_ORDER_MARK);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn text_keeps_positions() {
+    fn text_keeps_byte_positions() {
         assert_eq!(text("é".as_bytes()), "é");
         let gbk = b"{\"name\":\"\xb4\xf2\xbb\xf7\"}";
         assert_eq!(text(gbk), "{\"name\":\"????\"}");

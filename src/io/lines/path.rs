@@ -1,4 +1,4 @@
-//! Paths to values in a line, and finding several of them in one pass over the bytes, without reading the rest into values.
+//! Paths to values in a line. Finds several of them in one pass over the bytes, without parsing the rest into values.
 
 use super::is_json;
 use super::scan::follow;
@@ -16,12 +16,12 @@ pub enum Step {
     Each,
 }
 
-/// A path in jq's own words: `.a.b`, `."a b"`, `.items[0]`, `.items[].id`; `.` alone is the whole value.
+/// A path in jq's syntax: `.a.b`, `."a b"`, `.items[0]`, `.items[].id`; `.` alone is the complete value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(Vec<Step>);
 
 impl Path {
-    /// Reads a path; `None` where it is anything else (a filter, perhaps).
+    /// Parses a path; `None` if it is anything else (such as a filter).
     ///
     /// ```
     /// use pipewright::io::lines::Path;
@@ -77,14 +77,14 @@ fn plain(name: &str) -> Option<(String, &str)> {
     begins_well.then(|| (field.to_owned(), &name[end..]))
 }
 
-/// Several paths that are looked for together.
+/// Several paths that are searched together.
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
     root: Node,
     count: usize,
 }
 
-/// What is looked for at and below one place.
+/// A node of the tree of paths.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     /// The numbers of the paths that end here.
@@ -93,7 +93,7 @@ pub(super) struct Node {
 }
 
 impl Paths {
-    /// Takes them in the order in which their values are given. A path with `[]` finds the first value that it leads to.
+    /// The values are returned in the order of `paths`. A path with `[]` finds the first value that it leads to.
     pub fn new(paths: &[Path]) -> Paths {
         let mut root = Node::default();
         for (number, path) in paths.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Paths {
         Paths { root, count: paths.len() }
     }
 
-    /// How many there are.
+    /// The number of paths.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -120,21 +120,21 @@ impl Paths {
         self.count == 0
     }
 
-    /// Finds the values in one JSON text, as the bytes stand there; `found` has a place for each. Of a key that comes
-    /// twice, the last counts, as with jq.
+    /// Finds the values in one JSON text, as slices of it; `found` has a slot for each path. Of a duplicate key, the last
+    /// occurrence counts, as in jq.
     ///
     /// # Errors
-    /// Where `json` is not one JSON value.
+    /// If `json` is not one JSON value.
     pub fn find<'a>(&self, json: &'a str, found: &mut [Option<&'a str>]) -> Result<(), serde_json::Error> {
         if !is_json(json.as_bytes(), usize::MAX) {
-            // It says what is wrong with it.
+            // This returns the error.
             serde_json::from_str::<IgnoredAny>(json)?;
         }
         self.find_in_json(json, found);
         Ok(())
     }
 
-    /// The same in a text that is known to be JSON.
+    /// The same for a text that is known to be JSON.
     pub fn find_in_json<'a>(&self, json: &'a str, found: &mut [Option<&'a str>]) {
         if self.count > 0 {
             follow(&self.root, json, 0, found);
@@ -142,10 +142,10 @@ impl Paths {
     }
 }
 
-/// A JSON string's text; of anything else the JSON itself, and of `null` nothing.
+/// The text of a JSON string; for other values the JSON itself, and for `null` nothing.
 pub fn plain_text(json: &str) -> Cow<'_, str> {
     match json.as_bytes() {
-        // Most have no escapes, and stand there as they are.
+        // Most strings have no escapes and need no copy.
         [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => Cow::Borrowed(&json[1..json.len() - 1]),
         [b'"', ..] => serde_json::from_str(json).map_or(Cow::Borrowed(json), Cow::Owned),
         _ if json == "null" => Cow::Borrowed(""),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found_as_they_stand_there() {
+    fn values_are_found_byte_for_byte() {
         let json = r#"{"a":{"b c":1.10,"d":[10,{"e":"x\n"}]},"big":12345678901234567890123, "n":null}"#;
         let paths = [r#".a."b c""#, ".a.d[1].e", ".big", ".n", ".none", ".a", ".", ".a.d[]", ".[\"big\"]"];
         let [b, e, big, n, none, a, all, first, also] = find(&paths, json).try_into().unwrap();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_left_to_others() {
+    fn text_that_is_not_a_path_is_refused() {
         for text in ["", "a", ".a |.b", ".a.", "..", ".a[", ".a[-1]", ".a[1:2]", ".1", ".a b", "$t", ".a?", "[0]"] {
             assert_eq!(Path::parse(text), None, "{text}");
         }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(Path::parse(".имя").unwrap().steps(), [Step::Field("имя".to_owned())]);
     }
 
-    /// The values as serde_json reads them; keys that come twice are told apart nowhere here.
+    /// The value that serde_json finds; of duplicate keys, it also keeps the last.
     fn at<'v>(value: &'v serde_json::Value, path: &Path) -> Option<&'v serde_json::Value> {
         path.steps().iter().try_fold(value, |value, step| match step {
             Step::Field(field) => value.get(field),
@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_is_what_a_parser_finds(
+        fn values_are_those_that_a_parser_finds(
             value in value(),
             pretty: bool,
             paths in prop::collection::vec("(\\.(a|b|\"ab\"|\"\\\\\\\\\")|\\.\\[[0-3]\\]){1,4}", 1..5),
@@ -238,7 +238,7 @@ mod tests {
         }
 
         #[test]
-        fn text_that_is_no_json_comes_to_an_end(json in "[\\[\\]{}\":,a1\\\\ ]{0,40}") {
+        fn text_that_is_not_json_terminates(json in "[\\[\\]{}\":,a1\\\\ ]{0,40}") {
             let paths: Vec<Path> = [".a.a", ".[0].a", ".[]"].iter().map(|path| Path::parse(path).unwrap()).collect();
             Paths::new(&paths).find_in_json(&json, &mut [None; 3]);
         }

@@ -1,12 +1,12 @@
-//! Following paths through text that is known to be JSON: what isn't looked for is passed over as quickly as its end can be
-//! seen, and nothing is checked a second time. Of other text nothing is promised but an end.
+//! Follows paths through text that is known to be JSON: other values are skipped as fast as their end can be
+//! found, and nothing is validated again. For text that is not JSON, only termination is guaranteed.
 
 use super::depth::string_end;
 use super::path::{Node, Step};
 use std::borrow::Cow;
 
-/// Notes the values that `node` and those below it want of the value at `at`, and gives the position behind that value. It
-/// goes no deeper than the paths do.
+/// Records the values that `node` and its children select in the value at `at`, and returns the position after that value. Does
+/// not descend deeper than the paths.
 pub(super) fn follow<'a>(node: &Node, json: &'a str, at: usize, found: &mut [Option<&'a str>]) -> usize {
     let at = behind_space(json.as_bytes(), at);
     let end = match json.as_bytes().get(at) {
@@ -22,7 +22,7 @@ pub(super) fn follow<'a>(node: &Node, json: &'a str, at: usize, found: &mut [Opt
     end
 }
 
-/// From behind the brace.
+/// `at` is the position after the opening brace.
 fn follow_object<'a>(node: &Node, json: &'a str, mut at: usize, found: &mut [Option<&'a str>]) -> usize {
     let bytes = json.as_bytes();
     loop {
@@ -30,7 +30,7 @@ fn follow_object<'a>(node: &Node, json: &'a str, mut at: usize, found: &mut [Opt
         match bytes.get(at) {
             Some(b'"') => {
                 let key = Key::read(bytes, at + 1);
-                // Behind the colon.
+                // The position after the colon.
                 let value = behind_space(bytes, key.end + 1) + 1;
                 at = match node.below.iter().find(|(step, _)| key.is(step)) {
                     Some((_, below)) => follow(below, json, value, found),
@@ -44,7 +44,7 @@ fn follow_object<'a>(node: &Node, json: &'a str, mut at: usize, found: &mut [Opt
     }
 }
 
-/// From behind the bracket.
+/// `at` is the position after the opening bracket.
 fn follow_array<'a>(node: &Node, json: &'a str, mut at: usize, found: &mut [Option<&'a str>]) -> usize {
     let bytes = json.as_bytes();
     let mut index = 0;
@@ -64,7 +64,7 @@ fn follow_array<'a>(node: &Node, json: &'a str, mut at: usize, found: &mut [Opti
                     Some((_, below)) => follow(below, json, at, found),
                     None => value_end(bytes, at),
                 };
-                // Nothing that is JSON stands still here.
+                // In JSON this always advances; in other text the `+ 1` guarantees it.
                 at = end.max(at + 1);
             }
             None => return bytes.len(),
@@ -76,12 +76,12 @@ fn follow_array<'a>(node: &Node, json: &'a str, mut at: usize, found: &mut [Opti
 struct Key<'a> {
     text: &'a [u8],
     is_escaped: bool,
-    /// Where its closing quote stands.
+    /// The position of its closing quote.
     end: usize,
 }
 
 impl<'a> Key<'a> {
-    /// From behind the quote. Keys are short: a byte at a time is quicker than to begin with more.
+    /// `start` is the position after the quote. Keys are short: a byte at a time is faster than a vectorized search.
     fn read(bytes: &'a [u8], start: usize) -> Key<'a> {
         let (mut end, mut is_escaped) = (start, false);
         while let Some(&byte) = bytes.get(end) {
@@ -117,10 +117,10 @@ pub(crate) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// So long a text is looked through a byte at a time.
+/// Texts up to this length are searched a byte at a time.
 const SHORT: usize = 24;
 
-/// From behind the quote to behind the other.
+/// From the position after the opening quote to the position after the closing one.
 fn text_end(bytes: &[u8], at: usize) -> usize {
     for (offset, byte) in bytes.get(at..).unwrap_or_default().iter().take(SHORT).enumerate() {
         match byte {

@@ -1,18 +1,18 @@
-//! Cuts a stream of reads into lines.
+//! Splits a stream of reads into lines.
 
 use super::{Limits, Line, Piece};
 use memchr::memchr;
 use std::io::{self, Read};
 
-/// One read asks for this much. Larger reads gain nothing on a pipe (64 KiB by default).
+/// The size of one read. Larger reads gain nothing on a pipe (64 KiB by default).
 const READ: usize = 64 << 10;
-/// A part of an over-long line is at most this long, so that whoever handles it needs little memory.
+/// The longest part of an over-long line, so that its consumer needs little memory.
 const PART: usize = 256 << 10;
-/// A buffer that one long line has blown up beyond this is given back once it is empty.
+/// A buffer that has grown beyond this is freed once it is empty.
 const KEEP: usize = 1 << 20;
 
-/// Cuts a stream into [`Piece`]s: [`fill`](Splitter::fill) reads once, [`next`](Splitter::next) gives what is
-/// complete. However the reads fall, the same bytes give the same lines.
+/// Splits a stream into [`Piece`]s: [`fill`](Splitter::fill) reads once, [`next`](Splitter::next) returns complete
+/// pieces. The same bytes give the same lines, independent of the sizes of the reads.
 ///
 /// ```
 /// use pipewright::io::lines::{Limits, Splitter};
@@ -34,24 +34,24 @@ const KEEP: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Splitter {
     buffer: Vec<u8>,
-    /// Bytes before this have been given out.
+    /// Bytes before this have been returned.
     start: usize,
-    /// Bytes from `start` to here hold no line feed.
+    /// Bytes from `start` to here contain no line feed.
     scanned: usize,
     /// Bytes from here on are free.
     end: usize,
     max_line: usize,
     /// The number of the line at `start`.
     number: u64,
-    /// Whether part of the line at `start` has been given out already.
+    /// Whether part of the line at `start` has already been returned.
     in_parts: bool,
     ended: bool,
-    /// What is held is to be given out, though its line hasn't ended.
+    /// Whether to return the held bytes although their line has not ended.
     released: bool,
 }
 
 impl Splitter {
-    /// An empty splitter; `limits.max_line` bounds what it holds.
+    /// An empty splitter; `limits.max_line` limits its memory.
     pub fn new(limits: Limits) -> Splitter {
         Splitter {
             buffer: Vec::new(),
@@ -66,10 +66,10 @@ impl Splitter {
         }
     }
 
-    /// Reads once. 0 says that the stream has ended; `next` then gives the last line even without a line feed.
+    /// Reads once. 0 means that the stream has ended; `next` then returns the last line even without a line feed.
     ///
     /// # Errors
-    /// What the read gives; nothing is lost, and it may be called again.
+    /// The error of the read; nothing is lost, and it may be called again.
     pub fn fill(&mut self, from: &mut impl Read) -> io::Result<usize> {
         self.make_room();
         let room = self.end..self.end + READ;
@@ -79,17 +79,17 @@ impl Splitter {
         Ok(read)
     }
 
-    /// The stream can't be read any more: `next` gives what is left of it.
+    /// The stream cannot be read any more: `next` returns the remaining bytes.
     pub fn end(&mut self) {
         self.ended = true;
     }
 
-    /// Whether there is the beginning of a line that hasn't been given out.
+    /// Whether an unfinished line is held that has not been returned.
     pub fn holds(&self) -> bool {
         self.end > self.start
     }
 
-    /// `next` gives what is held of a line that hasn't ended, as a part.
+    /// Makes `next` return the held bytes of an unfinished line as a part.
     pub fn release(&mut self) {
         self.released = self.holds();
     }
@@ -105,19 +105,19 @@ impl Splitter {
             self.buffer = Vec::new();
         }
         if self.buffer.len() < self.end + READ {
-            // Doubling, so that a long line costs linear time; but no line is held that is longer than the limit.
+            // Double the buffer, so that a long line costs linear time, but never hold a line over the limit.
             let longest = self.max_line.saturating_add(READ);
             self.buffer.resize((self.end + READ).max((self.end * 2).min(longest)), 0);
         }
     }
 
-    /// The next piece that is complete, or `None` until there is more to read.
+    /// The next complete piece, or `None` until more has been read.
     #[allow(clippy::should_implement_trait)] // an iterator could not lend from itself
     pub fn next(&mut self) -> Option<Piece<'_>> {
         match memchr(b'\n', &self.buffer[self.scanned..self.end]) {
             Some(at) => {
                 let line_feed = self.scanned + at;
-                // It is found again at once, where the line is given in parts.
+                // The line feed is found again at once if the line is returned in parts.
                 self.scanned = line_feed;
                 Some(self.give(line_feed + 1, true))
             }
@@ -136,7 +136,7 @@ impl Splitter {
         }
     }
 
-    /// Gives out everything up to `to`.
+    /// Returns everything up to `to`.
     fn give(&mut self, mut to: usize, mut last: bool) -> Piece<'_> {
         let number = self.number;
         let bytes = &self.buffer[self.start..to];
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Gives the bytes in reads of the sizes asked for, then all that is left.
+    /// Returns the bytes in reads of the given sizes, then the rest.
     struct Reads<'a>(&'a [u8], std::slice::Iter<'a, usize>);
     impl Read for Reads<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Whole lines as (number, raw), over-long ones joined and marked.
+    /// Complete lines as (number, raw, is over-long), with over-long ones joined.
     fn split(input: &[u8], reads: &[usize], max_line: usize) -> Vec<(u64, Vec<u8>, bool)> {
         let mut splitter = Splitter::new(Limits { max_line, max_depth: 8 });
         let mut from = Reads(input, reads.iter());
@@ -199,13 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn over_long_lines_come_in_parts_and_the_rest_is_whole() {
+    fn over_long_lines_come_in_parts_and_all_others_complete() {
         let lines = split(b"abc\nabcdef\nx", &[2, 3], 3);
         assert_eq!(lines, [(1, b"abc\n".to_vec(), false), (2, b"abcdef\n".to_vec(), true), (3, b"x".to_vec(), false)]);
     }
 
     #[test]
-    fn a_line_of_many_parts_is_whole_and_looked_through_once() {
+    fn a_line_of_many_parts_is_complete_and_scanned_once() {
         let mut input = vec![b'x'; 40 * PART + 7];
         input.extend_from_slice(b"\nnext\n");
         for reads in [&[][..], &[usize::MAX; 400][..]] {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_over_long_last_line_is_ended_by_the_end() {
+    fn the_end_of_the_stream_ends_an_over_long_last_line() {
         assert_eq!(split(b"abcdef", &[3, 3], 2), [(1, b"abcdef".to_vec(), true)]);
     }
 

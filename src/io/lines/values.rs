@@ -1,4 +1,4 @@
-//! Values replaced by their keys, at any depth, all else staying as it was.
+//! Replaces the values of given keys at any depth; everything else stays unchanged.
 
 use super::depth::string_end;
 use super::scan::{behind_space, value_end};
@@ -6,7 +6,7 @@ use memchr::memchr;
 use std::borrow::Cow;
 
 /// Appends `json`, which must be one JSON value, with `value` (JSON text) in place of every value whose key, unescaped,
-/// `is_meant`, at any depth. Returns whether anything was replaced. JSON text within a string is not looked into.
+/// `is_meant`, at any depth. Returns whether anything was replaced. JSON text within a string is not searched.
 ///
 /// ```
 /// use pipewright::io::lines::replace_values;
@@ -102,7 +102,7 @@ mod tests {
         }
 
         #[test]
-        fn text_that_is_no_json_comes_to_an_end(json in "[\\[\\]{}\":,a1\\\\ ]{0,40}") {
+        fn text_that_is_not_json_terminates(json in "[\\[\\]{}\":,a1\\\\ ]{0,40}") {
             replace_values(&json, &|_| true, "0", &mut Vec::new());
         }
     }

@@ -1,6 +1,6 @@
-//! Two files in a folder that grow: one that we append lines to, one that the other side appends lines to. So that neither
-//! grows for ever, whoever appends goes on in the next file, and says so in the last line, `{"next":"cmd.2.jsonl"}`; whoever
-//! reads deletes the file that it has read to such an end.
+//! Two growing files in a folder: we append lines to one, the other side appends lines to the other. To limit their
+//! growth, a writer continues in the next file, and names it in the last line, `{"next":"cmd.2.jsonl"}`; the reader
+//! deletes a file that it has read to such a line.
 
 use super::{Ends, pipes};
 use crate::io::between::Link;
@@ -15,45 +15,45 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A file that is longer is left for the next.
+/// After a file exceeds this length, the writer continues in the next one.
 const FULL: u64 = 16 << 20;
-/// Such a file name is no longer than this, as JSON.
+/// The longest line that names the next file.
 const POINTER: usize = 256;
-/// While something was said or heard so recently, more is looked for at once, and soon after that.
+/// For this long after a line was sent or received, the file is polled with the short pause, then with the long one.
 const LIVELY: Duration = Duration::from_millis(250);
 const LIVELY_NAP: Duration = Duration::from_micros(50);
 const NAP: Duration = Duration::from_millis(5);
-/// How often an other side that can't be waited for is looked after.
+/// How often to check whether the other side still runs.
 const LOOK_AFTER: Duration = Duration::from_millis(250);
 
-/// A link over `folder`'s files `to` and `from` (`cmd.jsonl`, `resp.jsonl`), or what they have gone on in. They are made
-/// where they aren't there. What `from` says already is left out: it was meant for somebody before us. The link ends when
-/// `is_there` says that the other side has gone; it is asked now and then.
+/// A link over `folder`'s files `to` and `from` (`cmd.jsonl`, `resp.jsonl`), or their latest successors. Missing files are
+/// created. Existing lines in `from` are skipped: they were meant for an earlier process. The link ends when
+/// `is_there`, which is called periodically, returns false.
 ///
 /// # Errors
-/// What the system says to opening the files.
+/// Any error in opening the files.
 pub fn files(folder: &Path, to: &str, from: &str, is_there: impl Fn() -> bool + Send + 'static) -> io::Result<Link> {
-    let (link, Ends { said, heard }) = pipes()?;
+    let (link, Ends { outbound, inbound }) = pipes()?;
     let mut writer = Writer { series: Series::find(folder, to)?, file: None };
     let (file, length) = writer.open()?;
     if is_torn_at(file, *length)? {
-        // Somebody before us was killed in the middle of a line: ours would be read as the rest of it.
+        // An earlier process was killed in the middle of a line: ours would be read as the rest of it.
         file.write_all(b"\n")?;
     }
     let mut tail = Tail::open(Series::find(folder, from)?)?;
     let lively = Arc::new(Mutex::new(Instant::now()));
-    let spoken = Arc::clone(&lively);
+    let last_sent = Arc::clone(&lively);
     thread::spawn(move || {
-        // The reader of what is written there sees that it ends.
-        let _ = writer.write_all_from(said, &spoken);
+        // The writer of the pipe notices that its reader has ended.
+        let _ = writer.write_all_from(outbound, &last_sent);
     });
     thread::spawn(move || {
-        let _ = tail.read_all_to(heard, &lively, &is_there);
+        let _ = tail.read_all_to(inbound, &lively, &is_there);
     });
     Ok(link)
 }
 
-/// A file and those that it goes on in: `cmd.jsonl`, `cmd.2.jsonl`, `cmd.3.jsonl`.
+/// A file and its successors: `cmd.jsonl`, `cmd.2.jsonl`, `cmd.3.jsonl`.
 struct Series {
     folder: PathBuf,
     stem: String,
@@ -61,7 +61,7 @@ struct Series {
 }
 
 impl Series {
-    /// The one in use is that with the highest number.
+    /// The file in use is the one with the highest number.
     fn find(folder: &Path, first: &str) -> io::Result<Series> {
         let stem = first.strip_suffix(".jsonl").unwrap_or(first).to_owned();
         let mut number = 1;
@@ -83,13 +83,13 @@ impl Series {
         self.folder.join(self.name(self.number))
     }
 
-    /// Makes the file where it isn't there, for its owner alone.
+    /// Opens the file, or creates it for its owner only.
     fn make(&self) -> io::Result<File> {
         private::file().read(true).append(true).create(true).open(self.path())
     }
 }
 
-/// Whether a line stands there that hasn't ended.
+/// Whether the file ends with an unfinished line at `end`.
 fn is_torn_at(file: &File, end: u64) -> io::Result<bool> {
     let mut last = *b"\n";
     if end > 0 {
@@ -110,12 +110,12 @@ impl Writer {
         Ok(self.file.insert((file, length)))
     }
 
-    /// Appends whole lines only, as they come.
-    fn write_all_from(&mut self, mut said: impl Read, spoken: &Mutex<Instant>) -> io::Result<()> {
+    /// Appends lines as they come, only complete ones.
+    fn write_all_from(&mut self, mut outbound: impl Read, last_sent: &Mutex<Instant>) -> io::Result<()> {
         let mut held = Vec::new();
         let mut buffer = vec![0; 1 << 16];
         loop {
-            let read = match said.read(&mut buffer) {
+            let read = match outbound.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(read) => read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -125,7 +125,7 @@ impl Writer {
             if let Some(end) = memrchr(b'\n', &held) {
                 self.append(&held[..=end])?;
                 held.drain(..=end);
-                *lock(spoken) = Instant::now();
+                *lock(last_sent) = Instant::now();
             }
         }
     }
@@ -141,7 +141,7 @@ impl Writer {
             let (mut full, _) = self.file.take().unwrap_or((self.series.make()?, 0));
             self.series.number += 1;
             self.open()?;
-            // Only now: the next file is there when somebody reads of it.
+            // Last, so that the next file exists before it is named.
             full.write_all(format!("{{\"next\":\"{}\"}}\n", self.series.name(self.series.number)).as_bytes())?;
         }
         Ok(())
@@ -152,9 +152,9 @@ impl Writer {
 struct Tail {
     series: Series,
     file: File,
-    /// What has no line feed yet.
+    /// An unfinished line.
     held: Vec<u8>,
-    /// The other side is in the middle of a line that was begun before us.
+    /// Whether to skip the rest of a line that was begun before us.
     skips: bool,
 }
 
@@ -169,7 +169,7 @@ impl Tail {
 
     fn read_all_to(
         &mut self,
-        mut heard: impl Write,
+        mut inbound: impl Write,
         lively: &Mutex<Instant>,
         is_there: &impl Fn() -> bool,
     ) -> io::Result<()> {
@@ -184,13 +184,13 @@ impl Tail {
                 Err(error) => return Err(error),
             };
             if read > 0 {
-                self.take(&buffer[..read], &mut heard)?;
+                self.take(&buffer[..read], &mut inbound)?;
                 *lock(lively) = Instant::now();
                 continue;
             }
             if looked.elapsed() > LOOK_AFTER {
                 looked = Instant::now();
-                // What it wrote before it went is read once more.
+                // The file is read once more: the other side may have written before it ended.
                 gone = !is_there();
             }
             let is_lively = lock(lively).elapsed() < LIVELY;
@@ -198,8 +198,8 @@ impl Tail {
         }
     }
 
-    /// Gives on what ends with a line feed, and goes on in the next file where a line says so.
-    fn take(&mut self, mut bytes: &[u8], heard: &mut impl Write) -> io::Result<()> {
+    /// Passes on complete lines, and continues in the next file if a line names it.
+    fn take(&mut self, mut bytes: &[u8], inbound: &mut impl Write) -> io::Result<()> {
         if self.skips {
             let Some(end) = memchr(b'\n', bytes) else { return Ok(()) };
             (self.skips, bytes) = (false, &bytes[end + 1..]);
@@ -212,7 +212,7 @@ impl Tail {
         let last = memrchr(b'\n', &self.held[..self.held.len() - 1]).map_or(0, |at| at + 1);
         let next = next_file(&self.held[last..]).filter(|_| end + 1 == bytes.len());
         let lines = if next.is_some() { &self.held[..last] } else { &self.held[..] };
-        heard.write_all(lines)?;
+        inbound.write_all(lines)?;
         self.held.clear();
         self.held.extend_from_slice(&bytes[end + 1..]);
         match next {
@@ -222,7 +222,7 @@ impl Tail {
                 self.file = File::open(self.series.path())?;
                 fs::remove_file(read)
             }
-            // Not one that could be meant: it isn't followed anywhere, and what comes behind it is read.
+            // Not the name of the next file: ignore it and continue with the following lines.
             _ => Ok(()),
         }
     }
@@ -258,41 +258,41 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_given_whole_however_they_are_read() {
+    fn only_complete_lines_are_passed_on_however_they_are_read() {
         let folder = folder("whole");
         let text = b"{\"a\":1}\n{\"next\":\"elsewhere\"}x\n\n{\"b\":2}\n{\"c\"";
         for size in 1..text.len() {
-            let (mut tail, mut heard) = (tail(&folder), Vec::new());
+            let (mut tail, mut received) = (tail(&folder), Vec::new());
             for part in text.chunks(size) {
-                tail.take(part, &mut heard).unwrap();
+                tail.take(part, &mut received).unwrap();
             }
-            assert_eq!(heard, text[..text.len() - 4], "{size}");
+            assert_eq!(received, text[..text.len() - 4], "{size}");
         }
         fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn what_was_torn_before_us_is_left_out_on_both_sides() {
+    fn lines_torn_before_us_are_skipped_on_both_sides() {
         let folder = folder("torn");
         fs::write(folder.join("cmd.jsonl"), "{\"id\":1,\"cm").unwrap();
         fs::write(folder.join("resp.jsonl"), "{\"ok\":true}\n{\"ok\":t").unwrap();
-        let (mut tail, mut heard) = (tail(&folder), Vec::new());
+        let (mut tail, mut received) = (tail(&folder), Vec::new());
         for part in [&b"rue"[..], b"}\n{\"b\"", b":2}\n"] {
-            tail.take(part, &mut heard).unwrap();
+            tail.take(part, &mut received).unwrap();
         }
-        assert_eq!(heard, b"{\"b\":2}\n");
+        assert_eq!(received, b"{\"b\":2}\n");
         files(&folder, "cmd.jsonl", "resp.jsonl", || false).unwrap();
         assert_eq!(fs::read(folder.join("cmd.jsonl")).unwrap(), b"{\"id\":1,\"cm\n");
         fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn a_full_file_goes_on_in_the_next_and_nothing_is_lost() {
+    fn a_full_file_is_continued_in_the_next_and_nothing_is_lost() {
         let folder = folder("full");
         let mut tail = tail(&folder);
         let mut writer = Writer { series: Series::find(&folder, "resp.jsonl").unwrap(), file: None };
         let line = [vec![b'x'; 1 << 20], b"\n".to_vec()].concat();
-        let (mut heard, mut buffer) = (0, vec![0; 1 << 20]);
+        let (mut received, mut buffer) = (0, vec![0; 1 << 20]);
         for number in 0..40 {
             writer.append(&line).unwrap();
             if number % 7 == 0 {
@@ -302,13 +302,13 @@ mod tests {
                         break;
                     }
                     tail.take(&buffer[..read], &mut sink).unwrap();
-                    heard += sink.len();
+                    received += sink.len();
                 }
             }
         }
-        assert_eq!(heard, 36 * line.len());
+        assert_eq!(received, 36 * line.len());
         assert_eq!(Series::find(&folder, "resp.jsonl").unwrap().number, 3);
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "what was read is gone");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "files that were read are deleted");
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,6 +1,6 @@
-//! Ways to the far side other than a child's stdin and stdout, for programs that can speak over neither (a game's scripts):
-//! two files that grow, or a socket that the other side dials. Each is a [`Link`] whose ends the threads here serve, or those
-//! that somebody else starts.
+//! Connections to the far side other than a child's stdin and stdout, for programs that can use neither (a game's scripts):
+//! two growing files, or a socket that the other side connects to. Each is a [`Link`] whose other ends are served by threads
+//! that are started here or by the caller.
 
 mod files;
 mod socket;
@@ -12,26 +12,27 @@ use super::between::Link;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
 
-/// What the threads of a link hold: the other ends of its two pipes.
+/// The ends of a link's two pipes that its threads hold.
 struct Ends {
-    /// What was said to the far side.
-    said: PipeReader,
-    /// Where what the far side says goes.
-    heard: PipeWriter,
+    /// Carries lines for the far side.
+    outbound: PipeReader,
+    /// Carries lines from the far side.
+    inbound: PipeWriter,
 }
 
-/// A link whose ends `serve` gives to threads that it starts: what was said to the far side, and where what that says goes.
+/// A link whose other ends are passed to `serve`, which starts threads for them: a reader of the lines for the far side, and a
+/// writer for the lines from it.
 ///
 /// # Errors
-/// Where the process has no descriptor left.
+/// If the process has no descriptor left.
 pub fn served(serve: impl FnOnce(PipeReader, PipeWriter)) -> io::Result<Link> {
-    let (link, Ends { said, heard }) = pipes()?;
-    serve(said, heard);
+    let (link, Ends { outbound, inbound }) = pipes()?;
+    serve(outbound, inbound);
     Ok(link)
 }
 
 fn pipes() -> io::Result<(Link, Ends)> {
-    let (said, to) = io::pipe()?;
-    let (from, heard) = io::pipe()?;
-    Ok((Link { to: OwnedFd::from(to).into(), from: OwnedFd::from(from).into() }, Ends { said, heard }))
+    let (outbound, to) = io::pipe()?;
+    let (from, inbound) = io::pipe()?;
+    Ok((Link { to: OwnedFd::from(to).into(), from: OwnedFd::from(from).into() }, Ends { outbound, inbound }))
 }

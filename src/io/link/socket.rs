@@ -1,5 +1,5 @@
-//! A socket that the far side dials: on a path in a folder of ours, or on a port of this machine alone. The first line says
-//! the token that only who reads the folder knows; whoever says anything else is hung up on.
+//! A socket that the far side connects to: at a path in a folder of ours, or on a port of the loopback interface. The first line
+//! must contain the token, which is readable only in that folder; other clients are disconnected.
 
 use super::{Ends, pipes};
 use crate::io::between::Link;
@@ -10,16 +10,16 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where we can be dialled.
+/// Where we listen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Address<'a> {
-    /// A Unix socket that is made there.
+    /// A Unix socket, created at this path.
     Path(&'a Path),
-    /// A free port of this machine, for programs of this machine alone.
+    /// A free port of the loopback interface.
     Port,
 }
 
-/// How long somebody who dials may take to say who they are.
+/// How long a client may take to send its first line.
 const FIRST_LINE: Duration = Duration::from_secs(2);
 const LONGEST_FIRST_LINE: usize = 4096;
 
@@ -28,14 +28,14 @@ struct Greeting {
     token: String,
 }
 
-/// A link to the first who dials and says `token`; with it the address to dial, `unix:PATH` or `tcp:127.0.0.1:PORT`.
+/// A link to the first client that sends `token`, and the address to connect to: `unix:PATH` or `tcp:127.0.0.1:PORT`.
 ///
 /// # Errors
-/// What the system says to listening there.
+/// Any error in listening.
 pub fn listen(address: Address<'_>, token: &str) -> io::Result<(Link, String)> {
     let (link, ends) = pipes()?;
     let token = token.to_owned();
-    let dialled = match address {
+    let address = match address {
         Address::Path(path) => {
             let listener = UnixListener::bind(path)?;
             thread::spawn(move || serve(|| Ok(listener.accept()?.0), &token, ends));
@@ -48,7 +48,7 @@ pub fn listen(address: Address<'_>, token: &str) -> io::Result<(Link, String)> {
             format!("tcp:127.0.0.1:{port}")
         }
     };
-    Ok((link, dialled))
+    Ok((link, address))
 }
 
 fn accept_port(listener: &TcpListener) -> io::Result<TcpStream> {
@@ -57,7 +57,7 @@ fn accept_port(listener: &TcpListener) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// What both sorts of socket can do.
+/// The common operations of both kinds of socket.
 trait Socket: Read + Write + Send + Sized + 'static {
     fn twin(&self) -> io::Result<Self>;
     fn patience(&self, time: Option<Duration>) -> io::Result<()>;
@@ -81,7 +81,7 @@ macro_rules! socket {
 }
 socket!(TcpStream, UnixStream);
 
-/// Waits for who knows the token, then copies both ways until one ends; the link ends with it.
+/// Waits for a client with the token, then copies in both directions until one ends; the link ends with it.
 fn serve<S: Socket>(accept: impl Fn() -> io::Result<S>, token: &str, ends: Ends) {
     let mut stream = loop {
         match accept() {
@@ -90,23 +90,23 @@ fn serve<S: Socket>(accept: impl Fn() -> io::Result<S>, token: &str, ends: Ends)
                     break stream;
                 }
             }
-            // Somebody hung up before we answered, or there is no descriptor left for the moment.
+            // A client hung up early, or there is temporarily no descriptor left.
             Err(_) => thread::sleep(Duration::from_millis(10)),
         }
     };
-    let Ends { mut said, mut heard } = ends;
+    let Ends { mut outbound, mut inbound } = ends;
     if let Ok(mut to) = stream.twin() {
         thread::spawn(move || {
-            // Either side's end is seen by who reads from it.
-            let _ = hand_over(&mut said, &mut to);
+            // The reader of either side notices its end.
+            let _ = copy(&mut outbound, &mut to);
             let _ = to.hang_up();
         });
-        let _ = hand_over(&mut stream, &mut heard);
+        let _ = copy(&mut stream, &mut inbound);
     }
 }
 
-/// Each read is written at once. (What [`io::copy`] makes of a pipe and a socket may wait for more.)
-fn hand_over(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+/// Writes each read at once. ([`io::copy`] may wait for more data between a pipe and a socket.)
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 16];
     loop {
         match from.read(&mut buffer) {
@@ -118,13 +118,13 @@ fn hand_over(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// Reads the first line, and not a byte more.
+/// Reads exactly the first line.
 fn greets(stream: &mut impl Socket, token: &str) -> io::Result<bool> {
     let until = Instant::now() + FIRST_LINE;
     let mut line = Vec::new();
     let mut byte = [0];
     while line.len() < LONGEST_FIRST_LINE {
-        // For all of it: whoever sends a byte now and then would keep the game out.
+        // The limit is for the complete line: a client that sends single bytes must not keep the game out.
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(false);
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_never_comes_to_the_end_of_the_first_line_is_hung_up_on() {
+    fn a_client_that_never_ends_its_first_line_is_disconnected() {
         let (mut link, address) = listen(Address::Port, "right").unwrap();
         let dial = || TcpStream::connect(address.strip_prefix("tcp:").unwrap()).unwrap();
         let mut slow = dial();
@@ -156,9 +156,9 @@ mod tests {
         });
         thread::sleep(Duration::from_millis(50));
         dial().write_all(b"{\"token\":\"right\"}\nheard").unwrap();
-        let mut heard = [0; 5];
-        link.from.read_exact(&mut heard).unwrap();
-        assert_eq!(&heard, b"heard");
+        let mut received = [0; 5];
+        link.from.read_exact(&mut received).unwrap();
+        assert_eq!(&received, b"heard");
     }
 
     #[test]
@@ -174,10 +174,10 @@ mod tests {
         let mut stream = dial();
         stream.write_all(b"{\"hello\":\"x\",\"token\":\"right\"}\nfirst\n").unwrap();
         link.to.write_all(b"said\n").unwrap();
-        let (mut heard, mut got) = ([0; 6], [0; 5]);
-        link.from.read_exact(&mut heard).unwrap();
+        let (mut received, mut got) = ([0; 6], [0; 5]);
+        link.from.read_exact(&mut received).unwrap();
         stream.read_exact(&mut got).unwrap();
-        assert_eq!((&heard, &got), (b"first\n", b"said\n"));
+        assert_eq!((&received, &got), (b"first\n", b"said\n"));
         drop(stream);
         assert_eq!(link.from.read(&mut [0]).unwrap(), 0, "its end is ours");
     }

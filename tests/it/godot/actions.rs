@@ -1,4 +1,4 @@
-//! `list_actions`: what can be done now, whatever kind of control it is done with; and the fields that get_tree shows, asked for by name.
+//! `list_actions`: the available actions of all kinds of controls; and reading the fields of get_tree by name.
 
 use super::Game;
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ func _process(_delta: float):
 		happened.emit("left")
 "##;
 
-/// What the game of [`CONTROLS`] has noticed, as its signal `happened` says.
+/// The events of the game of [`CONTROLS`], from its signal `happened`.
 pub fn happened(answer: &Value) -> Vec<String> {
     let events = answer["events"].as_array().unwrap().iter().filter(|event| event["type"] == "happened");
     events.map(|event| event["what"].as_str().unwrap().to_owned()).collect()
@@ -175,7 +175,7 @@ fn of_path<'a>(listed: &'a Value, list: &str, path: &str) -> Vec<&'a Value> {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn each_kind_of_control_is_an_action() {
+fn each_kind_of_control_is_listed_as_an_action() {
     let (mut game, _folder) = Game::play(CONTROLS);
     let listed = game.data("list_actions", json!({}));
     let only = |name: &str| {
@@ -233,7 +233,7 @@ fn the_actions_of_the_input_map_come_with_their_keys() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_the_tree_shows_can_be_asked_for_by_its_name() {
+fn fields_shown_in_the_tree_can_be_read_by_name() {
     let (mut game, _folder) = Game::play(CONTROLS);
     let mut ask = |path: &str, property: &str| game.data("get_property", json!({"path": path, "property": property}));
     assert_eq!(ask("#Check", "pressed"), json!({"value": false, "type": "bool"}));

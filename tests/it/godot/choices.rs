@@ -1,10 +1,10 @@
-//! `select`: an item of a menu, a list, a tree or of tabs.
+//! `select`: chooses an item of a menu, a list, a tree or of tabs.
 
 use super::actions::{CONTROLS, happened};
 use super::{Game, types};
 use serde_json::{Value, json};
 
-/// Selects, and gives the answer's data and what the game has noticed.
+/// Selects an item; returns the answer's data and the events of the game.
 fn select(game: &mut Game, path: &str, item: &Value) -> (Value, Vec<String>) {
     let answer = game.ask("select", json!({"path": path, "item": item}));
     assert_eq!(answer["ok"], true, "{path} {item}: {answer}");
@@ -43,7 +43,7 @@ fn an_item_is_chosen_as_a_player_chooses_it() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_answer_says_what_is_selected() {
+fn the_answer_contains_the_selected_items() {
     let (mut game, _folder) = Game::play(CONTROLS);
     let (choice, _) = select(&mut game, "#Choice", &json!("level 4"));
     assert_eq!(choice, json!({"path": "/root/Main/Choice", "item": "level 4", "selected": 4}));
@@ -57,7 +57,7 @@ fn the_answer_says_what_is_selected() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_open_popup_is_chosen_from_by_its_own_path_or_its_buttons() {
+fn an_item_of_an_open_popup_is_chosen_by_the_path_of_the_popup_or_its_button() {
     let (mut game, _folder) = Game::play(CONTROLS);
     for path in ["#Choice > PopupMenu", "#Choice"] {
         let opened = game.ask("press_button", json!({"path": "#Choice"}));
@@ -70,7 +70,7 @@ fn an_open_popup_is_chosen_from_by_its_own_path_or_its_buttons() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_cannot_be_chosen_is_refused() {
+fn items_that_cannot_be_chosen_are_refused() {
     let (mut game, _folder) = Game::play(CONTROLS);
     for (path, item, code, reason) in [
         ("#Choice", json!("level 2"), "NOT_ACTIONABLE", json!("disabled")),

@@ -1,4 +1,4 @@
-//! `get_tree` with the view "agent": what a player sees and can act on, and the short names in it.
+//! `get_tree` with the view "agent": what a player sees and can use, and short names.
 
 use super::actions::CONTROLS;
 use super::{Game, bridge, vault};
@@ -11,20 +11,20 @@ fn lines(game: &mut Game, arguments: Value) -> Vec<String> {
     tree.as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect()
 }
 
-/// Without its short name.
-fn told(line: &str) -> &str {
+/// The line without its short name.
+fn without_short_name(line: &str) -> &str {
     line.trim_start().split_once(' ').unwrap().1
 }
 
 fn short_name<'a>(lines: &'a [String], line: &str) -> &'a str {
-    let found: Vec<_> = lines.iter().filter(|found| told(found) == line).collect();
+    let found: Vec<_> = lines.iter().filter(|found| without_short_name(found) == line).collect();
     assert_eq!(found.len(), 1, "{line} in {lines:#?}");
     found[0].trim_start().split(' ').next().unwrap()
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn each_control_is_a_line() {
+fn each_control_is_one_line() {
     let (mut game, _folder) = Game::play(CONTROLS);
     let tree = lines(&mut game, json!({}));
     for line in [
@@ -57,12 +57,12 @@ fn each_control_is_a_line() {
     assert!(tree.iter().any(|line| line.contains("level 20; 39 more]")), "{tree:#?}");
     game.data("press_button", json!({"path": short_name(&tree, "button Save")}));
     let dialog = lines(&mut game, json!({}));
-    assert_eq!(told(&dialog[0]), "dialog Save a File");
+    assert_eq!(without_short_name(&dialog[0]), "dialog Save a File");
     assert!(dialog[1..].iter().all(|line| line.starts_with("  @")), "what lies behind it is left out: {dialog:#?}");
     game.end();
 }
 
-/// A button that goes, and one that comes in its place.
+/// A button that is freed, and one that replaces it.
 const CHANGES: &str = r#"extends Control
 func add(title: String):
 	var button := Button.new()
@@ -78,7 +78,7 @@ func _ready():
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_short_name_is_its_nodes_alone() {
+fn a_short_name_belongs_to_one_node() {
     let (mut game, _folder) = Game::play(CHANGES);
     let before = lines(&mut game, json!({}));
     let first = short_name(&before, "button First").to_owned();
@@ -103,7 +103,7 @@ fn a_short_name_is_its_nodes_alone() {
     }
 }
 
-/// Fifty settings, each with its label before it.
+/// Fifty settings, each with a label before it.
 const FORM: &str = r#"extends Control
 func _ready():
 	var form := VBoxContainer.new()
@@ -125,7 +125,7 @@ func _ready():
 				field.add_item(item)
 "#;
 
-/// How many times longer the tree with the `fields` is.
+/// The ratio of the length of the tree with `fields` to that of the view.
 fn saved(game: &mut Game, fields: Value) -> f64 {
     let full = game.data("get_tree", json!({"fields": fields}))["tree"].to_string().len();
     let compact = game.data("get_tree", json!({"view": "agent"}))["tree"].to_string().len();
@@ -137,11 +137,15 @@ fn saved(game: &mut Game, fields: Value) -> f64 {
 fn it_is_far_shorter_than_the_full_tree() {
     let (mut game, _folder) = Game::play(FORM);
     let tree = lines(&mut game, json!({}));
-    assert_eq!((tree.len(), told(&tree[0])), (50, "textbox Setting 0 = "), "a label is its field's");
+    assert_eq!(
+        (tree.len(), without_short_name(&tree[0])),
+        (50, "textbox Setting 0 = "),
+        "the label belongs to its field"
+    );
     let form = (saved(&mut game, json!([])), saved(&mut game, json!("all")));
     assert!(form.0 >= 10.0 && form.1 >= 15.0, "{form:?}");
     game.end();
-    // Most of what the example game shows is what its own hook says of its nodes, and a long text.
+    // Most of the example game's view are fields of its own hook, and a long text.
     let mut game = Game::start(&mut bridge(&vault()));
     let vault = (saved(&mut game, json!([])), saved(&mut game, json!("all")));
     assert!(vault.0 >= 3.5 && vault.1 >= 6.5, "{vault:?}");

@@ -1,4 +1,4 @@
-//! What a player's devices do, as a game sees it that polls `Input`, listens to events, or maps them to actions.
+//! A player's devices, in games that poll `Input`, listen to events, or map them to actions.
 
 use super::{Game, bridge, small_game, types};
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn events<'a>(answer: &'a Value, kind: &str) -> Vec<&'a Value> {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_click_is_seen_by_a_game_that_polls() {
+fn a_game_that_polls_receives_a_click() {
     let (mut game, _folder) = Game::play(POLLS);
     let answer = game.ask("click", json!({"position": [120, 80]}));
     assert_eq!(answer["ok"], true, "{answer}");
@@ -94,7 +94,7 @@ fn a_click_is_seen_by_a_game_that_polls() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_is_pressed_stays_pressed_across_commands_until_it_is_released() {
+fn pressed_inputs_stay_pressed_across_commands_until_released() {
     let (mut game, _folder) = Game::play(POLLS);
     game.data("mouse_down", json!({"position": [50, 50]}));
     game.data("wait_for", json!({"frames": 10}));
@@ -120,7 +120,7 @@ fn what_is_pressed_stays_pressed_across_commands_until_it_is_released() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_is_held_while_the_game_is_paused_counts_in_the_steps_that_follow() {
+fn inputs_held_while_the_game_is_paused_count_in_the_next_steps() {
     let (mut game, _folder) = Game::play(POLLS);
     game.data("pause", json!({}));
     game.data("press_action", json!({"action": "right", "frames": 20}));
@@ -144,7 +144,7 @@ fn what_is_held_while_the_game_is_paused_counts_in_the_steps_that_follow() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_step_ends_at_its_condition_and_observes_on_the_way() {
+fn a_step_ends_at_its_condition_and_observes_in_between() {
     let (mut game, _folder) = Game::play(POLLS);
     game.data("pause", json!({}));
     game.data("action_down", json!({"action": "right"}));
@@ -171,7 +171,7 @@ fn a_step_ends_at_its_condition_and_observes_on_the_way() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_wheel_the_pointer_fingers_and_joypads_are_devices_too() {
+fn the_wheel_the_pointer_fingers_and_joypads_are_also_devices() {
     let (mut game, _folder) = Game::play(POLLS);
     let answer = game.ask("scroll", json!({"position": [10, 10], "direction": "up", "notches": 3}));
     assert_eq!(events(&answer, "wheel").len(), 3);
@@ -203,7 +203,7 @@ fn the_wheel_the_pointer_fingers_and_joypads_are_devices_too() {
     assert_eq!(game.refusal("joypad_axis", json!({"axis": "left", "value": 1})).0, "INVALID_ARGS");
 }
 
-/// A choice whose popup opens under the pointer, and controls that give and take.
+/// An option button whose popup opens under the pointer, and controls for drag and drop.
 const GIVES: &str = r#"extends Control
 signal taken(what: String)
 signal chosen(index: int)
@@ -264,7 +264,7 @@ fn the_popup_that_a_press_opens_under_the_pointer_takes_no_item() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn places_in_the_world_and_cells_of_a_map_are_clicked() {
+fn places_in_the_world_and_cells_of_a_map_can_be_clicked() {
     let folder = small_game(
         r#"extends Node2D
 signal cell(at: Vector2i)
@@ -318,7 +318,7 @@ func _unhandled_input(event):
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_is_due_is_released_once_and_for_the_press_that_it_belongs_to() {
+fn a_pending_release_is_done_once_and_only_for_its_own_press() {
     let (mut game, _folder) = Game::play(POLLS);
     game.data("pause", json!({}));
     game.data("press_action", json!({"action": "right", "frames": 20}));
@@ -342,7 +342,7 @@ fn what_is_due_is_released_once_and_for_the_press_that_it_belongs_to() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_gesture_that_ran_out_of_time_within_a_wait_lets_go() {
+fn a_gesture_that_times_out_during_a_wait_releases_its_inputs() {
     let (mut game, _folder) = Game::play(POLLS);
     let drag = json!({"cmd": "drag", "args": {"from": [10, 10], "to": [300, 300], "frames": 300}});
     let waits = json!({"selector": "#Nothing", "then": drag, "timeout": 0.5});
@@ -360,8 +360,8 @@ fn a_gesture_that_ran_out_of_time_within_a_wait_lets_go() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_is_just_pressed_is_seen_in_each_tick_of_a_step() {
-    // At 240 ticks a second a turn of the engine's loop often has two of them.
+fn just_pressed_is_true_in_each_tick_of_a_step() {
+    // At 240 ticks per second, an iteration of the engine's loop often has two ticks.
     let folder =
         small_game(&POLLS.replace("func _ready():", "func _ready():\n\tEngine.physics_ticks_per_second = 240"));
     let mut game = Game::start(&mut bridge(folder.path()));
@@ -376,7 +376,7 @@ fn what_is_just_pressed_is_seen_in_each_tick_of_a_step() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn numbers_that_are_none_are_refused() {
+fn values_that_are_not_numbers_are_refused() {
     let (mut game, _folder) = Game::play(POLLS);
     let nan = json!({"$type": "float", "value": "nan"});
     for (command, arguments) in [

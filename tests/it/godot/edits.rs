@@ -1,4 +1,4 @@
-//! The commands that change a game in ways that a player cannot, and those for the game's own commands and figures.
+//! The commands that change a game in ways that a player cannot, game_command and performance.
 
 use super::{Game, bridge, small_game, types};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn edited() -> (Game, tempfile::TempDir) {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn editing_must_be_allowed() {
+fn editing_is_refused_unless_allowed() {
     let (mut game, _folder) = Game::play(GAME);
     let hello = game.data("hello", json!({}));
     for name in ["set_property", "call", "change_scene", "evaluate"] {
@@ -103,7 +103,7 @@ fn a_property_is_set_and_read_back() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_method_is_called_and_waited_for() {
+fn a_method_is_called_and_its_result_awaited() {
     let (mut game, _folder) = edited();
     let call = |method: &str, arguments: Value| json!({"path": "#Main", "method": method, "args": arguments});
     for (method, arguments, value) in [
@@ -152,7 +152,7 @@ fn an_expression_is_evaluated_on_a_node() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_scene_is_changed_and_waited_for() {
+fn the_scene_is_changed_before_the_answer() {
     let (mut game, _folder) = edited();
     let two = json!({"name": "Two", "type": "Node2D", "path": "/root/Two", "file": "res://two.tscn"});
     assert_eq!(game.data("change_scene", json!({"file": "res://two.tscn"}))["scene"], two);
@@ -166,7 +166,7 @@ fn the_scene_is_changed_and_waited_for() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_command_of_the_games_is_called_by_its_name_also_a_later_one() {
+fn a_command_of_the_game_is_called_by_name_even_if_declared_later() {
     let (mut game, _folder) = Game::play(GAME);
     let jump = json!({"name": "jump", "args": {"height": 3}});
     let (code, answer) = game.refusal("game_command", jump.clone());

@@ -1,4 +1,4 @@
-//! How a session ends: the game quits, crashes, hangs, breaks, or the bridge is killed; and nobody is left running.
+//! The end of a session: the game quits, crashes, hangs or breaks, or the bridge is killed; no process is left running.
 
 use super::{Game, bridge, small_game, vault};
 use crate::process::{Talk, command, eventually, is_running, pipe, text};
@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A game with commands that end it in bad ways.
+/// A game with commands that end it abnormally.
 const DOOMED: &str = r#"extends Control
 func agent_commands() -> Dictionary:
 	return {"crash": {}, "hang": {}, "leave": {}, "blunder": {}}
@@ -37,7 +37,7 @@ fn codes(lines: &[String]) -> Vec<String> {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_crash_answers_everybody_and_is_4() {
+fn a_crash_answers_all_calls_and_exits_4() {
     let (mut game, _folder) = Game::play(DOOMED);
     let pid = game.pid();
     for line in [r#"{"cmd":"crash","id":"x"}"#, r#"{"type":"tool_call","call_id":"c","tool_name":"get_tree"}"#] {
@@ -57,9 +57,9 @@ fn a_crash_answers_everybody_and_is_4() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_that_leaves_by_itself_is_told_with_its_status() {
+fn a_game_that_ends_by_itself_is_reported_with_its_status() {
     let (mut game, _folder) = Game::play(DOOMED);
-    // What it says to the command that ends it may still come.
+    // The answer to the command that ends it may still come.
     game.talk.say(r#"{"cmd":"leave","id":1}"#);
     game.talk.say(r#"{"cmd":"wait_for","id":2,"args":{"frames":100}}"#);
     let ended = game.talk.end();
@@ -73,7 +73,7 @@ fn a_game_that_leaves_by_itself_is_told_with_its_status() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn quit_is_answered_and_its_code_is_ours() {
+fn quit_is_answered_and_its_code_is_the_exit_status() {
     let mut game = Game::start(&mut bridge(&vault()));
     game.data("quit", json!({}));
     assert_eq!(game.talk.end().status.code(), Some(0), "though our stdin is open");
@@ -84,7 +84,7 @@ fn quit_is_answered_and_its_code_is_ours() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_that_saves_at_its_end_has_the_time_that_it_is_given() {
+fn a_game_that_saves_at_its_end_gets_the_configured_time() {
     let saves = "extends Control\nfunc _exit_tree() -> void:\n\tOS.delay_msec(3000)\n\t\
                  FileAccess.open(\"res://saved\", FileAccess.WRITE).store_string(\"all\")\n";
     for (options, is_saved) in [(&[][..], false), (&["--quit-timeout", "30s"], true)] {
@@ -93,14 +93,14 @@ fn a_game_that_saves_at_its_end_has_the_time_that_it_is_given() {
         game.data("get_tree", json!({}));
         let ended = game.talk.end_after_close();
         assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
-        assert_eq!(ended.stderr.contains("hasn't ended in time (--quit-timeout)"), !is_saved, "{}", ended.stderr);
+        assert_eq!(ended.stderr.contains("has not ended in time (--quit-timeout)"), !is_saved, "{}", ended.stderr);
         assert_eq!(folder.path().join("saved").exists(), is_saved, "{options:?}");
     }
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_that_hangs_is_given_up() {
+fn a_hanging_game_is_given_up() {
     let folder = small_game(DOOMED);
     let mut game = Game::start(bridge(folder.path()).args(["--timeout", "1"]));
     let pid = game.pid();
@@ -114,17 +114,17 @@ fn a_game_that_hangs_is_given_up() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_blunder_of_the_games_script_is_told_and_survived() {
+fn a_script_error_is_reported_and_the_game_continues() {
     let (mut game, _folder) = Game::play(DOOMED);
     let answer = game.ask("blunder", json!({}));
     assert!(answer["events"].to_string().contains("no_such_method"), "the engine's own words: {answer}");
     game.data("get_tree", json!({}));
 }
 
-/// Whoever puts a broken script in is told which, and nothing runs on in silence.
+/// A broken script is reported by name, and the game does not run on silently.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_script_that_does_not_parse_is_told() {
+fn a_script_that_does_not_parse_is_reported() {
     for broken in ["addons/agent_bridge/agent_bridge.gd", "addons/agent_bridge/agent_session.gd"] {
         let folder = small_game(DOOMED);
         std::fs::write(folder.path().join(broken), "extends Node\nfunc (").unwrap();
@@ -137,7 +137,7 @@ fn a_script_that_does_not_parse_is_told() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_broken_game_is_still_a_game() {
+fn a_game_with_a_broken_script_is_still_playable() {
     let folder = small_game("extends Control\nfunc (");
     let mut game = Game::start(&mut bridge(folder.path()));
     assert_eq!(
@@ -169,7 +169,7 @@ fn an_addon_of_another_version_is_refused() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn no_game_outlives_its_bridge() {
+fn no_game_keeps_running_after_its_bridge() {
     for signal in [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
         let mut game = Game::start(&mut bridge(&vault()));
         let pid = game.pid();
@@ -180,10 +180,10 @@ fn no_game_outlives_its_bridge() {
     }
 }
 
-/// Where the kernel doesn't kill it (another user's, a wrapper between), the game sees by itself that its owner has gone.
+/// If the kernel does not kill it (a process of another user, a wrapper in between), the game itself notices that its owner has ended.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_ends_when_its_owner_has_gone() {
+fn a_game_ends_after_its_owner() {
     let mut owner = Command::new("sleep").arg("1000").spawn().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut game = Command::new(std::env::var("PIPEWRIGHT_GODOT").unwrap());
@@ -200,7 +200,7 @@ fn a_game_ends_when_its_owner_has_gone() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_running_game_is_joined_and_left_running() {
+fn a_running_game_is_attached_to_and_left_running() {
     let mut game = Command::new(std::env::var("PIPEWRIGHT_GODOT").unwrap());
     game.args(["--headless", "--path"]).arg(vault()).args(["--", "--agent-mode"]).process_group(0);
     let mut game = game.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -216,7 +216,7 @@ fn a_running_game_is_joined_and_left_running() {
         assert_eq!(one.end_after_close().status.code(), Some(0));
         assert!(game.try_wait().unwrap().is_none(), "it goes on");
     }
-    // A half line that nobody finishes keeps nobody from working.
+    // An unfinished line does not disturb later sessions.
     let mut half =
         std::fs::OpenOptions::new().append(true).open(std::path::Path::new(&session).join("cmd.jsonl")).unwrap();
     half.write_all(b"{\"id\":5,\"cmd\":\n").unwrap();
@@ -234,13 +234,13 @@ fn a_running_game_is_joined_and_left_running() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn every_transport_speaks_the_same() {
-    let mut said = Vec::new();
+fn every_transport_gives_the_same_answers() {
+    let mut trees = Vec::new();
     for transport in ["file", "tcp", "unix"] {
         let mut game = Game::start(bridge(&vault()).args(["--transport", transport]));
         let hello = game.data("hello", json!({}));
         assert_eq!(hello["transport"], transport);
-        said.push(game.data("get_tree", json!({})));
+        trees.push(game.data("get_tree", json!({})));
         let started = Instant::now();
         for _ in 0..50 {
             game.data("get_node", json!({"path": "#CounterLabel"}));
@@ -248,19 +248,19 @@ fn every_transport_speaks_the_same() {
         assert!(started.elapsed() < Duration::from_secs(5));
         game.end();
     }
-    assert!(said.windows(2).all(|pair| pair[0]["tree"] == pair[1]["tree"]));
+    assert!(trees.windows(2).all(|pair| pair[0]["tree"] == pair[1]["tree"]));
 }
 
-/// A game that isn't started for an agent has nothing to do with it.
+/// In a game that is not started for an agent, the addon does nothing.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn without_agent_mode_the_addon_is_inert() {
+fn without_agent_mode_the_addon_does_nothing() {
     let folder = small_game(
         "extends Control\nfunc _ready():\n\tprint(\"children: \", get_node(\"/root/AgentBridge\").get_child_count(true))\n\tprint(\"size: \", get_window().size)\n",
     );
     let mut game = Command::new(std::env::var("PIPEWRIGHT_GODOT").unwrap());
     let output = pipe(game.args(["--headless", "--quit-after", "5", "--path"]).arg(folder.path()), b"");
-    let said = text(&output.stdout);
-    assert!(said.contains("children: 0") && said.contains("size: (64, 64)"), "{said}");
-    assert!(!said.contains("AgentBridge:") && output.stderr.is_empty(), "{said}{}", text(&output.stderr));
+    let stdout = text(&output.stdout);
+    assert!(stdout.contains("children: 0") && stdout.contains("size: (64, 64)"), "{stdout}");
+    assert!(!stdout.contains("AgentBridge:") && output.stderr.is_empty(), "{stdout}{}", text(&output.stderr));
 }

@@ -4,7 +4,7 @@ use super::{Game, types};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// While it is switched on, it fails in each frame and counts the failures.
+/// While switched on, it causes an error in each frame and counts the errors.
 const FLOOD: &str = r#"extends Control
 signal rang(n: int)
 var fails := false
@@ -29,7 +29,7 @@ func agent_command(command: String, args: Dictionary):
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_error_in_each_frame_leaves_other_events_and_is_counted() {
+fn an_error_in_each_frame_is_counted_and_does_not_displace_other_events() {
     let (mut game, _folder) = Game::play(FLOOD);
     let mut events = Vec::new();
     let mut take = |answer: &mut Value| events.append(answer["events"].as_array_mut().unwrap());
@@ -41,7 +41,7 @@ fn an_error_in_each_frame_leaves_other_events_and_is_counted() {
     assert_eq!(types(&ring).len(), 2, "and the error that came during the command: {ring}");
     take(&mut ring);
     take(&mut game.ask("flood", json!({"on": false})));
-    // The last ones are reported within a second.
+    // The last errors are reported within a second.
     std::thread::sleep(Duration::from_millis(2000));
     take(&mut game.data("get_events", json!({})));
     events.sort_by_key(|event| event["seq"].as_u64());
@@ -59,7 +59,7 @@ fn an_error_in_each_frame_leaves_other_events_and_is_counted() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn each_command_that_fails_has_its_error_however_often_it_came() {
+fn each_failed_command_reports_its_error_even_if_it_is_repeated() {
     let (mut game, _folder) = Game::play(FLOOD);
     for _ in 0..20 {
         let (code, answer) = game.refusal("fail", json!({}));
@@ -70,7 +70,7 @@ fn each_command_that_fails_has_its_error_however_often_it_came() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_addons_own_frames_are_in_no_stack() {
+fn stack_traces_leave_out_the_addons_own_frames() {
     let (mut game, _folder) = Game::play(FLOOD);
     let (_, answer) = game.refusal("fail", json!({}));
     let event = &answer["events"][0];
@@ -80,7 +80,7 @@ fn the_addons_own_frames_are_in_no_stack() {
 /// A script's own _get may need what its _ready makes.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_script_is_asked_for_nothing_before_it_is_ready() {
+fn no_property_of_a_script_is_read_before_it_is_ready() {
     let (mut game, _folder) = Game::play(
         "extends Control\nvar asked := []\nvar early := []\nvar agent_mode := false\nvar seen := false\nfunc _get(property):\n\tasked.append(property)\n\treturn null\nfunc _ready():\n\tearly = asked.duplicate()\n\tseen = agent_mode\n",
     );

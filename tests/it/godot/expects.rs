@@ -45,7 +45,7 @@ func _later():
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_is_expected_is_waited_for() {
+fn expect_waits_until_the_condition_holds() {
     for (arguments, data) in [
         (
             json!({"selector": "Button", "state": "disabled"}),
@@ -75,7 +75,7 @@ fn what_is_expected_is_waited_for() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_failed_expectation_says_what_was_expected_and_what_was_found() {
+fn a_failed_expectation_reports_the_expected_and_the_actual_state() {
     let (mut game, _folder) = Game::play(SCORE);
     for (arguments, error, found) in [
         (
@@ -148,7 +148,7 @@ fn a_failed_expectation_says_what_was_expected_and_what_was_found() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_signal_that_came_before_is_expected_once() {
+fn an_earlier_signal_satisfies_one_expectation() {
     let (mut game, _folder) = Game::play(SCORE);
     let expected = |game: &mut Game, arguments: Value| game.ask("expect", arguments)["ok"] == true;
     game.data("press_button", json!({"path": "#Go"}));
@@ -158,17 +158,17 @@ fn a_signal_that_came_before_is_expected_once() {
     assert!(!expected(&mut game, json!({"signal": "scored", "timeout": 0.2})), "it has been taken");
     assert!(expected(&mut game, json!({"signal": "pressed", "path": "#Go"})));
     assert!(!expected(&mut game, json!({"signal": "pressed", "path": "#Other", "timeout": 0.2})), "of another node");
-    // What came while it was waited for is taken as well.
+    // A signal that came during the wait also counts.
     game.data("later", json!({}));
     assert!(expected(&mut game, json!({"signal": "scored"})));
     assert!(!expected(&mut game, json!({"signal": "scored", "timeout": 0.2})));
     game.data("leave", json!({}));
-    assert!(expected(&mut game, json!({"signal": "left", "path": "/root/Main"})), "of a node that has gone since");
+    assert!(expected(&mut game, json!({"signal": "left", "path": "/root/Main"})), "of a node that was freed since");
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn no_errors_are_expected_since_the_last_look() {
+fn expect_counts_errors_since_the_last_check() {
     let (mut game, _folder) = Game::play(SCORE);
     game.data("warn", json!({}));
     game.data("expect", json!({"no_errors": true}));
@@ -181,10 +181,10 @@ fn no_errors_are_expected_since_the_last_look() {
     game.data("expect", json!({"no_errors": true}));
 }
 
-/// A shell script that pipes commands in is a test: its exit status says whether all held.
+/// A shell script that pipes commands in is a test: its exit status shows whether all expectations held.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_bridge_exits_1_where_an_expectation_failed() {
+fn the_bridge_exits_1_after_a_failed_expectation() {
     let folder = small_game(SCORE);
     let press = json!({"cmd": "press_button", "args": {"path": "#Go"}});
     for (points, status) in [("0", 0), ("3", 1)] {

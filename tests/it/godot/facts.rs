@@ -1,4 +1,4 @@
-//! What bites in the engine, in JSON and in games: each trap once, on a real Godot.
+//! Pitfalls of the engine, of JSON and of games: each tested once, with a real Godot.
 
 use super::{Game, bridge, named, nodes, small_game, types};
 use crate::process::{Talk, eventually, text};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A hook that does what it is told, and some that do what no hook should.
+/// A hook that executes test commands, and some hooks that misbehave.
 const HOOKS: &str = r#"extends Control
 var agent_mode := false
 var was_ready_in_agent_mode := false
@@ -77,7 +77,7 @@ func _typed() -> Dictionary:
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_id_of_any_type_comes_back_as_it_was() {
+fn an_id_of_any_type_is_returned_unchanged() {
     let (mut game, _folder) = Game::play(HOOKS);
     for id in [
         "1",
@@ -104,7 +104,7 @@ fn an_id_of_any_type_comes_back_as_it_was() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn arguments_reach_the_game_as_they_were() {
+fn arguments_reach_the_game_unchanged() {
     let (mut game, _folder) = Game::play(HOOKS);
     for number in [i64::MAX, i64::MIN, 9_007_199_254_740_993, -9_007_199_254_740_993, 123_456_789_012_345_678, 3, 0, -1]
     {
@@ -141,7 +141,7 @@ fn arguments_reach_the_game_as_they_were() {
     let found = game.data("echo", values.clone());
     assert_eq!(found["back"], values);
     assert_eq!((&found["types"]["place"], &found["types"]["keyed"]), (&json!("Vector2"), &json!("Dictionary")));
-    // A whole number stays one where a float is declared, and is none where it has a fraction.
+    // An integer is accepted for a float, but a number with a fraction is not an integer.
     assert_eq!(game.data("strict", json!({"n": 3, "x": 2}))["types"], json!([2, 3]));
     for bad in [
         json!({}),
@@ -181,7 +181,7 @@ fn arguments_reach_the_game_as_they_were() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_hook_may_answer_whatever_it_likes() {
+fn a_hook_may_return_any_value() {
     let (mut game, _folder) = Game::play(HOOKS);
     assert_eq!(game.data("null", json!({})), json!({}));
     assert_eq!(game.data("slow", json!({})), json!({"frames": 5}));
@@ -200,20 +200,20 @@ fn a_hook_may_answer_whatever_it_likes() {
     let answer = game.ask("fails_below", json!({}));
     assert!(answer["data"]["went"] == "on" && types(&answer) == ["engine_error"], "what went on is answered: {answer}");
     assert_eq!(types(&game.ask("warns", json!({}))), ["engine_error"]);
-    // One that never returns has no more than its time, and those after it have theirs.
+    // A command that never returns only uses up its own timeout.
     let started = Instant::now();
     assert_eq!(game.refusal("never", json!({"timeout": 0.3})).0, "TIMEOUT");
     assert!(started.elapsed() < Duration::from_secs(2));
     assert_eq!(game.data("count", json!({})), json!({"counter": 1}));
     assert_eq!(game.data("gone", json!({})), json!({"left": true}));
-    assert_eq!(game.refusal("count", json!({})).0, "UNKNOWN_COMMAND", "who offered it has gone");
+    assert_eq!(game.refusal("count", json!({})).0, "UNKNOWN_COMMAND", "the node that declared it was freed");
     game.data("get_tree", json!({}));
 }
 
-/// What agent_commands, agent_fields and agent_actions give is anybody's guess as well.
+/// agent_commands, agent_fields and agent_actions may also return anything.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_hooks_declarations_may_be_garbage() {
+fn invalid_declarations_of_a_hook_are_tolerated() {
     for given in [
         "5",
         "null",
@@ -263,14 +263,14 @@ fn agent_mode_is_set_before_a_node_is_ready() {
     assert!(text(&output.stdout).contains("seen false"));
 }
 
-/// A release build refuses unless the project says otherwise: the test engine is none, so the words alone are looked at.
+/// A release build refuses unless the project allows it. The test engine is not a release build, so this only checks the script's text.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_release_build_asks_for_permission() {
+fn a_release_build_needs_permission() {
     let folder = small_game("extends Control\n");
     let script = std::fs::read_to_string(folder.path().join("addons/agent_bridge/agent_bridge.gd")).unwrap();
     assert!(script.contains("OS.is_debug_build()") && script.contains("agent_bridge/allow_in_release"));
-    // The other way to the same place: as if this were one.
+    // The other branch: as if this were a release build.
     let path = folder.path().join("addons/agent_bridge/agent_bridge.gd");
     std::fs::write(&path, script.replace("OS.is_debug_build()", "false")).unwrap();
     let run = || {
@@ -279,8 +279,8 @@ fn a_release_build_asks_for_permission() {
         let output = game.arg(format!("--agent-dir={}", folder.path().join("session").display())).output().unwrap();
         (text(&output.stdout).contains("AgentBridge: session"), text(&output.stderr))
     };
-    let (opened, said) = run();
-    assert!(!opened && said.contains("agent_bridge/allow_in_release"), "{said}");
+    let (opened, stderr) = run();
+    assert!(!opened && stderr.contains("agent_bridge/allow_in_release"), "{stderr}");
     let project = folder.path().join("project.godot");
     let mut settings = std::fs::read_to_string(&project).unwrap();
     settings.push_str("\n[agent_bridge]\n\nallow_in_release=true\n");
@@ -292,7 +292,7 @@ fn godot() -> Command {
     Command::new(std::env::var("PIPEWRIGHT_GODOT").expect("PIPEWRIGHT_GODOT names no Godot: run scripts/test"))
 }
 
-/// A game that is spoken with over its files, without a bridge.
+/// A game that is used directly over its files, without a bridge.
 struct Raw {
     game: Child,
     project: tempfile::TempDir,
@@ -347,7 +347,7 @@ impl Drop for Raw {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_line_that_is_no_command_is_answered_and_the_next_carried_out() {
+fn an_invalid_line_is_answered_and_the_next_one_executed() {
     let mut raw = Raw::start(HOOKS);
     let mut wide = br#"{"id":1,"cmd":"count","args":{"s":""#.to_vec();
     wide.resize(2 << 20, b'x');
@@ -407,10 +407,10 @@ fn a_line_that_is_no_command_is_answered_and_the_next_carried_out() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_line_is_there_when_it_is_whole() {
+fn a_line_is_read_only_when_it_is_complete() {
     let mut raw = Raw::start(HOOKS);
     let line = "{\"id\":1,\"cmd\":\"echo\",\"args\":{\"s\":\"\u{e9}\u{1F389}\"}}\n".as_bytes();
-    // Also where a character is cut in two.
+    // Also if a character is split.
     for byte in line {
         raw.say(&[*byte]);
         std::thread::sleep(Duration::from_millis(3));
@@ -420,12 +420,12 @@ fn a_line_is_there_when_it_is_whole() {
     assert_eq!((raw.hear()["id"].clone(), raw.hear()["id"].clone()), (json!(2), json!(3)));
     std::thread::sleep(Duration::from_millis(100));
     raw.say(b"\"cmd\":\"count\"}\r\n");
-    assert_eq!(raw.hear()["data"]["counter"], 3, "a line of Windows is one, too");
+    assert_eq!(raw.hear()["data"]["counter"], 3, "a line with a Windows line ending is also a line");
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_the_engine_cannot_read_is_refused_through_the_bridge_as_well() {
+fn lines_that_the_engine_cannot_read_are_also_refused_through_the_bridge() {
     let (mut game, _folder) = Game::play(HOOKS);
     let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
     let wide = "x".repeat(2 << 20);
@@ -448,7 +448,7 @@ fn what_the_engine_cannot_read_is_refused_through_the_bridge_as_well() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_unknown_command_names_those_there_are() {
+fn an_unknown_command_is_answered_with_the_known_ones() {
     let (mut game, _folder) = Game::play(HOOKS);
     let (code, answer) = game.refusal("get_tre", json!({}));
     assert!(code == "UNKNOWN_COMMAND" && answer["hint"].as_str().unwrap().contains("get_tree"), "{answer}");
@@ -461,7 +461,7 @@ fn an_unknown_command_names_those_there_are() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_would_be_too_large_is_cut_or_refused() {
+fn oversized_answers_are_truncated_or_refused() {
     let (mut game, _folder) = Game::play(
         "extends Control\nfunc _ready():\n\tfor i in 6000:\n\t\tvar label := Label.new()\n\t\tlabel.text = \"x\".repeat(200)\n\t\tadd_child(label)\nfunc agent_commands():\n\treturn {\"big\": {}}\nfunc agent_command(_c, args):\n\treturn {\"text\": \"x\".repeat(args[\"size\"])}\n",
     );
@@ -488,7 +488,7 @@ fn a_thousand_commands_at_once_are_answered_in_order() {
         let answer: Value = serde_json::from_str(&game.talk.hear()).unwrap();
         assert_eq!((&answer["id"], &answer["ok"]), (&json!(id), &json!(true)));
     }
-    // Those that act wait for what they cause, and stay in order as well.
+    // Commands that act wait for their effects, and also stay in order.
     let lines: Vec<_> = (0..100).map(|id| format!(r#"{{"cmd":"count","id":{id}}}"#)).collect();
     game.talk.say(&lines.join("\n"));
     for id in 0..100 {
@@ -500,7 +500,7 @@ fn a_thousand_commands_at_once_are_answered_in_order() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_that_replaces_its_nodes_all_the_time_is_played() {
+fn a_game_that_constantly_replaces_its_nodes_can_be_played() {
     let (mut game, _folder) = Game::play(
         r#"extends Control
 signal pressed_one(n: int)
@@ -553,13 +553,13 @@ func agent_command(_c, _a):
             assert!(complaints.is_empty(), "{command}: {complaints:?}");
         }
     }
-    // A button that lives for a frame is hardly ever pressed; the others always find what they need.
+    // A button that exists for one frame is hardly ever pressed; the other commands always find their nodes.
     assert!(done >= 300, "{done}");
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_may_take_its_time_to_come_up() {
+fn a_game_may_start_slowly() {
     for body in [
         "extends Control\nvar up := false\nfunc _ready():\n\tOS.delay_msec(2000)\n\tup = true\n",
         "extends Control\nvar up := true\nfunc _init():\n\tOS.delay_msec(2000)\n",
@@ -568,7 +568,7 @@ fn a_game_may_take_its_time_to_come_up() {
         assert_eq!(game.data("get_property", json!({"path": "/root/Main", "property": "up"}))["value"], true);
         game.end();
     }
-    // Without a main scene there is a tree nonetheless.
+    // There is a tree even without a main scene.
     let folder = small_game("extends Control\nfunc _ready():\n\tget_tree().unload_current_scene.call_deferred()\n");
     let mut game = Game::start(&mut bridge(folder.path()));
     assert_eq!(game.data("get_state", json!({}))["scene"], json!(null));
@@ -576,10 +576,10 @@ fn a_game_may_take_its_time_to_come_up() {
     game.end();
 }
 
-/// The engine's loop is quick while it is spoken with, and as ever when it isn't; a limit of the game's own comes back.
+/// The engine's loop is fast while commands come, and as usual otherwise; a limit of the game itself is restored.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_loop_is_quick_only_while_commands_come() {
+fn the_loop_is_fast_only_while_commands_come() {
     let (mut game, _folder) = Game::play(
         "extends Control\nvar sleep := 0\nvar fps := 0\nfunc _ready():\n\tEngine.max_fps = 30\nfunc _process(_d):\n\tsleep = OS.low_processor_usage_mode_sleep_usec\n\tfps = Engine.max_fps\n",
     );
@@ -588,7 +588,7 @@ fn the_loop_is_quick_only_while_commands_come() {
     };
     number("sleep");
     assert!(number("sleep") <= 1000 && number("fps") == 0);
-    // A frame is at most a thirtieth of a second again; the first answer after that finds it so.
+    // A frame again takes up to a thirtieth of a second; the first answer after that still has this delay.
     std::thread::sleep(Duration::from_millis(700));
     assert_eq!(number("fps"), 30);
     let started = Instant::now();
@@ -602,13 +602,13 @@ fn the_loop_is_quick_only_while_commands_come() {
 fn cpu_of(pid: i32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    // In hundredths of a second, whatever the kernel counts in.
+    // Always in hundredths of a second.
     Duration::from_millis(10 * (fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()))
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_idle_game_costs_hardly_more_than_without_the_bridge() {
+fn an_idle_game_uses_hardly_more_cpu_than_without_the_bridge() {
     let body = "extends Control\nfunc _ready():\n\tfor i in 200:\n\t\tadd_child(Button.new())\n";
     let folder = small_game(body);
     let mut game = Game::start(&mut bridge(folder.path()));
@@ -625,7 +625,7 @@ fn an_idle_game_costs_hardly_more_than_without_the_bridge() {
         .spawn()
         .unwrap();
     let without = alone.id() as i32;
-    // Beside each other, so that both have the same of a busy machine.
+    // In parallel, so that both are affected alike by a busy machine.
     std::thread::sleep(Duration::from_millis(1500));
     let before = (cpu_of(with), cpu_of(without));
     let measured = Duration::from_secs(3);
@@ -640,7 +640,7 @@ fn an_idle_game_costs_hardly_more_than_without_the_bridge() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn files_that_have_grown_are_followed_by_others_and_nothing_is_lost() {
+fn full_files_are_continued_in_others_and_nothing_is_lost() {
     let (mut game, _folder) = Game::play(HOOKS);
     let session = game.data("hello", json!({}))["session"].as_str().unwrap().to_owned();
     let files = || {
@@ -653,7 +653,7 @@ fn files_that_have_grown_are_followed_by_others_and_nothing_is_lost() {
         names
     };
     assert_eq!(files(), ["cmd.jsonl", "resp.jsonl"]);
-    // 40 MB of answers, and as many of commands, several under way at once.
+    // 40 MB of answers, and the same amount of commands, several at once.
     let filler = "y".repeat(900_000);
     for round in 0..9 {
         for n in 0..5 {
@@ -681,10 +681,10 @@ fn files_that_have_grown_are_followed_by_others_and_nothing_is_lost() {
     assert!(!Path::new(&session).exists());
 }
 
-/// A second bridge finds its place in files that have gone on.
+/// A second bridge finds its position in files that were continued.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_session_with_later_files_is_joined() {
+fn a_session_with_continued_files_can_be_attached_to() {
     let raw = Raw::start(HOOKS);
     let session = raw.project.path().join("session");
     for round in 0..3 {

@@ -4,7 +4,7 @@ use super::Game;
 use super::actions::{CONTROLS, happened};
 use serde_json::{Value, json};
 
-/// Carries a command out, and gives its data and what the game has noticed.
+/// Executes a command; returns its data and the events of the game.
 fn act(game: &mut Game, command: &str, arguments: Value) -> (Value, Vec<String>) {
     let answer = game.ask(command, arguments);
     assert_eq!(answer["ok"], true, "{command}: {answer}");
@@ -13,7 +13,7 @@ fn act(game: &mut Game, command: &str, arguments: Value) -> (Value, Vec<String>)
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_text_takes_the_place_of_the_old_one() {
+fn a_text_replaces_the_old_one() {
     let (mut game, _folder) = Game::play(CONTROLS);
     for (path, text, shown, noticed) in [
         ("#Line", "Ada L", "Ada L", "line Ada L"),
@@ -37,7 +37,7 @@ fn a_text_takes_the_place_of_the_old_one() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_file_is_named_in_a_file_dialog() {
+fn a_file_name_is_entered_in_a_file_dialog() {
     let (mut game, _folder) = Game::play(CONTROLS);
     game.data("press_button", json!({"path": "#Save"}));
     assert_eq!(act(&mut game, "fill", json!({"path": "#Files", "text": "a.sav"})).0["text"], "a.sav");
@@ -48,7 +48,7 @@ fn a_file_is_named_in_a_file_dialog() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_value_is_set_with_the_signals_of_a_player() {
+fn a_value_is_set_with_the_same_signals_as_by_a_player() {
     let (mut game, _folder) = Game::play(CONTROLS);
     for (path, value, field, noticed) in [
         ("#Slider", json!(0.37), "value", vec!["drag started", "slider 0.37", "drag ended true"]),

@@ -1,4 +1,4 @@
-//! Lockstep: a game that has frames only while a command needs them, and is the same each time.
+//! Lockstep: a game that has frames only while a command needs them, and is reproducible.
 
 use super::{Game, bridge, small_game};
 use crate::process::{binary, command, pipe, text};
@@ -67,7 +67,7 @@ func agent_command(_name, _args):
 	return {"places": hash(places), "ball": $Ball0.position, "bounces": bounces, "rings": rings, "slid": slid, "chance": randi(), "frames": frames, "ticks": ticks, "seconds": seconds}
 "#;
 
-/// A minute of the game, with a key held now and then; gives all answers.
+/// Plays a minute of the game, with a key held from time to time; returns all answers.
 fn minute(options: &[&str]) -> Vec<String> {
     let folder = small_game(BALLS);
     let mut game = Game::start(bridge(folder.path()).arg("--lockstep").args(options));
@@ -90,7 +90,7 @@ fn minute(options: &[&str]) -> Vec<String> {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_same_commands_give_the_same_minute_twice_and_quicker_than_it_lasts() {
+fn the_same_commands_give_the_same_minute_twice_and_faster_than_real_time() {
     let began = Instant::now();
     let first = minute(&[]);
     let took = began.elapsed();
@@ -98,7 +98,7 @@ fn the_same_commands_give_the_same_minute_twice_and_quicker_than_it_lasts() {
     assert!(took < Duration::from_secs(60), "{took:?}");
     let last: Value = serde_json::from_str(&first[first.len() - 2]).unwrap();
     assert!(last["data"]["bounces"].as_u64().unwrap() > 100 && last["data"]["rings"].as_u64().unwrap() > 80, "{last}");
-    // The clicks take some frames, too.
+    // The clicks also take some frames.
     assert!((60.0..63.0).contains(&last["data"]["seconds"].as_f64().unwrap()), "{last}");
     let other = minute(&["--seed", "7"]);
     assert_ne!(first.last(), other.last(), "another seed, another game");
@@ -106,7 +106,7 @@ fn the_same_commands_give_the_same_minute_twice_and_quicker_than_it_lasts() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn no_frame_passes_but_those_that_a_command_needs() {
+fn only_frames_that_a_command_needs_pass() {
     let folder = small_game(BALLS);
     let mut game = Game::start(bridge(folder.path()).arg("--lockstep"));
     let number = |game: &mut Game, name: &str| {
@@ -158,8 +158,8 @@ fn a_recorded_game_is_replayed_frame_by_frame() {
     };
     let recorded = bridge(command("jsonl-record").args(["--child", "world"]));
     assert!(recorded.status.success(), "{}", text(&recorded.stderr));
-    // The numbers of frames are the same, too: nothing is ignored.
+    // The frame numbers are also the same: nothing is ignored.
     let replayed = bridge(command("replay").args(["--as", "agent"]));
-    let said = text(&replayed.stderr);
-    assert!(replayed.status.success() && said.contains(" 0 different"), "{said}");
+    let stderr = text(&replayed.stderr);
+    assert!(replayed.status.success() && stderr.contains(" 0 different"), "{stderr}");
 }

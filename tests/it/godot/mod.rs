@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A bridge to a project, which fails the test where there is no Godot.
+/// A bridge to a project; fails the test if there is no Godot.
 fn bridge(project: &Path) -> Command {
     std::env::var("PIPEWRIGHT_GODOT").expect("PIPEWRIGHT_GODOT names no Godot: run scripts/test");
     let mut bridge = command("godot-bridge");
@@ -36,7 +36,7 @@ fn bridge(project: &Path) -> Command {
     bridge
 }
 
-/// The files below a folder, through links, without what the engine makes itself.
+/// The files below a folder, following links, without files that the engine generates.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let entries = entries.filter(|path| !path.ends_with(".godot") && path.extension().is_none_or(|of| of != "uid"));
@@ -107,7 +107,7 @@ impl Game {
         (Game::start(&mut bridge(folder.path())), folder)
     }
 
-    /// Asks, and gives the whole answer.
+    /// Sends a command, and returns the complete answer.
     fn ask(&mut self, command: &str, arguments: Value) -> Value {
         let id = self.next;
         self.next += 1;
@@ -117,14 +117,14 @@ impl Game {
         answer
     }
 
-    /// Asks for what is done, and gives its data.
+    /// Sends a command that must succeed, and returns its data.
     fn data(&mut self, command: &str, arguments: Value) -> Value {
         let mut answer = self.ask(command, arguments);
         assert_eq!(answer["ok"], true, "{command}: {answer}");
         answer["data"].take()
     }
 
-    /// Asks for what is refused, and gives its code, and the answer.
+    /// Sends a command that must be refused, and returns its code and the answer.
     fn refusal(&mut self, command: &str, arguments: Value) -> (String, Value) {
         let answer = self.ask(command, arguments);
         assert_eq!(answer["ok"], false, "{command}: {answer}");
@@ -132,12 +132,12 @@ impl Game {
         (answer["code"].as_str().unwrap().to_owned(), answer)
     }
 
-    /// The game's own process.
+    /// The id of the game's process.
     fn pid(&mut self) -> i32 {
         self.data("hello", json!({}))["pid"].as_i64().unwrap() as i32
     }
 
-    /// Closes stdin, and asserts that all was well.
+    /// Closes stdin, and asserts that the run succeeded.
     fn end(self) {
         let ended = self.talk.end_after_close();
         assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
@@ -149,7 +149,7 @@ fn types(answer: &Value) -> Vec<&str> {
     answer["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect()
 }
 
-/// The nodes of a tree that something holds of.
+/// The nodes of a tree for which a condition holds.
 fn nodes<'a>(tree: &'a Value, holds: &impl Fn(&Value) -> bool) -> Vec<&'a Value> {
     let children = tree["children"].as_array().map(Vec::as_slice).unwrap_or_default();
     let own = holds(tree).then_some(tree);

@@ -1,4 +1,4 @@
-//! What is drawn: screenshots, and how they differ.
+//! Screenshots and their comparison.
 
 use super::{Game, bridge, small_game};
 use crate::display::Display;
@@ -73,7 +73,7 @@ impl Shown {
 
 #[test]
 #[ignore = "needs Godot and Xvfb: scripts/test installs them"]
-fn a_screenshot_is_of_the_window_a_node_or_a_region() {
+fn a_screenshot_shows_the_window_a_node_or_a_region() {
     let mut shown = Shown::start(BOX);
     let window = shown.game.data("screenshot", json!({}));
     assert_eq!(window, json!({"path": shown.file("screenshot-0001.png"), "width": 800, "height": 600}));
@@ -98,7 +98,7 @@ fn a_screenshot_is_of_the_window_a_node_or_a_region() {
 
 #[test]
 #[ignore = "needs Godot and Xvfb: scripts/test installs them"]
-fn a_screenshot_shows_what_the_command_before_it_did() {
+fn a_screenshot_shows_the_effect_of_the_command_before_it() {
     let mut shown = Shown::start(BOX);
     let colour = |shown: &mut Shown| {
         let picture = shown.game.data("screenshot", json!({"path": "#Box", "name": "now"}));
@@ -119,12 +119,12 @@ fn a_screenshot_shows_what_the_command_before_it_did() {
 
 #[test]
 #[ignore = "needs Godot and Xvfb: scripts/test installs them"]
-fn a_screenshot_that_differs_from_another_picture_fails_and_marks_where() {
+fn a_screenshot_that_differs_from_another_picture_fails_and_marks_the_differences() {
     let mut shown = Shown::start(BOX);
     let compare =
         |tolerance: f64| json!({"path": "#Box", "name": "now", "compare": "res://red.png", "tolerance": tolerance});
     assert_eq!(shown.game.data("screenshot", compare(0.0))["differing"], 0.0);
-    // A channel may be off by 8 of 255.
+    // A channel may differ by 8 of 255.
     shown.game.data("colour", json!({"to": "f70800"}));
     assert_eq!(shown.game.data("screenshot", compare(0.0))["differing"], 0.0);
     shown.game.data("colour", json!({"to": "f70900"}));
@@ -152,7 +152,7 @@ fn a_screenshot_that_differs_from_another_picture_fails_and_marks_where() {
 
 #[test]
 #[ignore = "needs Godot and Xvfb: scripts/test installs them"]
-fn a_screenshot_that_cannot_be_taken_says_why() {
+fn an_impossible_screenshot_is_refused_with_the_reason() {
     let mut shown = Shown::start(BOX);
     shown.game.data("screenshot", json!({"name": "there"}));
     std::fs::write(shown.file("broken.png"), "no picture").unwrap();

@@ -1,4 +1,4 @@
-//! An agent sees, plays and completes the Triangle Vault, and sees what was added after the fact.
+//! An agent observes, plays and completes the Triangle Vault, and finds a control that was added later.
 
 use super::{Game, binary, bridge, catch, named, nodes, types, vault};
 use crate::process::{pipe, text};
@@ -10,7 +10,7 @@ fn level(game: &mut Game, id: &str) {
     assert_eq!(game.data("load_level", json!({"level_id": id})), json!({"level": id, "loaded": true}));
 }
 
-/// Whether all that `expected` has is in `found`, and the same.
+/// Whether `found` contains everything in `expected`, with the same values.
 fn holds(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
         (Value::Object(found), Value::Object(expected)) => {
@@ -25,7 +25,7 @@ fn holds(found: &Value, expected: &Value) -> bool {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_seeds_session_gives_the_seeds_answers() {
+fn the_recorded_session_gives_the_recorded_answers() {
     let mut game = Game::start(&mut bridge(&vault()));
     let hello = game.data("hello", json!({}));
     assert_eq!(hello["version"], "1.0");
@@ -63,7 +63,7 @@ fn the_seeds_session_gives_the_seeds_answers() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_agent_sees_everything_and_completes_the_level() {
+fn an_agent_reads_everything_and_completes_the_level() {
     let mut game = Game::start(&mut bridge(&vault()));
     level(&mut game, "act1_level01");
     let tree = game.data("get_tree", json!({}))["tree"].take();
@@ -78,7 +78,7 @@ fn an_agent_sees_everything_and_completes_the_level() {
     assert_eq!(types(&game.ask("swap", json!({"from": 0, "to": 2}))), ["swap_performed", "symmetry_found"]);
     let counter = |game: &mut Game| game.data("get_node", json!({"path": "#CounterLabel"}))["text"].take();
     assert_eq!(counter(&mut game), "Symmetries: 1 / 3");
-    // Found again: told, and counted once.
+    // Found again: reported, but counted once.
     game.data("swap", json!({"from": 0, "to": 1}));
     assert_eq!(types(&game.ask("swap", json!({"from": 0, "to": 2}))), ["swap_performed", "symmetry_found"]);
     assert_eq!(counter(&mut game), "Symmetries: 1 / 3");
@@ -94,7 +94,7 @@ fn an_agent_sees_everything_and_completes_the_level() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_games_own_commands_refuse_what_cannot_be() {
+fn the_games_own_commands_refuse_invalid_moves() {
     let mut game = Game::start(&mut bridge(&vault()));
     assert_eq!(game.refusal("swap", json!({"from": 0, "to": 5})).0, "INVALID_ID");
     assert_eq!(game.data("swap", json!({"from": 1, "to": 1}))["result"], "no_op");
@@ -107,10 +107,10 @@ fn the_games_own_commands_refuse_what_cannot_be() {
     }
     game.refusal("load_level", json!({"level_id": "no such level"}));
     let ended = game.talk.end_after_close();
-    assert_eq!(ended.status.code(), Some(1), "what failed is told by the status");
+    assert_eq!(ended.status.code(), Some(1), "the status shows the failure");
 }
 
-/// Every level's symmetries by trying all arrangements against what the game computes.
+/// Compares every level's symmetries, found by trying all arrangements, with those that the game computes.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
 fn every_level_can_be_completed() {
@@ -139,10 +139,10 @@ fn every_level_can_be_completed() {
     game.end();
 }
 
-/// The levels' own check: every symmetry by brute force, and whether swaps lead to it.
+/// The game's own check of the levels: every symmetry by brute force, and whether swaps lead to it.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_levels_check_themselves() {
+fn the_games_own_check_of_its_levels_passes() {
     let mut check = Command::new(std::env::var("PIPEWRIGHT_GODOT").unwrap());
     let output =
         pipe(check.args(["--headless", "--path"]).arg(vault()).args(["--script", "tests/check_symmetries.gd"]), b"");
@@ -160,7 +160,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_button_added_after_the_fact_is_seen_and_pressed() {
+fn a_button_added_later_is_listed_and_pressed() {
     let folder = tempfile::tempdir().unwrap();
     let copied = Command::new("cp").arg("-r").arg(vault()).arg(folder.path().join("game")).status().unwrap();
     assert!(copied.success());
@@ -184,14 +184,14 @@ fn a_button_added_after_the_fact_is_seen_and_pressed() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_vault_is_opened_recorded_and_replayed_in_both_roles() {
+fn the_vault_is_completed_recorded_and_replayed_in_both_roles() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("vault.jsonl");
     let play = |world: &mut Command| {
         let output = pipe(world, b"");
-        let said = text(&output.stderr);
-        assert!(output.status.success() && said.contains("Symmetries: 3 / 3"), "{said}");
+        let stderr = text(&output.stderr);
+        assert!(output.status.success() && stderr.contains("Symmetries: 3 / 3"), "{stderr}");
     };
     let player = || Command::new(root.join("examples/play_vault.py"));
     play(
@@ -208,13 +208,13 @@ fn the_vault_is_opened_recorded_and_replayed_in_both_roles() {
     let mut replay = Command::new(binary("replay"));
     replay.args(["--as", "agent", "--ignore", ".frame", "--ignore", ".events[].frame"]).arg(&log);
     let output = pipe(replay.arg("--").arg(binary("godot-bridge")).arg("--launch").arg(vault()), b"");
-    let said = text(&output.stderr);
-    assert!(output.status.success() && said.contains(" 0 different"), "{said}");
+    let stderr = text(&output.stderr);
+    assert!(output.status.success() && stderr.contains(" 0 different"), "{stderr}");
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_of_physics_is_played_in_lockstep_twice_the_same() {
+fn a_physics_game_in_lockstep_gives_the_same_result_twice() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let play = || {
         let mut player = Command::new(root.join("examples/play_catch.py"));
@@ -232,6 +232,6 @@ fn a_game_of_physics_is_played_in_lockstep_twice_the_same() {
 fn the_tree_is_drawn_for_people() {
     let mut tree = crate::process::command("godot-bridge");
     let output = pipe(tree.arg("tree").arg("--launch").arg(vault()).args(["--root", "#HUDLayer"]), b"");
-    let said = text(&output.stdout);
-    assert!(output.status.success() && said.contains("CounterLabel  Label  \"Symmetries: 0 / 3\""), "{said}");
+    let stdout = text(&output.stdout);
+    assert!(output.status.success() && stdout.contains("CounterLabel  Label  \"Symmetries: 0 / 3\""), "{stdout}");
 }

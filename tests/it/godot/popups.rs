@@ -1,4 +1,4 @@
-//! Popups and dialogs: what is open is shown, and what lies behind a modal one is refused.
+//! Popups and dialogs: open ones are shown, and controls behind a modal one are refused.
 
 use super::{Game, bridge, named, small_game};
 use crate::display::Display;
@@ -49,7 +49,7 @@ fn count(game: &mut Game, selector: &str) -> Value {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_popup_is_in_the_tree_while_it_is_open() {
+fn an_open_popup_is_in_the_tree() {
     let (mut game, _folder) = Game::play(POPUPS);
     for (node, popup, button) in [
         ("#Choice", "#Choice > PopupMenu", "left"),
@@ -114,7 +114,7 @@ fn a_tooltip_is_a_field() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn dialogs_and_menus_in_windows_of_their_own_are_used_as_those_within_the_games() {
+fn dialogs_and_menus_in_separate_windows_work_like_embedded_ones() {
     let (display, folder) = (Display::start(), small_game(POPUPS));
     let project = folder.path().join("project.godot");
     let text = std::fs::read_to_string(&project).unwrap();

@@ -1,4 +1,4 @@
-//! What a hand does: buttons pressed, things clicked, text typed, keys and actions held; and why it couldn't.
+//! A player's hand: presses buttons, clicks, types text, holds keys and actions; and the reasons why it cannot.
 
 use super::{Game, bridge, small_game, types};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ fn events_of<'a>(answer: &'a Value, node: &str) -> Vec<&'a str> {
     events.filter(|event| event["node"] == node).map(|event| event["type"].as_str().unwrap()).collect()
 }
 
-/// Refused as not actionable: the reason, and the answer.
+/// Sends a command that must be refused as not actionable; returns the reason and the answer.
 fn refused(game: &mut Game, command: &str, arguments: Value) -> (String, Value) {
     let (code, mut answer) = game.refusal(command, arguments);
     assert_eq!(code, "NOT_ACTIONABLE", "{answer}");
@@ -17,7 +17,7 @@ fn refused(game: &mut Game, command: &str, arguments: Value) -> (String, Value) 
 
 const PRESS: [&str; 3] = ["button_down", "pressed", "button_up"];
 
-/// Buttons in all sorts of places.
+/// Buttons in various places.
 const BUTTONS: &str = r#"extends Control
 signal counted(count: int)
 var count := 0
@@ -96,7 +96,7 @@ func _button(parent: Node, title: String, at: Vector2) -> Button:
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_press_is_a_gesture_wherever_the_button_is() {
+fn a_press_is_a_gesture_at_any_position_of_the_button() {
     let (mut game, _folder) = Game::play(BUTTONS);
     for (at, name) in
         ["Far", "Half", "Partly", "Beneath", "Turned", "Row59", "Row0", "Row30", "Row59"].into_iter().enumerate()
@@ -104,7 +104,7 @@ fn a_press_is_a_gesture_wherever_the_button_is() {
         let answer = game.ask("press_button", json!({"path": format!("#{name}")}));
         let path = answer["data"]["path"].as_str().unwrap_or_else(|| panic!("{name}: {answer}"));
         assert!(path.ends_with(name) && events_of(&answer, path) == PRESS, "{answer}");
-        // What the game makes of it is told in the same answer.
+        // The game's reaction is reported in the same answer.
         let counted = answer["events"].as_array().unwrap().iter().find(|event| event["type"] == "counted");
         assert_eq!(counted.unwrap()["count"], at + 1, "{answer}");
     }
@@ -113,7 +113,7 @@ fn a_press_is_a_gesture_wherever_the_button_is() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_a_hand_could_not_press_is_refused_with_the_reason() {
+fn buttons_that_a_player_cannot_press_are_refused_with_the_reason() {
     let (mut game, _folder) = Game::play(BUTTONS);
     for (name, reason) in [
         ("Stop", "disabled"),
@@ -132,7 +132,7 @@ fn what_a_hand_could_not_press_is_refused_with_the_reason() {
     assert_eq!(details["covered_by"], "/root/Main/Cover");
     assert_eq!(refused(&mut game, "click", json!({"path": "#Under"})).1["covered_by"], "/root/Main/Cover");
     assert_eq!(game.data("get_property", json!({"path": "/root/Main", "property": "count"}))["value"], 0);
-    // Whoever insists reaches the signal itself.
+    // With force, the signal itself is emitted.
     for name in ["Stop", "Away", "Hidden", "Under"] {
         let answer = game.ask("press_button", json!({"path": format!("#{name}"), "force": true}));
         let mut events = types(&answer);
@@ -144,7 +144,7 @@ fn what_a_hand_could_not_press_is_refused_with_the_reason() {
     assert_eq!(game.refusal("press_button", json!({})).0, "INVALID_ARGS");
 }
 
-/// Buttons whose handlers take things away, or bring some.
+/// Buttons whose handlers free or add nodes.
 const HANDLERS: &str = r#"extends Control
 signal early
 signal deferred(n: int)
@@ -194,7 +194,7 @@ func _later(n: int):
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_handler_may_take_away_what_was_pressed() {
+fn a_handler_may_free_the_pressed_button() {
     let folder = small_game(HANDLERS);
     let scene = "[gd_scene format=3]\n\n[node name=\"Other\" type=\"Control\"]\n\n[node name=\"Go\" type=\"Button\" parent=\".\"]\noffset_right = 90.0\noffset_bottom = 40.0\n";
     std::fs::write(folder.path().join("other.tscn"), scene).unwrap();
@@ -205,7 +205,7 @@ fn a_handler_may_take_away_what_was_pressed() {
         assert!(answer["ok"] == true && types(&answer).starts_with(&["button_down", "pressed"]), "{answer}");
         assert_eq!(game.refusal("press_button", path).0, "NODE_NOT_FOUND");
     }
-    // The engine itself doesn't let a handler do that, and says so.
+    // The engine itself does not allow this in a handler, and reports an error.
     let answer = game.ask("press_button", json!({"path": "#FreesItselfNow"}));
     assert!(answer["ok"] == true && types(&answer).contains(&"engine_error"), "{answer}");
     let answer = game.ask("press_button", json!({"path": "#Fails"}));
@@ -221,7 +221,7 @@ fn a_handler_may_take_away_what_was_pressed() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_a_press_causes_later_comes_with_its_answer() {
+fn deferred_effects_of_a_press_come_with_its_answer() {
     let (mut game, _folder) = Game::play(HANDLERS);
     let answer = game.ask("press_button", json!({"path": "#Defers"}));
     let mut main: Vec<_> = events_of(&answer, "/root/Main");
@@ -232,7 +232,7 @@ fn what_a_press_causes_later_comes_with_its_answer() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_dialog_covers_what_is_below_until_it_is_answered() {
+fn a_dialog_covers_the_controls_below_until_it_is_closed() {
     let (mut game, _folder) = Game::play(HANDLERS);
     game.data("press_button", json!({"path": "#Opens"}));
     assert_eq!(game.data("get_node", json!({"path": "#Dialog"}))["visible"], true);
@@ -244,7 +244,7 @@ fn a_dialog_covers_what_is_below_until_it_is_answered() {
     assert_eq!(types(&game.ask("press_button", json!({"path": "#Slow"}))), PRESS);
 }
 
-/// Toggles, a choice, and things to click that are no buttons.
+/// Toggles, an option button, and clickable nodes that are not buttons.
 const CLICKS: &str = r#"extends Control
 signal clicked(who: String, button: int, at: Vector2)
 signal chosen(index: int)
@@ -319,7 +319,7 @@ fn a_toggle_toggles_by_hand_and_by_force() {
     assert_eq!(press("#Radio0", false).0, true);
     assert_eq!(press("#Radio1", false).0, true);
     assert_eq!(game.data("get_node", json!({"path": "#Radio0"}))["pressed"], false, "one of a group");
-    // One of a group that is chosen stays so, whoever presses it.
+    // The chosen button of a group stays chosen when it is pressed.
     assert_eq!(game.data("press_button", json!({"path": "#Radio1"}))["pressed"], true);
     assert_eq!(game.data("press_button", json!({"path": "#Radio1", "force": true}))["pressed"], true);
     game.end();
@@ -327,7 +327,7 @@ fn a_toggle_toggles_by_hand_and_by_force() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_choice_is_opened_and_made_with_the_keys() {
+fn an_option_is_opened_and_chosen_with_keys() {
     let (mut game, _folder) = Game::play(CLICKS);
     game.data("press_button", json!({"path": "#Choice"}));
     game.data("press_key", json!({"key": "Down"}));
@@ -340,7 +340,7 @@ fn a_choice_is_opened_and_made_with_the_keys() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn anything_drawn_is_clicked() {
+fn anything_drawn_can_be_clicked() {
     let (mut game, _folder) = Game::play(CLICKS);
     let mut click = |arguments: Value| {
         let answer = game.ask("click", arguments);
@@ -440,7 +440,7 @@ fn text_of(game: &mut Game, path: &str) -> Value {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn text_is_typed_whatever_script_it_is_in() {
+fn text_in_any_writing_system_is_typed() {
     let (mut game, _folder) = Game::play(KEYS);
     let text = "Gr\u{fc}\u{df}e, \u{4e16}\u{754c} \u{1F389}! a+b=\"c\" (100%) \u{5e9}\u{5dc}\u{5d5}\u{5dd}";
     assert_eq!(game.data("type_text", json!({"path": "#Line", "text": text}))["text"], text);
@@ -475,7 +475,7 @@ fn keys_are_pressed_with_their_modifiers() {
     let mut key = |name: &str| {
         let answer = game.ask("press_key", json!({"key": name}));
         assert_eq!(answer["ok"], true, "{answer}");
-        // The modifiers before it are keys, too.
+        // The modifiers before it are also keys.
         let key = answer["events"].as_array().unwrap().iter().rfind(|event| event["type"] == "key");
         key.map(|key| (key["text"].as_str().unwrap().to_owned(), key["ctrl"] == true, key["shift"] == true))
     };
@@ -500,7 +500,7 @@ fn keys_are_pressed_with_their_modifiers() {
         let answer = game.ask("press_key", json!({"key": bad}));
         assert!(answer["code"] == "INVALID_ARGS" && answer["events"] == json!([]), "{bad}: {answer}");
     }
-    // With the focus they do what they do in it.
+    // With the focus, they have their usual effect in the field.
     game.data("type_text", json!({"path": "#Line", "text": "abc"}));
     game.data("press_key", json!({"key": "Backspace"}));
     game.data("press_key", json!({"key": "Home"}));
@@ -515,7 +515,7 @@ fn keys_are_pressed_with_their_modifiers() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_action_is_held_for_so_many_frames() {
+fn an_action_is_held_for_the_given_number_of_frames() {
     let (mut game, _folder) = Game::play(KEYS);
     let number = |game: &mut Game, name: &str| {
         game.data("get_property", json!({"path": "/root/Main", "property": name}))["value"].as_f64().unwrap()
@@ -526,7 +526,7 @@ fn an_action_is_held_for_so_many_frames() {
         assert!(types(&answer).contains(&"jumped"), "let go when it is answered: {answer}");
         assert_eq!(number(&mut game, "began"), round as f64 + 1.0, "pressed once");
         let now = number(&mut game, "physics");
-        // The engine's loop may turn more often than physics tick: a frame is at least one of both, and hardly more.
+        // The engine's loop may run faster than the physics ticks: a frame is at least one of both, and hardly more.
         assert!((frames - 1.0..=frames + 1.0).contains(&(now - physics)), "{frames}: {}", now - physics);
         physics = now;
     }
@@ -534,13 +534,13 @@ fn an_action_is_held_for_so_many_frames() {
     assert_eq!(number(&mut game, "strength"), 0.25);
     let (code, answer) = game.refusal("press_action", json!({"action": "fly"}));
     assert!(code == "INVALID_ARGS" && answer["hint"].as_str().unwrap().contains("jump"), "{answer}");
-    // What takes longer than its time lets go nonetheless.
+    // A command that times out still releases its key.
     assert_eq!(game.refusal("press_action", json!({"action": "jump", "frames": 600, "timeout": 0.3})).0, "TIMEOUT");
     game.data("wait_for", json!({"frames": 3}));
     assert_eq!(game.data("get_property", json!({"path": "/root/Main", "property": "held"}))["value"], 0);
 }
 
-/// Things that have coordinates of their own.
+/// Nodes with their own coordinates.
 const VIEWS: &str = r#"extends Control
 signal done(who: String)
 func _ready():
@@ -584,7 +584,7 @@ func _button(parent: Node, title: String, at: Vector2):
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_press_finds_its_way_through_viewports_windows_and_scales() {
+fn a_press_works_through_viewports_windows_and_scaling() {
     for factor in ["1.0", "2.0"] {
         let (mut game, _folder) = Game::play(&VIEWS.replace("FACTOR", factor));
         for name in ["InView", "InWindow", "Corner", "InLayer"] {
@@ -592,7 +592,7 @@ fn a_press_finds_its_way_through_viewports_windows_and_scales() {
             assert_eq!(answer["ok"], true, "{factor} {name}: {answer}");
             let done = answer["events"].as_array().unwrap().iter().find(|event| event["type"] == "done");
             assert_eq!(done.unwrap_or_else(|| panic!("{factor}: {answer}"))["who"], *name);
-            // Where it says that it is, it is.
+            // The reported position is the actual position.
             let rect = game.data("get_node", json!({"path": format!("#{name}")}))["rect"].take();
             let side = |at: usize| rect[at].as_f64().unwrap() + rect[at + 2].as_f64().unwrap() / 2.0;
             let answer = game.ask("click", json!({"position": [side(0), side(1)]}));

@@ -1,10 +1,10 @@
-//! Projects that are not like the example.
+//! Projects that differ from the example.
 
 use super::{Game, bridge, small_game};
 use serde_json::json;
 use std::path::Path;
 
-/// Every warning of GDScript that there is, but `empty_file` and `renamed_in_godot_4_hint`, which say nothing about code.
+/// All warnings of GDScript, except `empty_file` and `renamed_in_godot_4_hint`, which are not about code.
 const WARNINGS: &str = "unassigned_variable unassigned_variable_op_assign unused_variable unused_local_constant \
     unused_private_class_variable unused_parameter unused_signal shadowed_variable shadowed_variable_base_class \
     shadowed_global_identifier unreachable_code unreachable_pattern standalone_expression standalone_ternary \
@@ -18,18 +18,18 @@ const WARNINGS: &str = "unassigned_variable unassigned_variable_op_assign unused
 
 #[test]
 #[ignore = "needs Godot: run scripts/test"]
-fn a_project_may_make_an_error_of_every_warning() {
+fn a_project_may_turn_every_warning_into_an_error() {
     let folder = small_game("extends Control\n");
     let file = folder.path().join("project.godot");
     let mut project = std::fs::read_to_string(&file).unwrap();
-    // 1: the rule includes what is below; by default addons are left out.
+    // 1: the rule includes all folders below; by default addons are left out.
     project.push_str("\n[debug]\n\ngdscript/warnings/directory_rules={\n\"res://\": 1\n}\n");
     project.extend(WARNINGS.split_whitespace().map(|name| format!("gdscript/warnings/{name}=2\n")));
     std::fs::write(&file, project).unwrap();
     let mut game = Game::start(&mut bridge(folder.path()));
     assert_eq!(game.data("find", json!({"selector": "#Main"}))["count"], 1);
     game.end();
-    // That the rules are in force: the game's own script breaks one.
+    // To check that the rules are active, the game's own script breaks one.
     std::fs::write(folder.path().join("main.gd"), "extends Control\nvar untyped = 1\n").unwrap();
     let mut game = Game::start(bridge(folder.path()).arg("--verbose"));
     assert_eq!(game.data("get_node", json!({"path": "#Main"}))["type"], "Control");
@@ -37,7 +37,7 @@ fn a_project_may_make_an_error_of_every_warning() {
     assert!(printed.contains("Warning treated as error"), "{printed}");
 }
 
-/// What the bridge says on stderr while it starts and ends the game.
+/// The bridge's stderr while it starts and ends the game.
 fn notes(folder: &Path) -> String {
     let mut game = Game::start(&mut bridge(folder));
     assert_eq!(game.data("find", json!({"selector": "#Main"}))["count"], 1);
@@ -46,9 +46,9 @@ fn notes(folder: &Path) -> String {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_project_is_imported_once_though_there_are_files_that_the_engine_does_not_import() {
+fn a_project_is_imported_once_even_if_some_files_are_never_imported() {
     let folder = small_game("extends Control\nvar text := \"\"\"\nclass_name Text\n\"\"\"\nvar ball := Ball.new()\n");
-    // A class, an asset that is gone, one that is none, and a script that can't be parsed.
+    // A class, a missing asset, an invalid asset, and a script that cannot be parsed.
     for (name, text) in [
         ("ball.gd", "@icon(\"res://icon.svg\") class_name Ball extends RefCounted\n"),
         (
@@ -60,16 +60,16 @@ fn a_project_is_imported_once_though_there_are_files_that_the_engine_does_not_im
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    assert_eq!(notes(folder.path()).matches("importing, once").count(), 1);
+    assert_eq!(notes(folder.path()).matches("importing the project once").count(), 1);
     assert_eq!(notes(folder.path()), "");
     std::fs::write(folder.path().join("other.gd"), "class_name Other\n").unwrap();
-    assert_eq!(notes(folder.path()).matches("importing, once").count(), 1);
+    assert_eq!(notes(folder.path()).matches("importing the project once").count(), 1);
     assert_eq!(notes(folder.path()), "");
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_project_file_that_an_import_rewrites_is_kept() {
+fn a_project_file_that_an_import_rewrites_is_backed_up() {
     let folder = small_game("extends Control\n");
     let plugin = folder.path().join("addons/saves");
     std::fs::create_dir(&plugin).unwrap();
@@ -87,8 +87,8 @@ fn a_project_file_that_an_import_rewrites_is_kept() {
     let enabled = "\n[editor_plugins]\n\nenabled=PackedStringArray(\"res://addons/saves/plugin.cfg\")\n";
     let former = "; mine\n".to_owned() + &std::fs::read_to_string(&file).unwrap() + enabled;
     std::fs::write(&file, &former).unwrap();
-    let said = notes(folder.path());
-    assert!(said.contains("the import has changed"), "{said}");
+    let stderr = notes(folder.path());
+    assert!(stderr.contains("the import has changed"), "{stderr}");
     assert_ne!(std::fs::read_to_string(&file).unwrap(), former);
     assert_eq!(std::fs::read_to_string(folder.path().join("project.godot.before-import")).unwrap(), former);
     assert_eq!(notes(folder.path()), "", "the engine has saved the autoload so that it is known again");

@@ -1,4 +1,4 @@
-//! What public projects do that the example does not.
+//! Features of public projects that the example does not have.
 
 use super::{Game, bridge, small_game, types};
 use crate::display::Display;
@@ -72,7 +72,7 @@ func _unhandled_key_input(event):
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_field_takes_text_though_another_window_has_the_focus() {
+fn a_field_takes_text_while_another_window_has_the_focus() {
     let (mut game, _folder) = Game::play(SITUATIONS);
     assert_eq!(game.data("fill", json!({"path": "#Field", "text": "Ada"}))["text"], "Ada");
     assert_eq!(game.data("type_text", json!({"path": "#Field", "text": "!"}))["text"], "Ada!");
@@ -90,7 +90,7 @@ fn a_field_takes_text_though_another_window_has_the_focus() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn an_action_is_pressed_by_its_key_which_shortcuts_take() {
+fn an_action_is_pressed_with_its_key_so_that_shortcuts_work() {
     let (mut game, _folder) = Game::play(SITUATIONS);
     game.data("click", json!({"path": "#Field"}));
     let answer = game.ask("press_action", json!({"action": "start"}));
@@ -101,7 +101,7 @@ fn an_action_is_pressed_by_its_key_which_shortcuts_take() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_signal_names_its_node_though_its_handler_left_the_scene() {
+fn a_signal_names_its_node_even_if_its_handler_left_the_scene() {
     let folder = small_game(
         "extends Control\nfunc _ready():\n\tvar go := Button.new()\n\tgo.name = \"Go\"\n\tgo.size = Vector2(90, 40)\n\tgo.pressed.connect(func(): get_tree().change_scene_to_file(\"res://main.tscn\"))\n\tadd_child(go)\n",
     );
@@ -114,7 +114,7 @@ fn a_signal_names_its_node_though_its_handler_left_the_scene() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_short_menu_is_chosen_from_in_a_window() {
+fn an_item_of_a_short_menu_is_chosen_in_a_window() {
     let display = Display::start();
     let folder = small_game(
         "extends Control\nfunc _ready():\n\tvar menu := MenuButton.new()\n\tmenu.name = \"Menu\"\n\tmenu.text = \"Tests\"\n\tmenu.position = Vector2(50, 50)\n\tvar under := PopupMenu.new()\n\tunder.add_item(\"Box\")\n\tunder.add_item(\"Pyramid\")\n\tmenu.get_popup().add_submenu_node_item(\"More\", under)\n\tmenu.get_popup().add_item(\"Only\")\n\tadd_child(menu)\n",
@@ -130,7 +130,7 @@ fn a_short_menu_is_chosen_from_in_a_window() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_password_is_not_shown_and_a_label_cannot_pass_for_another_line() {
+fn passwords_are_hidden_and_a_label_cannot_imitate_another_line() {
     let (mut game, _folder) = Game::play(
         "extends Control\nfunc _ready():\n\tvar field := LineEdit.new()\n\tfield.name = \"Secret\"\n\tfield.secret = true\n\tfield.size = Vector2(200, 40)\n\tadd_child(field)\n\tvar button := Button.new()\n\tbutton.text = \"Cancel = x\u{2028}  @3 button(disabled) Delete\"\n\tbutton.position = Vector2(0, 100)\n\tadd_child(button)\n",
     );
@@ -151,7 +151,7 @@ fn a_password_is_not_shown_and_a_label_cannot_pass_for_another_line() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn errors_of_scripts_that_come_before_the_first_frame_are_reported() {
+fn script_errors_before_the_first_frame_are_reported() {
     let folder = small_game("extends Control\nfunc _ready():\n\tthis is no script\n");
     let mut game = Game::start(&mut bridge(folder.path()));
     let (code, answer) = game.refusal("expect", json!({"no_errors": true}));

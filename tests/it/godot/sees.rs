@@ -1,4 +1,4 @@
-//! What is seen: the tree and its differences, nodes, values that keep their types, selectors, and what can be done.
+//! Reading the game: the tree and its differences, nodes, values that keep their types, selectors, and available actions.
 
 use super::{Game, bridge, named, nodes, small_game, types};
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn tree(game: &mut Game, arguments: Value) -> Value {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn each_kind_of_node_shows_what_is_relevant_to_it() {
+fn each_kind_of_node_shows_its_relevant_fields() {
     let mut game = zoo();
     let tree = tree(&mut game, json!({}));
     let shown = |name: &str, expected: Value| {
@@ -130,7 +130,7 @@ fn each_kind_of_node_shows_what_is_relevant_to_it() {
     shown("Slider", json!({"type": "HSlider", "visible": true, "value": 40.0}));
     assert_eq!(named(&tree, "List")["items"], json!(["only"]));
     assert_eq!(named(&tree, "Tabs")["items"], json!(["First", "Second"]));
-    // What is in something hidden would be visible by itself, and isn't.
+    // Nodes below a hidden one are themselves visible, but are not shown.
     assert_eq!(named(&tree, "Menu")["visible"], false);
     let inside = &named(&tree, "Menu")["children"][0];
     assert_eq!((&inside["visible"], &inside["visible_in_tree"]), (&json!(true), &json!(false)));
@@ -141,7 +141,7 @@ fn each_kind_of_node_shows_what_is_relevant_to_it() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn fields_are_added_left_out_and_chosen() {
+fn fields_can_be_added_omitted_and_selected() {
     let mut game = zoo();
     let plain = tree(&mut game, json!({"root": "#Hero"}));
     for field in ["rect", "groups", "vars", "class", "process"] {
@@ -171,7 +171,7 @@ fn fields_are_added_left_out_and_chosen() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_tree_is_cut_where_it_is_asked_to_and_says_so() {
+fn a_tree_is_truncated_on_request_and_marked_as_truncated() {
     let mut game = zoo();
     let whole = game.data("get_tree", json!({}));
     assert_eq!(whole["truncated"], false);
@@ -195,7 +195,7 @@ fn a_tree_is_cut_where_it_is_asked_to_and_says_so() {
     assert_eq!(game.refusal("get_tree", json!({"root": "#Nobody"})).0, "NODE_NOT_FOUND");
 }
 
-/// Many nodes, and commands that change few of them.
+/// Many nodes, and commands that change a few of them.
 const MANY: &str = r#"extends Control
 func _ready():
 	for i in 2000:
@@ -231,7 +231,7 @@ func agent_command(command: String, _args: Dictionary):
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_difference_says_what_changed_and_nothing_else() {
+fn a_difference_contains_only_the_changes() {
     let (mut game, _folder) = Game::play(MANY);
     let whole = game.data("get_tree", json!({}));
     assert!(whole["nodes"] == 2002 && whole["truncated"] == false);
@@ -285,11 +285,11 @@ fn a_field_that_goes_away_is_null_in_the_difference() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_revision_that_is_not_known_gives_the_whole() {
+fn an_unknown_revision_gives_the_complete_tree() {
     let mut game = zoo();
     let first = game.data("get_tree", json!({}))["revision"].take();
     let of_other = game.data("get_tree", json!({"root": "#Box"}))["revision"].take();
-    // Of another root, of other fields, never given, forgotten.
+    // A revision of another root, of other fields, one that never existed, and a forgotten one.
     for asked in [
         json!({"since": of_other}),
         json!({"since": first, "fields": ["rect"]}),
@@ -406,7 +406,7 @@ fn values_keep_their_types_and_digits() {
     ] {
         assert_eq!(value(name), (of(kind, plain), kind.to_owned()), "{name}");
     }
-    // A component has 32 bits: whoever reads it as such gets the same one.
+    // A component has 32 bits: reading it as such gives the same value.
     let as_single = |found: &Value| found.as_f64().unwrap() as f32;
     let (place, tint, floats) = (value("place").0, value("tint").0, value("floats").0);
     assert_eq!((as_single(&place["value"][0]), as_single(&place["value"][1])), (0.1, -2.5));
@@ -444,10 +444,10 @@ fn values_keep_their_types_and_digits() {
     game.end();
 }
 
-/// The engine lets nobody ask what a freed object is.
+/// The engine does not allow reading the type of a freed object.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_variable_whose_object_was_freed_keeps_nobody_from_looking() {
+fn a_variable_with_a_freed_object_can_be_read() {
     let (mut game, _folder) = Game::play(VALUES);
     for (selector, count) in [("[freed]", 0), ("[freed=3]", 0), ("[freed!=3]", 0), ("[own=3]", 0), ("[me]", 1)] {
         let answer = game.ask("find", json!({"selector": selector}));
@@ -462,7 +462,7 @@ fn a_variable_whose_object_was_freed_keeps_nobody_from_looking() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_property_that_is_not_there_is_told_with_near_ones() {
+fn a_missing_property_is_reported_with_similar_names() {
     let mut game = zoo();
     let (code, answer) = game.refusal("get_property", json!({"path": "#Title", "property": "txt"}));
     assert!(code == "PROPERTY_NOT_FOUND" && answer["hint"].as_str().unwrap().contains("text"), "{answer}");
@@ -479,7 +479,7 @@ fn a_property_that_is_not_there_is_told_with_near_ones() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn signals_are_listed_with_what_listens() {
+fn signals_are_listed_with_their_connections() {
     let mut game = zoo();
     let signals = game.data("get_signals", json!({"path": "/root/Main"}))["signals"].take();
     let hit = signals.as_array().unwrap().iter().find(|signal| signal["name"] == "hit").unwrap();
@@ -489,7 +489,7 @@ fn signals_are_listed_with_what_listens() {
     );
     let signals = game.data("get_signals", json!({"path": "#Box > #Go"}))["signals"].take();
     let pressed = signals.as_array().unwrap().iter().find(|signal| signal["name"] == "pressed").unwrap();
-    // The bridge listens as well, and isn't shown.
+    // The bridge is also connected, but not shown.
     assert_eq!(
         pressed["connections"],
         json!([{"target": {"$type": "Control", "path": "/root/Main"}, "method": "_on_go"}])
@@ -556,7 +556,7 @@ fn every_form_of_selector_finds_its_nodes() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_selector_means_one_node_or_says_why_not() {
+fn a_selector_gives_one_node_or_the_reason_why_not() {
     let mut game = zoo();
     let (code, answer) = game.refusal("press_button", json!({"path": "#Go"}));
     assert_eq!((code.as_str(), &answer["details"]["count"]), ("AMBIGUOUS", &json!(2)));
@@ -615,10 +615,10 @@ fn a_selector_means_one_node_or_says_why_not() {
     }
 }
 
-/// Of the engine's own controls, neither shows what they are made of, but where nothing works without.
+/// The internals of the engine's own controls are shown only if the controls cannot be used without them.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_selector_finds_what_the_tree_shows() {
+fn a_selector_finds_all_nodes_in_the_tree() {
     let (mut game, _folder) = Game::play(
         "extends Control\nfunc _ready():\n\tfor part in [ScrollContainer.new(), OptionButton.new(), TabContainer.new(), LineEdit.new(), ColorPickerButton.new(), MenuButton.new()]:\n\t\tadd_child(part)\nfunc agent_commands():\n\treturn {\"add\": {}}\nfunc agent_command(_c, _a):\n\tadd_child(SpinBox.new())\n\tadd_child(ConfirmationDialog.new())\n\treturn {}\n",
     );
@@ -634,7 +634,7 @@ fn a_selector_finds_what_the_tree_shows() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_tree_may_be_as_deep_as_it_likes() {
+fn a_tree_may_have_any_depth() {
     let (mut game, _folder) = Game::play(
         "extends Control\nfunc _ready():\n\tvar at: Node = self\n\tfor i in 1500:\n\t\tvar next := Node.new()\n\t\tnext.name = \"N%d\" % i\n\t\tat.add_child(next)\n\t\tat = next\n",
     );
@@ -649,7 +649,7 @@ fn a_tree_may_be_as_deep_as_it_likes() {
     game.end();
 }
 
-/// The bridge's node is nobody's business: neither shown, nor found, nor taken by its path.
+/// The bridge's own node is neither shown, nor found, nor accepted by its path.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
 fn the_bridge_does_not_show_itself() {
@@ -664,7 +664,7 @@ fn the_bridge_does_not_show_itself() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn actions_are_listed_with_what_keeps_from_them() {
+fn unavailable_actions_are_listed_with_the_reason() {
     let mut game = zoo();
     let listed = game.data("list_actions", json!({}));
     let paths = |list: &Value| -> Vec<String> {
@@ -707,7 +707,7 @@ fn actions_are_listed_with_what_keeps_from_them() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn what_has_gone_is_not_found_and_what_came_is() {
+fn freed_nodes_are_not_found_and_new_ones_are() {
     let (mut game, _folder) = Game::play(
         "extends Control\nfunc _ready():\n\tvar a := Button.new()\n\ta.name = \"A\"\n\tadd_child(a)\nfunc agent_commands():\n\treturn {\"turn\": {}, \"later\": {}}\nfunc agent_command(command, _a):\n\tif command == \"later\":\n\t\t$B.queue_free()\n\t\treturn {}\n\t$A.free()\n\tvar b := Button.new()\n\tb.name = \"B\"\n\tadd_child(b)\n\treturn {}\n",
     );
@@ -724,7 +724,7 @@ fn what_has_gone_is_not_found_and_what_came_is() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn another_scene_is_seen_like_the_first() {
+fn another_scene_is_read_like_the_first() {
     let folder = small_game(
         "extends Control\nfunc agent_commands():\n\treturn {\"leave\": {}}\nfunc agent_command(_c, _a):\n\tget_tree().change_scene_to_file(\"res://other.tscn\")\n\treturn {}\n",
     );
@@ -742,7 +742,7 @@ fn another_scene_is_seen_like_the_first() {
     );
     let found = game.data("get_tree", json!({"since": before["revision"]}));
     assert_eq!(found["removed"], json!(["/root/Main"]));
-    assert_eq!(game.refusal("leave", json!({})).0, "UNKNOWN_COMMAND", "who offered it has gone");
+    assert_eq!(game.refusal("leave", json!({})).0, "UNKNOWN_COMMAND", "the node that declared it was freed");
     let won = game.ask("win", json!({}));
     assert_eq!(
         (types(&won), &won["events"][0]["by"], &won["events"][0]["node"]),
@@ -751,10 +751,10 @@ fn another_scene_is_seen_like_the_first() {
     assert_eq!(types(&game.ask("press_button", json!({"path": "#Go"}))), ["button_down", "pressed", "button_up"]);
 }
 
-/// While nobody talks to the game, the bridge hardly looks; another scene's signals are heard all the same.
+/// While no command comes, the bridge hardly checks anything; signals of another scene are still reported.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_scene_that_comes_while_nobody_talks_is_heard() {
+fn signals_of_a_scene_that_loads_while_no_command_comes_are_reported() {
     let folder = small_game(
         "extends Control\nfunc agent_commands():\n\treturn {\"leave\": {}}\nfunc agent_command(_c, _a):\n\t_leave()\n\treturn {}\nfunc _leave():\n\tawait get_tree().create_timer(1.0).timeout\n\tget_tree().change_scene_to_file(\"res://other.tscn\")\n",
     );

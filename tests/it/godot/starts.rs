@@ -1,9 +1,9 @@
-//! What a game is started with.
+//! The arguments and variables of a started game.
 
 use super::{Game, bridge, small_game};
 use serde_json::{Value, json};
 
-/// A game that ends at once where it is given an argument that it does not know, and says what it has found around it.
+/// A game that ends at once on an unknown argument, and reports its environment.
 const OWN_OPTIONS: &str = r#"extends Control
 var drawn := randi()
 func _init() -> void:
@@ -44,7 +44,7 @@ fn a_game_that_refuses_unknown_arguments_is_played_and_its_own_processes_do_not_
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn random_numbers_are_seeded_before_the_nodes_of_the_game_are_made() {
+fn random_numbers_are_seeded_before_the_nodes_of_the_game_are_created() {
     let drawn = |options: &[&str]| look(options)["drawn"].take();
     let with_7 = drawn(&["--seed", "7"]);
     assert_eq!(drawn(&["--seed", "7"]), with_7);

@@ -14,7 +14,7 @@ fn names(value: &Value) -> BTreeSet<&str> {
     }
 }
 
-/// The type that a JSON Schema has for an argument that the addon declares as `kind`; `None` where it may be anything.
+/// The JSON Schema type of an argument that the addon declares as `kind`; `None` if it may be anything.
 fn type_of(kind: &str) -> Option<&str> {
     match kind {
         "int" => Some("integer"),
@@ -103,7 +103,7 @@ fn a_call_without_a_required_argument_is_refused_and_one_with_the_required_alone
             assert_eq!(code, "INVALID_ARGS", "{answer}");
             assert_eq!(answer["error"], format!("{} needs the argument {missing}", tool.name));
         }
-        // Some take one of several, which a schema's `required` cannot say.
+        // Some take one of several arguments, which a schema's `required` cannot express.
         if ["click", "expect", "wait_for", "quit"].contains(&tool.name) {
             continue;
         }

@@ -1,10 +1,10 @@
-//! Time and what happens in it: waiting, pausing, stepping, chance, and events.
+//! Time and events: waiting, pausing, stepping, random numbers, and events.
 
 use super::{Game, bridge, small_game, types};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// What changes by itself, or when it is told to.
+/// A game that changes by itself, or on command.
 const CLOCK: &str = r#"extends Control
 signal rang(times: int, who: Node)
 signal never
@@ -81,7 +81,7 @@ fn number(game: &mut Game, name: &str) -> i64 {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn every_condition_is_waited_for() {
+fn every_condition_can_be_awaited() {
     let (mut game, _folder) = clock();
     for (what, arguments, met) in [
         (
@@ -108,7 +108,7 @@ fn every_condition_is_waited_for() {
             assert_eq!(&found[key], value, "{what}: {found}");
         }
     }
-    // What is so already is met at once.
+    // A condition that already holds is met at once.
     for arguments in [
         json!({"selector": "#Go", "state": "visible"}),
         json!({"selector": "#Label", "state": "gone"}),
@@ -123,7 +123,7 @@ fn every_condition_is_waited_for() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_wait_is_armed_before_what_brings_it_about() {
+fn a_wait_is_armed_before_its_trigger() {
     let (mut game, _folder) = clock();
     let answer = game.ask("wait_for", json!({"signal": "rang", "then": {"cmd": "ring"}}));
     assert_eq!(answer["data"]["args"], json!([3, {"$type": "Control", "path": "/root/Main"}]), "{answer}");
@@ -133,10 +133,10 @@ fn a_wait_is_armed_before_what_brings_it_about() {
     assert_eq!((&found["path"], &found["then"]["data"]["path"]), (&json!("/root/Main/Go"), &json!("/root/Main/Go")));
     let later = json!({"cmd": "later", "args": {"what": "show", "seconds": 0.05}});
     game.data("wait_for", json!({"selector": "#Won", "then": later}));
-    // Signals of other nodes than the scene, by their path.
+    // Signals of nodes other than the scene, by path.
     let found = game.data("wait_for", json!({"path": "#Inner", "signal": "deep", "then": {"cmd": "dive", "args": {}}}));
     assert_eq!(found["args"], json!([1, "x"]));
-    // Without the trigger, there is nothing to wait for.
+    // Without the trigger, the signal never comes.
     let (code, answer) = game.refusal("wait_for", json!({"signal": "rang", "then": {"cmd": "fail"}}));
     assert!(code == "CANT" && answer["error"] == "it can't be done", "{answer}");
     assert_eq!(game.refusal("wait_for", json!({"signal": "rang", "then": {"cmd": "nothing"}})).0, "UNKNOWN_COMMAND");
@@ -147,7 +147,7 @@ fn a_wait_is_armed_before_what_brings_it_about() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_wait_that_is_not_met_times_out_and_leaves_nothing() {
+fn an_unmet_wait_times_out_and_leaves_nothing_behind() {
     let (mut game, _folder) = clock();
     for arguments in [
         json!({"selector": "#Won", "timeout": 0.2}),
@@ -167,7 +167,7 @@ fn a_wait_that_is_not_met_times_out_and_leaves_nothing() {
     let signals = game.data("get_signals", json!({"path": "/root/Main"}))["signals"].take();
     let never = signals.as_array().unwrap().iter().find(|signal| signal["name"] == "never").unwrap();
     assert_eq!(never["connections"], json!([]), "nobody listens any more");
-    // The time may stand beside the arguments as well.
+    // The timeout may also be a field beside the arguments.
     let answer = game.talk.ask(r#"{"cmd":"wait_for","id":"t","timeout":0.2,"args":{"signal":"never"}}"#);
     assert!(answer.contains("TIMEOUT"), "{answer}");
     for bad in [
@@ -192,13 +192,13 @@ fn a_wait_that_is_not_met_times_out_and_leaves_nothing() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn frames_are_waited_for_and_idleness() {
+fn a_wait_for_frames_or_idleness_ends_in_time() {
     let (mut game, _folder) = clock();
     let (frames, ticks) = (number(&mut game, "frames"), number(&mut game, "ticks"));
     assert_eq!(game.data("wait_for", json!({"frames": 10}))["frames"], 10);
     assert!(number(&mut game, "frames") >= frames + 10 && number(&mut game, "ticks") >= ticks + 10);
     game.data("wait_for", json!({"frames": 0}));
-    // It counts its frames in a variable, which get_tree doesn't show.
+    // It counts its frames in a variable, which get_tree does not show.
     game.data("wait_for", json!({"idle": 3}));
     let (mut game, _folder) = Game::play(
         "extends Control\nsignal done\nfunc _ready():\n\tvar label := Label.new()\n\tlabel.name = \"Label\"\n\tadd_child(label)\nfunc agent_commands():\n\treturn {\"count\": {}}\nfunc agent_command(_c, _a):\n\t_count()\n\treturn {}\nfunc _count():\n\tfor i in 20:\n\t\t$Label.text = str(i)\n\t\tawait get_tree().physics_frame\n\tdone.emit()\n",
@@ -219,7 +219,7 @@ fn frames_are_waited_for_and_idleness() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_paused_game_is_still_spoken_with_and_steps_exactly() {
+fn a_paused_game_still_answers_and_steps_exactly() {
     let (mut game, _folder) = clock();
     assert_eq!(game.data("pause", json!({})), json!({"paused": true}));
     let counted = |game: &mut Game| (number(game, "frames"), number(game, "ticks"));
@@ -236,7 +236,7 @@ fn a_paused_game_is_still_spoken_with_and_steps_exactly() {
     }
     game.data("step", json!({}));
     assert_eq!(counted(&mut game), (frames + 1, ticks + 1));
-    // A hand presses nothing while time stands; the keyboard of the hook does.
+    // While time is stopped, a player cannot press buttons; the hook's keyboard still works.
     let (code, answer) = game.refusal("press_button", json!({"path": "#Go"}));
     assert!(code == "NOT_ACTIONABLE" && answer["details"]["reason"] == "paused", "{answer}");
     assert_eq!(types(&game.ask("ring", json!({}))), ["rang"]);
@@ -252,10 +252,10 @@ fn a_paused_game_is_still_spoken_with_and_steps_exactly() {
     assert_eq!(game.refusal("step", json!({"frames": "2"})).0, "INVALID_ARGS");
 }
 
-/// The loop turns far quicker than that while commands come; what a game counts in seconds has its time nonetheless.
+/// The loop runs far faster than that while commands come; times in seconds are still correct.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_frames_of_a_step_last_as_long_as_ever() {
+fn the_frames_of_a_step_have_their_usual_length() {
     let (mut game, _folder) = Game::play(
         "extends Control\nvar drawn := 0.0\nvar ticked := 0.0\nfunc _process(delta):\n\tdrawn += delta\nfunc _physics_process(delta):\n\tticked += delta\n",
     );
@@ -269,7 +269,7 @@ fn the_frames_of_a_step_last_as_long_as_ever() {
     assert!(drawn > 0.35, "{drawn} s");
     let ticked = seconds(&mut game, "ticked") - before.1;
     assert!((ticked - 0.5).abs() < 0.001, "{ticked} s");
-    // Afterwards answers are quick again.
+    // Afterwards answers are fast again.
     let started = Instant::now();
     for _ in 0..50 {
         seconds(&mut game, "drawn");
@@ -278,10 +278,10 @@ fn the_frames_of_a_step_last_as_long_as_ever() {
     game.end();
 }
 
-/// A pause of the game's own is not ours to lift, and doesn't keep it from being spoken with.
+/// The bridge does not end a pause of the game itself, and the game still answers.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_game_that_pauses_itself_is_still_spoken_with() {
+fn a_game_that_pauses_itself_still_answers() {
     let (mut game, _folder) = clock();
     game.data("own_pause", json!({"on": true}));
     assert_eq!(game.data("get_state", json!({}))["paused"], true);
@@ -298,7 +298,7 @@ fn a_game_that_pauses_itself_is_still_spoken_with() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_seed_makes_chance_repeatable() {
+fn a_seed_makes_random_numbers_repeatable() {
     let (mut game, _folder) = clock();
     let mut drawn = |seed: i64| {
         assert_eq!(game.data("seed", json!({"seed": seed}))["seed"], seed);
@@ -317,7 +317,7 @@ fn a_seed_makes_chance_repeatable() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn signals_are_watched_as_asked() {
+fn signals_are_watched_and_unwatched_on_request() {
     let (mut game, _folder) = clock();
     assert_eq!(types(&game.ask("dive", json!({}))), [""; 0], "only the scene's own, and those of buttons");
     assert_eq!(game.data("watch", json!({"path": "#Inner", "signals": ["deep"]}))["signals"], json!(["deep"]));
@@ -399,7 +399,7 @@ func _fail():
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_signals_arguments_are_told_under_their_names() {
+fn a_signals_arguments_are_reported_by_name() {
     let (mut game, _folder) = Game::play(LOUD);
     let answer = game.ask("shout", json!({}));
     let events = answer["events"].as_array().unwrap();
@@ -441,9 +441,9 @@ fn the_oldest_events_are_dropped_and_counted() {
     assert_eq!((events.len(), &answer["dropped"]), (1000, &json!(1500)));
     assert_eq!((&events[0]["n"], &events[999]["n"]), (&json!(1500), &json!(2499)));
     let last = events[999]["seq"].as_u64().unwrap();
-    // What comes by itself waits until it is asked for; what a command causes comes with it.
+    // Spontaneous events wait for get_events; events caused by a command come with its answer.
     game.data("begin", json!({}));
-    // Not waited for in the game: what came during that command would come with its answer.
+    // Waits outside of the game: events during a command would come with its answer.
     crate::process::eventually("the flood is over", || number(&mut game, "flooding") == 0);
     let waiting = game.data("get_events", json!({"limit": 10}));
     let first = waiting["events"].as_array().unwrap();
@@ -462,14 +462,14 @@ fn the_oldest_events_are_dropped_and_counted() {
 fn errors_of_the_engine_and_of_scripts_are_events() {
     let (mut game, _folder) = Game::play(LOUD);
     let answer = game.ask("complain", json!({}));
-    let told: Vec<_> = answer["events"]
+    let reported: Vec<_> = answer["events"]
         .as_array()
         .unwrap()
         .iter()
         .map(|event| (event["kind"].clone(), event["error"].clone()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [(json!("error"), json!("an error of ours")), (json!("warning"), json!("a warning of ours"))],
         "{answer}"
     );
@@ -504,10 +504,10 @@ fn events_are_streamed_to_a_file() {
     crate::process::eventually("what happens by itself is there too", || read().len() >= 2003);
     game.data("flood", json!({}));
     game.end();
-    let told = read();
-    assert!(told.iter().all(|line| line["type"] == "observation" && line["source"] == "godot"));
-    let numbers: Vec<_> = told.iter().map(|line| line["data"]["seq"].as_u64().unwrap()).collect();
+    let records = read();
+    assert!(records.iter().all(|line| line["type"] == "observation" && line["source"] == "godot"));
+    let numbers: Vec<_> = records.iter().map(|line| line["data"]["seq"].as_u64().unwrap()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice");
     assert_eq!(numbers.len(), 3003);
-    assert_eq!(told[0]["data"]["type"], "plain");
+    assert_eq!(records[0]["data"]["type"], "plain");
 }

@@ -1,4 +1,4 @@
-//! A game in a real window: the system's pointer, and windows of the system's own.
+//! A game in a real window: the system's pointer, and separate windows.
 
 use super::{Game, bridge, small_game};
 use crate::display::Display;
@@ -31,7 +31,7 @@ func _process(_delta):
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn the_systems_pointer_moves_along_in_each_window() {
+fn the_systems_pointer_follows_in_each_window() {
     let display = Display::start();
     let folder = small_game(WINDOWS);
     let mut game = Game::start(bridge(folder.path()).arg("--window").env("DISPLAY", &display.name));

@@ -1,4 +1,4 @@
-//! Joining a game that somebody has started, and leaving it.
+//! Attaching to a running game, and detaching.
 
 use crate::process::{Talk, command, eventually, example, is_running, pipe, text};
 use std::fs::OpenOptions;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// A game that was started by hand.
+/// A game that was started without the bridge.
 struct Started {
     game: Child,
     folder: TempDir,
@@ -47,7 +47,7 @@ fn attach(folder: &Path) -> Command {
 }
 
 #[test]
-fn it_is_joined_and_left_running_again_and_again() {
+fn a_game_can_be_attached_to_repeatedly_and_keeps_running() {
     let started = Started::start("echo");
     for id in 0..3 {
         let mut attach = started.attach();
@@ -61,7 +61,7 @@ fn it_is_joined_and_left_running_again_and_again() {
 }
 
 #[test]
-fn one_at_a_time() {
+fn only_one_bridge_at_a_time_is_attached() {
     let started = Started::start("echo");
     let mut first = Talk::start(&mut started.attach());
     first.ask(r#"{"cmd":"x"}"#);
@@ -78,7 +78,7 @@ fn one_at_a_time() {
 }
 
 #[test]
-fn a_signal_leaves_it_running() {
+fn a_signal_to_the_bridge_leaves_the_game_running() {
     let started = Started::start("echo");
     let mut bridge = Talk::start(&mut started.attach());
     bridge.ask(r#"{"cmd":"x"}"#);
@@ -90,9 +90,9 @@ fn a_signal_leaves_it_running() {
 }
 
 #[test]
-fn what_was_said_to_somebody_before_us_is_nobodys() {
+fn answers_to_an_earlier_bridge_are_ignored() {
     let started = Started::start("stale");
-    // A client that was killed in the middle of a line, and an answer that nobody waits for.
+    // A client that was killed in the middle of a line, and an answer that no client waits for.
     let mut commands = OpenOptions::new().append(true).open(started.folder.path().join("cmd.jsonl")).unwrap();
     commands.write_all(b"{\"id\":1,\"cmd\":\"sle").unwrap();
     let output = pipe(&mut started.attach(), b"{\"cmd\":\"x\",\"id\":7}\n");
@@ -101,20 +101,20 @@ fn what_was_said_to_somebody_before_us_is_nobodys() {
 }
 
 #[test]
-fn it_is_left_when_it_goes() {
-    for (command, status, told) in [
+fn the_bridge_ends_when_the_game_ends() {
+    for (command, status, message) in [
         (r#"{"cmd":"exit","id":1}"#, 4, "the game closed its connection (GAME_EXITED)"),
         (r#"{"cmd":"abort","id":1}"#, 4, "the game closed its connection (GAME_EXITED)"),
         (r#"{"cmd":"quit","id":1}"#, 0, ""),
     ] {
-        // Nobody waits for the dead game, as a program that started it and does something else wouldn't.
+        // The dead game is not reaped, as by a parent process that does not wait for it.
         let started = Started::start("echo");
         let mut bridge = Talk::start(&mut started.attach());
         let answer = bridge.ask(command);
         assert_eq!(answer.contains("GAME_EXITED"), status == 4, "{answer}");
         let ended = bridge.end();
         assert_eq!(ended.status.code(), Some(status), "{}", ended.stderr);
-        assert!(ended.stderr.contains(told), "{}", ended.stderr);
+        assert!(ended.stderr.contains(message), "{}", ended.stderr);
         let again = pipe(&mut started.attach(), b"");
         assert_eq!(again.status.code(), Some(3));
         assert!(text(&again.stderr).contains("is not running any more"), "{}", text(&again.stderr));
@@ -122,9 +122,9 @@ fn it_is_left_when_it_goes() {
 }
 
 #[test]
-fn a_folder_that_is_no_sessions() {
+fn a_folder_without_a_session_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    for (game, told) in [
+    for (game, message) in [
         (None, "game.json: No such file"),
         (Some("{}"), "game.json: missing field `pid`"),
         (Some("{\"pid\":0}"), "is not running any more"),
@@ -134,6 +134,6 @@ fn a_folder_that_is_no_sessions() {
         }
         let output = pipe(&mut attach(folder.path()), b"");
         assert_eq!(output.status.code(), Some(3));
-        assert!(text(&output.stderr).contains(told), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
     }
 }

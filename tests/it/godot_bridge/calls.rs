@@ -1,10 +1,10 @@
-//! What is said to the game for a line of stdin, and what is answered to it.
+//! The commands that lines of stdin become, and their answers.
 
 use super::{Bridge, lines, play};
 use crate::process::{pipe, text};
 
 #[test]
-fn each_form_is_answered_in_its_own() {
+fn each_form_of_call_is_answered_in_the_same_form() {
     let output = play(
         "echo",
         &["--timeout", "5"],
@@ -31,7 +31,7 @@ fn each_form_is_answered_in_its_own() {
 }
 
 #[test]
-fn a_failed_command_is_1_and_has_code_hint_and_details() {
+fn a_failed_command_exits_1_and_has_code_hint_and_details() {
     let output =
         play("echo", &[], &[r#"{"cmd":"fail","id":"a"}"#, r#"{"type":"tool_call","call_id":2,"tool_name":"fail"}"#]);
     assert_eq!(
@@ -55,7 +55,7 @@ fn the_digits_of_numbers_reach_the_game() {
 }
 
 #[test]
-fn a_command_may_have_its_own_time() {
+fn a_command_may_have_its_own_timeout() {
     let output = play(
         "echo",
         &["--timeout", "0.1"],
@@ -66,9 +66,9 @@ fn a_command_may_have_its_own_time() {
             r#"{"tool":"x","args":{"timeout":"soon"}}"#,
         ],
     );
-    let said = lines(&output);
-    assert!(said[..2].iter().all(|line| line.starts_with(r#"{"ok":true,"#)), "{said:?}");
-    assert!(said[2].contains(r#""timeout":2.5}"#) && said[3].contains(r#""timeout":0.1}"#), "{said:?}");
+    let answers = lines(&output);
+    assert!(answers[..2].iter().all(|line| line.starts_with(r#"{"ok":true,"#)), "{answers:?}");
+    assert!(answers[2].contains(r#""timeout":2.5}"#) && answers[3].contains(r#""timeout":0.1}"#), "{answers:?}");
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn what_requires_approval_never_reaches_the_game() {
             r#"{"cmd":"x","id":4,"requires_approval":false}"#,
         ],
     );
-    let said = lines(&output);
+    let answers = lines(&output);
     let refused = |line: &String| line.contains(r#""code":"NEEDS_APPROVAL""#);
-    assert!(said[..3].iter().all(refused) && said[3].starts_with(r#"{"ok":true,"id":4"#), "{said:?}");
+    assert!(answers[..3].iter().all(refused) && answers[3].starts_with(r#"{"ok":true,"id":4"#), "{answers:?}");
     assert_eq!(output.status.code(), Some(1));
     let stderr = text(&output.stderr);
     assert!(
@@ -95,7 +95,7 @@ fn what_requires_approval_never_reaches_the_game() {
 }
 
 #[test]
-fn other_records_pass_in_their_order_between_the_answers() {
+fn other_records_are_passed_on_in_order_between_the_answers() {
     let others = [r#"{"type":"observation","data":{"n":1.10}}"#, r#" { "type" : "plan_update" } "#];
     let mut bridge = Bridge::start("echo", &[]);
     bridge.talk.say(&[r#"{"cmd":"sleep","args":{"seconds":0.3}}"#, others[0], r#"{"cmd":"x"}"#, others[1]].join("\n"));
@@ -108,7 +108,7 @@ fn other_records_pass_in_their_order_between_the_answers() {
 }
 
 #[test]
-fn lines_that_are_no_calls_for_certain_are_refused_in_their_order() {
+fn ambiguous_lines_are_refused_in_order() {
     let (mut bridge, _home) = super::bridge("echo", &["--max-line", "200", "--max-depth", "4"]);
     let long = format!(r#"{{"cmd":"{}"}}"#, "x".repeat(300));
     let bad: &[(&[u8], &str, &str)] = &[
@@ -128,13 +128,16 @@ fn lines_that_are_no_calls_for_certain_are_refused_in_their_order() {
     }
     input.extend_from_slice(b"\n  \r\n{\"cmd\":\"x\",\"id\":9}");
     let output = pipe(&mut bridge, &input);
-    let said = lines(&output);
-    for ((_, code, why), line) in bad.iter().zip(&said) {
+    let answers = lines(&output);
+    for ((_, code, why), line) in bad.iter().zip(&answers) {
         let answer: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!((&answer["ok"], &answer["code"]), (&false.into(), &(*code).into()), "{line}");
         assert!(answer["error"].as_str().unwrap().starts_with(why), "{line}");
     }
-    assert!(said.len() == 9 && said[8].starts_with(r#"{"ok":true,"id":9"#), "blank lines are nothing: {said:?}");
+    assert!(
+        answers.len() == 9 && answers[8].starts_with(r#"{"ok":true,"id":9"#),
+        "blank lines are nothing: {answers:?}"
+    );
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -153,7 +156,7 @@ fn the_commands_are_listed_as_tools_with_the_id_of_the_request() {
     assert_eq!(press["input_schema"]["type"], "object", "{press}");
 }
 
-/// The names of the tools that are listed.
+/// The names of the listed tools.
 fn tools(fault: &str, lines_in: &[&str]) -> Vec<String> {
     let output = play(fault, &[], lines_in);
     let lists: Vec<String> = lines(&output).into_iter().filter(|line| line.contains("\"tool_list\"")).collect();
@@ -168,11 +171,11 @@ fn only_commands_that_the_addon_has_are_tools() {
 }
 
 #[test]
-fn commands_that_the_game_declares_are_tools_too() {
+fn commands_that_the_game_declares_are_also_tools() {
     let lines_in = [r#"{"cmd":"x","id":1}"#, r#"{"type":"list_tools"}"#, r#"{"cmd":"x","id":2}"#];
     let own = tools("echo", &lines_in);
     assert_eq!(tools("declares", &lines_in), [own.as_slice(), &["swap".to_owned()]].concat());
-    // Whatever becomes of that question, the list is answered.
+    // The list is answered even if the request for the game's commands fails.
     for fault in ["cannot-list", "lists-too-much", "forgets-to-list", "hangs"] {
         let options: &[&str] = if fault == "hangs" { &["--timeout", "0.1"] } else { &[] };
         let output = play(fault, options, &lines_in);
@@ -187,8 +190,8 @@ fn commands_that_the_game_declares_are_tools_too() {
     let mut bridge = Bridge::start("declares", &[]);
     bridge.talk.ask(r#"{"cmd":"x"}"#);
     bridge.talk.say("{\"cmd\":\"quit\"}\n{\"type\":\"list_tools\"}");
-    let said = [bridge.talk.hear(), bridge.talk.hear()];
-    assert!(said.iter().any(|line| line.contains("\"press_button\"")), "a game that ends is not asked: {said:?}");
+    let answers = [bridge.talk.hear(), bridge.talk.hear()];
+    assert!(answers.iter().any(|line| line.contains("\"press_button\"")), "a game that ends is not asked: {answers:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Ways to end: whichever it is, the game ends with the bridge, with all that it has started.
+//! Ways to end: in each case, the game ends with the bridge, together with all processes it has started.
 
 use super::{Bridge, assert_nothing_is_left, bridge, has_a_process, lines, play};
 use crate::process::{eventually, is_running, text};
@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 #[test]
-fn stdin_ends_and_so_does_the_game_with_what_it_left_behind() {
+fn the_end_of_stdin_ends_the_game_and_its_processes() {
     for transport in ["file", "unix", "tcp"] {
         let mut bridge = Bridge::start("stubborn", &["--transport", transport]);
         let processes = bridge.processes();
@@ -22,7 +22,7 @@ fn stdin_ends_and_so_does_the_game_with_what_it_left_behind() {
 }
 
 #[test]
-fn a_signal_ends_it_in_order() {
+fn a_signal_ends_the_game_in_order() {
     for fault in ["echo", "stubborn"] {
         for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
             let mut bridge = Bridge::start(fault, &[]);
@@ -37,11 +37,11 @@ fn a_signal_ends_it_in_order() {
 }
 
 #[test]
-fn a_signal_ends_it_while_the_game_hangs_or_never_greets() {
+fn a_signal_ends_a_game_that_hangs_or_never_starts() {
     for (fault, options) in [("silent", &[][..]), ("silent", &["--transport", "unix"]), ("hangs", &[])] {
         let mut bridge = Bridge::start(fault, options);
         bridge.talk.say(r#"{"cmd":"x"}"#);
-        // The game is there, and signals are listened for.
+        // The game runs, and signals are handled.
         eventually("the game has started", || has_a_process(bridge.home.path()));
         bridge.talk.hear_nothing_for(100);
         bridge.talk.signal(Signal::SIGTERM);
@@ -52,7 +52,7 @@ fn a_signal_ends_it_while_the_game_hangs_or_never_greets() {
 }
 
 #[test]
-fn a_killed_bridge_leaves_no_game_and_its_folder_goes_with_the_next() {
+fn a_killed_bridge_leaves_no_game_and_the_next_removes_its_folder() {
     for transport in ["file", "unix", "tcp"] {
         let mut bridge = Bridge::start("echo", &["--transport", transport]);
         let game = bridge.processes()[0];
@@ -70,7 +70,7 @@ fn a_killed_bridge_leaves_no_game_and_its_folder_goes_with_the_next() {
 }
 
 #[test]
-fn a_reader_that_goes_is_a_quiet_end() {
+fn a_closed_stdout_is_a_quiet_end() {
     let (mut bridge, home) = bridge("stubborn", &[]);
     let bridge = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = bridge.spawn().unwrap();
@@ -79,7 +79,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let started = Instant::now();
-    // Its stdin stays open, as that of `tail -f commands | godot-bridge ... | head -1` does.
+    // Its stdin stays open, as in `tail -f commands | godot-bridge ... | head -1`.
     while child.try_wait().unwrap().is_none() {
         let _ = writeln!(stdin, r#"{{"cmd":"x"}}"#);
         std::thread::sleep(Duration::from_millis(20));
@@ -91,7 +91,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_ends_the_game() {
+fn a_full_disk_is_reported_and_ends_the_game() {
     let (mut bridge, home) = bridge("echo", &[]);
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut child = bridge.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
@@ -105,13 +105,13 @@ fn a_full_disk_is_told_and_ends_the_game() {
 }
 
 #[test]
-fn a_quit_that_was_asked_for_ends_it_with_the_games_status() {
+fn a_requested_quit_exits_with_the_games_status() {
     for transport in ["file", "unix", "tcp"] {
         for (code, status) in [(0, 0), (5, 5)] {
             let mut bridge = Bridge::start("echo", &["--transport", transport]);
             let answer = bridge.ask(&format!(r#"{{"cmd":"quit","id":1,"args":{{"code":{code}}}}}"#));
             assert_eq!(answer["ok"], true);
-            // Though stdin is open.
+            // Although stdin is open.
             let ended = bridge.end();
             assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(status), ""));
         }
@@ -119,31 +119,31 @@ fn a_quit_that_was_asked_for_ends_it_with_the_games_status() {
 }
 
 #[test]
-fn what_is_asked_behind_a_quit_is_answered_too() {
+fn commands_after_a_quit_are_also_answered() {
     for (code, status) in [(0, 1), (5, 5)] {
         let quit = format!(r#"{{"cmd":"quit","id":1,"args":{{"code":{code}}}}}"#);
         let output = play("echo", &[], &[&quit, r#"{"cmd":"x","id":2}"#]);
-        let said = lines(&output);
-        assert!(said[0].starts_with(r#"{"ok":true,"id":1,"#), "{said:?}");
-        assert!(said[1].starts_with(r#"{"ok":false,"id":2,"#) && said[1].contains("GAME_EXITED"), "{said:?}");
+        let answers = lines(&output);
+        assert!(answers[0].starts_with(r#"{"ok":true,"id":1,"#), "{answers:?}");
+        assert!(answers[1].starts_with(r#"{"ok":false,"id":2,"#) && answers[1].contains("GAME_EXITED"), "{answers:?}");
         assert_eq!(output.status.code(), Some(status));
     }
 }
 
 #[test]
-fn a_game_that_answers_quit_and_goes_on_is_given_up() {
+fn a_game_that_answers_quit_but_keeps_running_is_given_up() {
     let output = play("never-ends", &[], &[r#"{"cmd":"quit"}"#]);
     assert_eq!((output.status.code(), lines(&output).len()), (Some(4), 1));
     let stderr = text(&output.stderr);
-    assert!(stderr.contains("the game was asked to quit, and hasn't ended"), "{stderr}");
+    assert!(stderr.contains("the game was asked to quit but has not ended"), "{stderr}");
 }
 
 #[test]
-fn a_game_has_its_time_to_end() {
+fn a_game_has_time_to_end() {
     const NOTE: &str = "godot-bridge: the game was asked to quit but has not ended in time (--quit-timeout)\n";
-    for (options, said) in [(&[][..], NOTE), (&["--quit-timeout", "20s"], ""), (&["--quit-timeout", "0"], "")] {
+    for (options, line) in [(&[][..], NOTE), (&["--quit-timeout", "20s"], ""), (&["--quit-timeout", "0"], "")] {
         let output = play("ends-late", options, &[r#"{"cmd":"x"}"#]);
-        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), said), "{options:?}");
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), line), "{options:?}");
     }
     for (options, status) in [(["--quit-timeout", "1s"], 4), (["--quit-timeout", "20s"], 5)] {
         let output = play("ends-late", &options, &[r#"{"cmd":"quit","args":{"code":5}}"#]);
@@ -155,7 +155,7 @@ fn a_game_has_its_time_to_end() {
 }
 
 #[test]
-fn a_crash_at_the_end_is_told() {
+fn a_crash_at_the_end_is_reported() {
     for transport in ["file", "unix", "tcp"] {
         for (fault, how) in [("crashes-at-the-end", "signal 6 (SIGABRT)"), ("ends-like-a-crash", "exit status 139")] {
             let output = play(fault, &["--transport", transport], &[r#"{"cmd":"x","id":1}"#]);
@@ -165,7 +165,7 @@ fn a_crash_at_the_end_is_told() {
             assert!(stderr.ends_with(&format!("the game has crashed: {how} (GAME_CRASHED)\n")), "{stderr}");
         }
     }
-    // What it says of itself is its own affair, as long as it ends; and who asks for the end gets its status.
+    // Its last output does not matter as long as it ends; a requested end gives the status of the game.
     let output = play("ends-badly", &[], &[r#"{"cmd":"x"}"#]);
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
     let output = play("ends-like-a-crash", &[], &[r#"{"cmd":"quit"}"#]);
@@ -179,7 +179,7 @@ fn a_crash_at_the_end_is_told() {
 }
 
 #[test]
-fn a_game_that_does_not_hear_the_end_is_not_waited_for_long() {
+fn a_game_that_ignores_the_end_is_killed_soon() {
     let started = Instant::now();
     let output = play("hangs", &[], &[]);
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
@@ -188,17 +188,17 @@ fn a_game_that_does_not_hear_the_end_is_not_waited_for_long() {
 }
 
 #[test]
-fn no_game_is_2_and_one_that_cannot_be_started_3() {
+fn no_game_exits_2_and_a_game_that_cannot_be_started_exits_3() {
     let home = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| {
         let mut bridge = crate::process::command("godot-bridge");
         bridge.env("XDG_RUNTIME_DIR", home.path()).args(arguments).stdin(Stdio::null()).output().unwrap()
     };
-    for (arguments, status, told) in [
+    for (arguments, status, message) in [
         (&[][..], 2, "no game is named: give --launch PROJECT, --attach DIR, or -- GAME ARGS"),
         (&["--attach", "/tmp", "--", "true"], 2, "name one game"),
-        (&["--attach", "/tmp", "--transport", "unix"], 2, "--transport is for a game that is started"),
-        (&["tree", "--attach", "/tmp", "--transport", "tcp"], 2, "--transport is for a game that is started"),
+        (&["--attach", "/tmp", "--transport", "unix"], 2, "--transport applies only to a game that is started"),
+        (&["tree", "--attach", "/tmp", "--transport", "tcp"], 2, "--transport applies only to a game that is started"),
         (&["--", "/no/such/game"], 3, "cannot start /no/such/game: No such file or directory"),
         (&["--transport", "unix", "--", "/no/such/game"], 3, "cannot start /no/such/game"),
         (&["--", "false"], 3, "the game ended before the handshake: exit status 1"),
@@ -206,7 +206,7 @@ fn no_game_is_2_and_one_that_cannot_be_started_3() {
         let output = run(arguments);
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
-        assert!(stderr.contains(told), "{stderr}");
+        assert!(stderr.contains(message), "{stderr}");
         assert_nothing_is_left(home.path());
     }
 }

@@ -1,4 +1,4 @@
-//! Where events go: with the answers, and to wherever `--events` says.
+//! The destinations of events: the answers, and the one given with `--events`.
 
 use super::{Bridge, lines, play};
 use crate::process::{command, pipe, text};
@@ -12,26 +12,26 @@ fn observations() -> Vec<String> {
 }
 
 #[test]
-fn without_an_option_they_come_with_the_answers_alone() {
+fn without_the_option_events_come_only_with_the_answers() {
     let output = play("echo", &[], &[EMIT]);
     assert_eq!((lines(&output), text(&output.stderr).as_str()), (vec![ANSWER.to_owned()], ""));
 }
 
 #[test]
-fn they_go_to_stdout_before_the_answer_that_they_belong_to() {
+fn events_go_to_stdout_before_the_answer_that_they_belong_to() {
     let output = play("echo", &["--events", "-"], &[EMIT]);
     assert_eq!(lines(&output), [observations(), vec![ANSWER.to_owned()]].concat());
 }
 
 #[test]
-fn they_go_to_stderr() {
+fn events_go_to_stderr() {
     let output = play("echo", &["--events", "stderr"], &[EMIT]);
     assert_eq!(lines(&output), [ANSWER]);
     assert_eq!(text(&output.stderr).lines().collect::<Vec<_>>(), observations());
 }
 
 #[test]
-fn they_are_appended_to_a_file_as_they_come() {
+fn events_are_appended_to_a_file_as_they_come() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.jsonl");
     std::fs::write(&file, "before\n").unwrap();
@@ -43,7 +43,7 @@ fn they_are_appended_to_a_file_as_they_come() {
 }
 
 #[test]
-fn a_file_that_takes_no_more_is_told_once_and_the_game_goes_on() {
+fn a_full_event_file_is_reported_once_and_the_game_continues() {
     let output = play("echo", &["--events", "/dev/full"], &[EMIT, EMIT]);
     assert_eq!(lines(&output), [ANSWER, ANSWER]);
     assert_eq!(output.status.code(), Some(1));
@@ -51,14 +51,14 @@ fn a_file_that_takes_no_more_is_told_once_and_the_game_goes_on() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_is_2() {
+fn an_event_file_that_cannot_be_opened_exits_2() {
     let output = pipe(command("godot-bridge").args(["--events", "/dev/null/x", "--", "true"]), b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("--events: /dev/null/x: "), "{}", text(&output.stderr));
 }
 
 #[test]
-fn a_flood_of_them_delays_nothing_and_none_is_lost() {
+fn a_flood_of_events_delays_nothing_and_none_is_lost() {
     let emit = r#"{"cmd":"emit","args":{"events":100000}}"#;
     for events in ["-", "/dev/null"] {
         let output = play("echo", &["--events", events], &[emit, r#"{"cmd":"x"}"#]);

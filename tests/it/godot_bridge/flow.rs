@@ -1,4 +1,4 @@
-//! Much at once, and readers and games that take their time.
+//! Much data at once, and slow readers and games.
 
 use super::{Bridge, bridge, lines};
 use crate::process::{eventually, pipe, text};
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 #[test]
-fn a_flood_of_commands_is_answered_in_order_in_little_memory() {
+fn a_flood_of_commands_is_answered_in_order_with_little_memory() {
     for (transport, commands) in [("file", 200_000), ("unix", 20_000)] {
         let (mut bridge, home) = bridge("echo", &["--transport", transport]);
         let mut child = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -36,7 +36,7 @@ fn a_flood_of_commands_is_answered_in_order_in_little_memory() {
 }
 
 #[test]
-fn a_game_that_takes_its_time_holds_stdin_back() {
+fn a_slow_game_pauses_reading_from_stdin() {
     let (mut bridge, _home) = bridge("echo", &[]);
     let mut child = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -64,7 +64,7 @@ fn a_game_that_takes_its_time_holds_stdin_back() {
 }
 
 #[test]
-fn who_reads_slowly_gets_everything_and_the_game_lives() {
+fn a_slow_reader_receives_everything_and_the_game_survives() {
     let (mut bridge, _home) = bridge("echo", &["--timeout", "0.1"]);
     let mut child = bridge.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -82,7 +82,7 @@ fn who_reads_slowly_gets_everything_and_the_game_lives() {
 }
 
 #[test]
-fn stdin_may_have_ended_before_the_game_has_greeted() {
+fn stdin_may_end_before_the_handshake() {
     let (mut bridge, _home) = bridge("half-lines", &[]);
     let output = pipe(&mut bridge, b"{\"cmd\":\"x\",\"id\":1}\n{\"cmd\":\"x\",\"id\":2}");
     assert_eq!((output.status.code(), lines(&output).len()), (Some(0), 2), "{}", text(&output.stderr));
@@ -91,7 +91,7 @@ fn stdin_may_have_ended_before_the_game_has_greeted() {
 }
 
 #[test]
-fn an_answer_is_not_waited_for_to_say_the_next() {
+fn commands_are_sent_without_waiting_for_answers() {
     let mut bridge = Bridge::start("echo", &[]);
     for id in 0..100 {
         bridge.talk.say(&format!(r#"{{"cmd":"x","id":{id}}}"#));

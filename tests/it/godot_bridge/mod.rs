@@ -1,5 +1,5 @@
-//! `godot-bridge` with a game that stands in for a real one (`tests/stand_in/game.rs`): what it says in which form, what
-//! becomes of everybody when the game fails, and how it ends. A real engine is played elsewhere.
+//! `godot-bridge` with a stand-in for a game (`tests/stand_in/game.rs`): the forms of answers, failures of the game, and
+//! the end. The tests with a real engine are in `godot`.
 
 mod attach;
 mod calls;
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A bridge with a game, and the folder that its session is made in.
+/// A bridge with a game, and the folder that contains its session.
 struct Bridge {
     talk: Talk,
     home: TempDir,
@@ -30,12 +30,12 @@ impl Bridge {
         Bridge { talk: Talk::start(&mut bridge), home }
     }
 
-    /// Says a line, and reads the answer.
+    /// Sends a line, and reads the answer.
     fn ask(&mut self, line: &str) -> Value {
         serde_json::from_str(&self.talk.ask(line)).unwrap()
     }
 
-    /// The game, and what it has left behind.
+    /// The game, and the processes it has left behind.
     fn processes(&mut self) -> Vec<i32> {
         let answer = self.ask(r#"{"cmd":"processes"}"#);
         let process = |name: &str| answer["data"][name].as_i64().map(|pid| pid as i32);
@@ -63,8 +63,8 @@ fn bridge(fault: &str, options: &[&str]) -> (Command, TempDir) {
     (bridge, home)
 }
 
-/// Has a game play these lines. They are there before it starts: a game may be gone at once, and then the bridge doesn't
-/// wait long for somebody to write.
+/// Plays these lines to a game. They are written before it starts: a game may end at once, and then the bridge does not
+/// wait long for input.
 fn play(fault: &str, options: &[&str], lines: &[&str]) -> Output {
     let (mut bridge, home) = bridge(fault, options);
     let mut input = tempfile::tempfile().unwrap();
@@ -76,7 +76,7 @@ fn play(fault: &str, options: &[&str], lines: &[&str]) -> Output {
     output
 }
 
-/// No session, and no game that knows of one.
+/// Asserts that there is no session, and no game with a session.
 fn assert_nothing_is_left(home: &Path) {
     let sessions = std::fs::read_dir(home.join("pipewright")).map(|entries| entries.count()).unwrap_or_default();
     assert_eq!(sessions, 0, "a session's folder was left");

@@ -1,4 +1,4 @@
-//! Projects: the addon put in and taken out, and how the engine is called for one.
+//! Projects: installing and removing the addon, and the engine's command line.
 
 mod imports;
 
@@ -30,16 +30,16 @@ fn everything(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_addon_is_put_in_once_and_taken_out_byte_for_byte() {
+fn the_addon_is_installed_once_and_removed_byte_for_byte() {
     let others = "[autoload]\n\nGame=\"*res://game.gd\"\n\n[display]\n";
     for before in [PROJECT, others, PROJECT.trim_end(), &PROJECT.replace('\n', "\r\n"), &format!("{PROJECT}\n\n"), ""] {
         let (folder, file) = project(before);
         let put_in = run(&["install"], folder.path());
         assert_eq!(put_in.status.code(), Some(0), "{}", text(&put_in.stderr));
-        let told = text(&put_in.stdout);
+        let message = text(&put_in.stdout);
         let line = "+AgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"    (project.godot)";
-        assert!(told.lines().any(|told| told == line), "{told}");
-        assert!(told.contains("+README.md in addons/agent_bridge"), "{told}");
+        assert!(message.lines().any(|message| message == line), "{message}");
+        assert!(message.contains("+README.md in addons/agent_bridge"), "{message}");
         let after = fs::read_to_string(&file).unwrap();
         assert_eq!(text(&run(&["install"], &file).stdout), "nothing to change\n");
         assert_eq!(fs::read_to_string(&file).unwrap(), after);
@@ -52,7 +52,7 @@ fn the_addon_is_put_in_once_and_taken_out_byte_for_byte() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_makes_room() {
+fn a_dangling_link_is_replaced() {
     let (folder, _) = project(PROJECT);
     fs::create_dir(folder.path().join("addons")).unwrap();
     std::os::unix::fs::symlink("../../elsewhere", folder.path().join("addons/agent_bridge")).unwrap();
@@ -62,7 +62,7 @@ fn a_link_that_leads_nowhere_makes_room() {
 }
 
 #[test]
-fn what_others_put_beside_the_addon_stays_and_what_was_changed_is_told() {
+fn other_addons_stay_and_changes_are_reported() {
     let (folder, file) = project(PROJECT);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     fs::create_dir_all(folder.path().join("addons/other")).unwrap();
@@ -75,7 +75,7 @@ fn what_others_put_beside_the_addon_stays_and_what_was_changed_is_told() {
 }
 
 #[test]
-fn a_project_file_behind_a_link_is_written_where_it_is() {
+fn a_linked_project_file_is_written_at_its_target() {
     let (elsewhere, file) = project(PROJECT);
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("project.godot");
@@ -87,15 +87,15 @@ fn a_project_file_behind_a_link_is_written_where_it_is() {
 }
 
 #[test]
-fn an_autoload_of_that_name_that_is_not_the_addons_stays() {
+fn another_autoload_of_that_name_stays() {
     let before = "[autoload]\n\nGame=\"*res://game.gd\"\nAgentBridge=\"*res://src/agent_bridge.gd\"\n";
     let (folder, file) = project(before);
     let refused = run(&["install"], folder.path());
     assert_eq!((refused.status.code(), text(&refused.stdout).as_str()), (Some(2), ""));
     let line =
         "project.godot:4: AgentBridge is another autoload of this project: AgentBridge=\"*res://src/agent_bridge.gd\"";
-    let said = text(&refused.stderr);
-    assert!(said.contains(line) && said.contains("give that autoload another name"), "{said}");
+    let stderr = text(&refused.stderr);
+    assert!(stderr.contains(line) && stderr.contains("give that autoload another name"), "{stderr}");
     assert!(!folder.path().join("addons").exists(), "nothing is written");
     let left = run(&["install", "--remove"], folder.path());
     let line = " AgentBridge=\"*res://src/agent_bridge.gd\"    (project.godot:4, not the addon's: left unchanged)\n";
@@ -106,7 +106,7 @@ fn an_autoload_of_that_name_that_is_not_the_addons_stays() {
 }
 
 #[test]
-fn what_is_no_project_is_2() {
+fn a_folder_that_is_not_a_project_exits_2() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [&["install"][..], &["install", "--remove"], &["--launch"], &["tree", "--launch"]] {
         let output = run(arguments, folder.path());
@@ -117,11 +117,11 @@ fn what_is_no_project_is_2() {
     let (folder, _) = project(PROJECT);
     let output = run(&["--launch"], folder.path());
     assert_eq!(output.status.code(), Some(2));
-    let advice = format!("put it in with godot-bridge install {}", folder.path().display());
+    let advice = format!("run godot-bridge install {}", folder.path().display());
     assert!(text(&output.stderr).contains(&advice), "{}", text(&output.stderr));
 }
 
-/// A project with the addon, whatever that is, and an engine that notes how it is called.
+/// A project with a placeholder addon, and an engine that logs its arguments.
 struct Launch {
     folder: TempDir,
     calls: PathBuf,
@@ -142,7 +142,7 @@ impl Launch {
         fs::write(path, text).unwrap();
     }
 
-    /// The engine's arguments, call by call, after a launch with `engine` as what it does.
+    /// The engine's arguments, call by call, after a launch with `engine` as its behaviour.
     fn launch(&self, engine: &str) -> (Output, Vec<String>) {
         self.launch_with(&[], engine)
     }
@@ -168,7 +168,7 @@ impl Launch {
         assert_eq!(calls.last().unwrap(), "--headless --path P", "{calls:?}");
         let imports = calls[..calls.len() - 1].to_vec();
         assert!(imports.is_empty() || imports == [IMPORT], "{calls:?}");
-        assert_eq!(text(&output.stderr).contains("importing, once"), !imports.is_empty());
+        assert_eq!(text(&output.stderr).contains("importing the project once"), !imports.is_empty());
         !imports.is_empty()
     }
 }
@@ -177,7 +177,7 @@ const IMPORT: &str = "--headless --path P --import";
 const PLAYS: &str = r#"case $* in *--import) exit;; esac; exec "$game" "$@" echo"#;
 
 #[test]
-fn an_addon_of_another_version_is_told() {
+fn an_addon_of_another_version_is_reported() {
     let launch = Launch::new();
     let note = |output: &Output| text(&output.stderr).matches("its AgentBridge is of another version").count();
     let (output, _) = launch.launch(PLAYS);
@@ -210,7 +210,7 @@ fn the_engine_gets_the_projects_frames_and_a_movie_needs_a_window() {
 }
 
 #[test]
-fn an_engine_that_is_not_there_is_3() {
+fn a_missing_engine_exits_3() {
     let launch = Launch::new();
     let output = run(&["--godot", "/no/such/godot", "--launch"], launch.folder.path());
     assert_eq!(output.status.code(), Some(3));

@@ -1,10 +1,10 @@
-//! What a game is started with: arguments of the engine, and variables for the addon.
+//! The arguments of the engine and the variables for the addon when a game is started.
 
 use super::{Bridge, bridge, play};
 use crate::process::{command, pipe, text};
 use serde_json::{Value, json};
 
-/// The arguments of a game that is started with these options, and what its variables OWNER, LOCKSTEP, SEED, ALLOW_EDIT and OUTPUT say.
+/// The arguments of a game that is started with these options, and the values of its variables OWNER, LOCKSTEP, SEED, ALLOW_EDIT and OUTPUT.
 fn started_with(options: &[&str]) -> (Value, [Value; 5]) {
     let output = play("echo", options, &[r#"{"cmd":"started_with","id":1}"#]);
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
@@ -23,7 +23,7 @@ fn a_game_keeps_its_own_arguments() {
 }
 
 #[test]
-fn options_are_given_to_the_game_as_variables() {
+fn options_are_passed_to_the_game_as_variables() {
     let (arguments, [_, lockstep, seed, ..]) = started_with(&["--lockstep"]);
     assert_eq!((arguments, lockstep, seed), (json!(["--fixed-fps", "60", "echo"]), json!("1"), json!("0")));
     let (arguments, [_, lockstep, seed, ..]) = started_with(&["--seed", "-9223372036854775808"]);
@@ -33,7 +33,7 @@ fn options_are_given_to_the_game_as_variables() {
 }
 
 #[test]
-fn paths_are_absolute_and_their_folders_are_made() {
+fn paths_are_absolute_and_their_folders_are_created() {
     let folder = tempfile::tempdir().unwrap();
     let (mut bridge, _home) = bridge("echo", &["--output", "a/b", "--movie", "c/movie.avi"]);
     let output = pipe(bridge.current_dir(folder.path()), b"{\"cmd\":\"started_with\"}\n");
@@ -54,7 +54,7 @@ fn variables_of_the_bridge_do_not_reach_the_game() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_options_are_refused() {
     let options: [&[&str]; 6] = [
         &["--window"],
         &["--lockstep"],

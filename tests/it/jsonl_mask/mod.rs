@@ -1,11 +1,11 @@
-//! `jsonl-mask`: what is found, what stays, and what is done about a line that can't be looked into.
+//! `jsonl-mask`: found values, unchanged text, and lines that cannot be parsed.
 
 mod recall;
 
 use crate::process::{command, pipe, text};
 use std::path::{Path, PathBuf};
 
-/// What it prints for an input, with its exit status.
+/// The output for an input, and the exit status.
 fn run(arguments: &[&str], input: &[u8]) -> (Vec<u8>, String, Option<i32>) {
     let output = pipe(command("jsonl-mask").args(arguments), input);
     (output.stdout, text(&output.stderr), output.status.code())
@@ -18,7 +18,7 @@ fn masked(input: &str) -> String {
 }
 
 #[test]
-fn values_become_placeholders_and_all_other_bytes_stay() {
+fn values_become_placeholders_and_all_other_bytes_are_unchanged() {
     let input = "\u{feff}{\"to\":\"ann@example.com\", \"n\":1.10,\"big\":12345678901234567890 }\r\n\n\
                  {\"password\":\"hunter2\",\"to\":\"ANN@example.com\"}\n{\"b\":\"x\", \"a\":4111111111111111}\ntext to bob@example.com";
     let expected = "\u{feff}{\"to\":\"<EMAIL_1>\", \"n\":1.10,\"big\":12345678901234567890 }\r\n\n\
@@ -27,7 +27,7 @@ fn values_become_placeholders_and_all_other_bytes_stay() {
 }
 
 #[test]
-fn a_password_that_an_agent_types_stays_in_no_record() {
+fn no_record_contains_a_password_that_an_agent_types() {
     let input = concat!(
         r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_overlay_act","arguments":{"index":3,"action":"type","text":"hunter2"},"target":{"role":"textbox","name":"Password"}}"#,
         "\n",
@@ -39,7 +39,7 @@ fn a_password_that_an_agent_types_stays_in_no_record() {
 }
 
 #[test]
-fn what_a_model_writes_stays_whatever_the_order_of_its_fields() {
+fn the_text_of_a_model_is_unchanged_in_any_order_of_fields() {
     let input = concat!(
         r#"{"type":"assistant_message","token":"Buying a lamp.","is_final":false,"kind":"progress"}"#,
         "\n",
@@ -82,12 +82,12 @@ fn a_line_that_cannot_be_looked_into_is_withheld() {
     let (long, deep) = ("longer than --max-line", "nested deeper than --max-depth");
     let expected = format!("{}\r\n{}\n{{\"a\":1}}\n{}", record(1, long), record(2, deep), record(4, long));
     assert_eq!((text(&stdout), status), (expected, Some(1)));
-    let told = format!("jsonl-mask: stdin:1: {long}; withheld\njsonl-mask: stdin:2: {deep}; withheld\n");
-    assert!(stderr.starts_with(&told) && stderr.contains("stdin:4: "), "{stderr}");
+    let message = format!("jsonl-mask: stdin:1: {long}; withheld\njsonl-mask: stdin:2: {deep}; withheld\n");
+    assert!(stderr.starts_with(&message) && stderr.contains("stdin:4: "), "{stderr}");
 }
 
 #[test]
-fn odd_bytes_pass_as_they_are() {
+fn unusual_bytes_are_passed_on_unchanged() {
     let odd: &[&[u8]] = &[
         b"\xef\xbb\xbf{\"big\":12345678901234567890,\"f\":1.10}\r\n",
         b"\n",
@@ -106,7 +106,7 @@ fn odd_bytes_pass_as_they_are() {
 }
 
 #[test]
-fn rules_of_a_file_add_kinds() {
+fn rules_from_a_file_add_kinds() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rules.toml");
     let rules = "[[rule]]\nname = \"CUSTOMER\"\nregex = 'C-\\d{6}'\nfields = [\"customer_id\"]\n";
@@ -131,13 +131,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// Games, snapshots of pages, answers of models: nothing in there is of anybody.
+/// Games, snapshots of pages, answers of models: they contain no personal data.
 #[test]
-fn nothing_in_the_recordings_is_taken_for_personal_data() {
+fn nothing_in_the_recordings_is_mistaken_for_personal_data() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut lines = 0;
     for path in files(&fixtures) {
-        // The first is made of personal data, the second is a private key.
+        // The first consists of personal data, the second is a private key.
         if path.starts_with(fixtures.join("mask")) || path.ends_with("localhost.key") {
             continue;
         }

@@ -1,14 +1,14 @@
-//! How many values of each kind are found: those of presidio-evaluator's sentences, and those of every form that is said to be known.
+//! The recall for each kind: the values in presidio-evaluator's sentences, and every documented form.
 
 use super::masked;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Of each kind, at least so many of a hundred are to be found.
+/// The minimum recall of each kind, in percent.
 const GOAL: usize = 95;
 
-/// Sentences with values in them, each with its kind. Masks them all, and counts per kind which are gone.
+/// Sentences with values and their kinds. Masks them all, and counts the masked values by kind.
 fn check(sentences: &[(Value, Vec<(String, String)>)]) {
     let mut input = String::new();
     for (line, _) in sentences {
@@ -18,7 +18,7 @@ fn check(sentences: &[(Value, Vec<(String, String)>)]) {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut missed = Vec::new();
     for ((_, values), masked) in sentences.iter().zip(output.lines()) {
-        // Decoded: a value may stand there with escapes.
+        // Decoded, because a value may contain escapes.
         let text = serde_json::from_str::<Value>(masked).unwrap().to_string();
         for (kind, value) in values {
             let (found, all) = counts.entry(kind).or_default();
@@ -33,7 +33,7 @@ fn check(sentences: &[(Value, Vec<(String, String)>)]) {
 }
 
 #[test]
-fn presidios_sentences() {
+fn presidios_sentences_are_masked() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/mask/presidio.jsonl");
     let sentences = std::fs::read_to_string(path).unwrap();
     let sentences: Vec<_> = sentences.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect();
@@ -44,7 +44,7 @@ fn presidios_sentences() {
     check(&sentences.collect::<Vec<_>>());
 }
 
-/// Numbers that are the same in every run.
+/// A generator of the same numbers in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -67,7 +67,7 @@ const HEX: &str = "0123456789abcdef";
 const CAPITALS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const WORD: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// What keys of providers begin with, and of how many characters of which alphabet they are.
+/// The prefixes, lengths and alphabets of providers' keys.
 const KEYS: &[(&str, &str, usize)] = &[
     ("sk-", WORD, 48),
     ("sk-proj-", WORD, 60),
@@ -107,7 +107,7 @@ const KEYS: &[(&str, &str, usize)] = &[
     ("lin_api_", WORD, 40),
 ];
 
-/// A value of a kind, with what stands around it in text.
+/// A value of a kind, and a text around it.
 fn in_text(kind: &str, dice: &mut Dice) -> (String, String) {
     let word = |dice: &mut Dice, length| dice.text(WORD, length);
     match kind {
@@ -154,7 +154,7 @@ fn in_text(kind: &str, dice: &mut Dice) -> (String, String) {
 }
 
 #[test]
-fn each_form_of_a_secret_in_text_in_json_and_in_json_text() {
+fn each_form_of_a_secret_is_masked_in_text_json_and_json_in_text() {
     let mut dice = Dice(20);
     let mut sentences = Vec::new();
     for kind in ["KEY", "JWT", "bearer", "basic", "URL", "PEM", "assigned"] {
@@ -172,7 +172,7 @@ fn each_form_of_a_secret_in_text_in_json_and_in_json_text() {
 }
 
 #[test]
-fn each_field_for_secrets_and_each_way_to_type_one() {
+fn each_field_for_secrets_and_each_way_to_type_one_is_masked() {
     let mut dice = Dice(7);
     let mut sentences = Vec::new();
     let names = [

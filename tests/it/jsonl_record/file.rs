@@ -1,4 +1,4 @@
-//! The file: what stands in it, how it is continued, and what is no log.
+//! The file: its contents, how it is continued, and files that are not logs.
 
 use super::{new_log, record, wrap};
 use crate::log::Log;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 #[test]
-fn the_header_says_what_was_wrapped_and_which_part_it_plays() {
+fn the_header_contains_the_command_and_the_part_it_plays() {
     let (_folder, file) = new_log();
     let before = now();
     pipe(record(&file).args(["--child", "world", "--", "cat", "-u", "-"]), b"");
@@ -37,7 +37,7 @@ fn now() -> i64 {
 }
 
 #[test]
-fn a_log_is_continued_with_a_second_header_and_numbers_that_go_on() {
+fn a_log_is_continued_with_a_second_header_and_consecutive_numbers() {
     let (_folder, file) = new_log();
     pipe(&mut record(&file), b"{\"n\":1}\n{\"n\":2}\n");
     pipe(record(&file).args(["--", "cat"]), b"{\"n\":3}\n");
@@ -50,7 +50,7 @@ fn a_log_is_continued_with_a_second_header_and_numbers_that_go_on() {
 }
 
 #[test]
-fn a_torn_tail_is_set_aside_told_and_never_fused() {
+fn a_torn_tail_is_set_aside_reported_and_never_fused() {
     let (_folder, file) = new_log();
     pipe(&mut record(&file), b"{\"n\":1}\n{\"n\":2}\n");
     let whole = std::fs::read(&file).unwrap();
@@ -60,9 +60,9 @@ fn a_torn_tail_is_set_aside_told_and_never_fused() {
     let output = pipe(&mut record(&file), b"{\"n\":3}\n");
     let aside = format!("{}.torn", file.display());
     let bytes = torn_at - kept;
-    let told =
+    let message =
         format!("jsonl-record: {}: {bytes} bytes of a torn last line were set aside in {aside}\n", file.display());
-    assert_eq!((text(&output.stderr), text(&output.stdout)), (told, "{\"n\":3}\n".to_owned()));
+    assert_eq!((text(&output.stderr), text(&output.stdout)), (message, "{\"n\":3}\n".to_owned()));
     let set_aside = std::fs::read(&aside).unwrap();
     assert_eq!(set_aside, [&whole[kept..torn_at], b"\n"].concat(), "{}", text(torn));
     let log = Log::read(&file).clean();
@@ -76,8 +76,8 @@ fn two_recorders_never_share_a_file() {
     first.ask("{\"n\":1}");
     let output = pipe(&mut record(&file), b"{\"n\":2}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
-    let told = format!("jsonl-record: {}: another process is recording to it; give another file\n", file.display());
-    assert_eq!(text(&output.stderr), told);
+    let message = format!("jsonl-record: {}: another process is recording to it; give another file\n", file.display());
+    assert_eq!(text(&output.stderr), message);
     first.ask("{\"n\":3}");
     first.end_after_close();
     let log = Log::read(&file).clean();
@@ -85,7 +85,7 @@ fn two_recorders_never_share_a_file() {
 }
 
 #[test]
-fn a_file_that_is_something_else_is_refused_and_stays_what_it_is() {
+fn a_file_that_is_not_a_log_is_refused_and_unchanged() {
     for (what, content) in [
         ("text", "Dear diary,\nnothing happened.\n"),
         ("plain NDJSON", "{\"ts\":1,\"n\":1}\n{\"ts\":2,\"n\":2}\n"),
@@ -104,15 +104,15 @@ fn a_file_that_is_something_else_is_refused_and_stays_what_it_is() {
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{what}");
         let why =
             if what.contains("newer") { "written by a newer pipewright" } else { "it is not a log of jsonl-record" };
-        let told = format!("jsonl-record: {}: {why}", file.display());
-        assert!(text(&output.stderr).starts_with(&told), "{what}: {}", text(&output.stderr));
+        let message = format!("jsonl-record: {}: {why}", file.display());
+        assert!(text(&output.stderr).starts_with(&message), "{what}: {}", text(&output.stderr));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), content, "{what}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "{what}");
     }
 }
 
 #[test]
-fn a_place_where_no_file_can_be_is_2_and_nothing_is_started() {
+fn an_impossible_path_exits_2_and_nothing_is_started() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("mark");
     for (file, why) in [
@@ -122,14 +122,14 @@ fn a_place_where_no_file_can_be_is_2_and_nothing_is_started() {
     ] {
         let output = pipe(&mut wrap(&file, &format!(": > {}", mark.display())), b"");
         assert_eq!(output.status.code(), Some(2));
-        let told = format!("jsonl-record: {}: {why}", file.display());
-        assert!(text(&output.stderr).starts_with(&told), "{}", text(&output.stderr));
+        let message = format!("jsonl-record: {}: {why}", file.display());
+        assert!(text(&output.stderr).starts_with(&message), "{}", text(&output.stderr));
     }
     assert!(!mark.exists());
 }
 
 #[test]
-fn a_log_whose_last_number_is_the_last_there_is_is_refused() {
+fn a_log_with_the_largest_possible_number_is_refused() {
     let (_folder, file) = new_log();
     let content = "{\"t\":1,\"seq\":18446744073709551615,\"end\":\"here\"}\n";
     std::fs::write(&file, content).unwrap();
@@ -139,20 +139,20 @@ fn a_log_whose_last_number_is_the_last_there_is_is_refused() {
 }
 
 #[test]
-fn a_log_that_is_torn_in_its_header_is_a_log() {
+fn a_log_with_a_torn_header_is_continued() {
     let (_folder, file) = new_log();
     std::fs::write(&file, "{\"format\":\"pipewr").unwrap();
     let output = pipe(&mut record(&file), b"{}\n");
-    assert_eq!(output.status.code(), Some(1), "what was torn is told: {}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "the torn line is reported: {}", text(&output.stderr));
     assert_eq!(Log::read(&file).clean().messages.len(), 1);
 }
 
 #[test]
-fn a_log_is_continued_behind_the_longest_line() {
+fn a_log_is_continued_after_the_longest_line() {
     let (_folder, file) = new_log();
     let long = format!("\"{}\"\n", "x".repeat(20 << 20));
     pipe(record(&file).args(["--max-line", "64M"]), long.as_bytes());
-    // As if it had been killed: no end.
+    // As after a kill: without an end.
     let log = std::fs::read(&file).unwrap();
     let end = start_of_last_line(&log);
     std::fs::write(&file, &log[..end]).unwrap();
@@ -160,13 +160,13 @@ fn a_log_is_continued_behind_the_longest_line() {
     assert_eq!(Log::read(&file).clean().messages.len(), 2);
 }
 
-/// Where the last line begins.
+/// The position of the last line.
 fn start_of_last_line(bytes: &[u8]) -> usize {
     bytes[..bytes.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap() + 1
 }
 
 #[test]
-fn the_log_is_neither_our_stdin_nor_our_stdout() {
+fn our_own_stdin_and_stdout_are_refused_as_the_log() {
     let (_folder, file) = new_log();
     pipe(&mut record(&file), b"{}\n");
     let before = std::fs::read(&file).unwrap();
@@ -178,5 +178,5 @@ fn the_log_is_neither_our_stdin_nor_our_stdout() {
         assert_eq!(std::fs::read(&file).unwrap(), before, "{name}");
     }
     let output = pipe(command("jsonl-record").arg("-"), b"{}\n");
-    assert_eq!(output.status.code(), Some(2), "- is no file");
+    assert_eq!(output.status.code(), Some(2), "- is not a file name");
 }

@@ -1,4 +1,4 @@
-//! What `--where` and `--redact` keep out of the log; what passes is never touched.
+//! `--where` and `--redact` keep data out of the log, but never change the stream.
 
 use super::{new_log, record};
 use crate::log::Log;
@@ -9,7 +9,7 @@ const INPUT: &str =
     "{\"method\":\"login\",\"password\":\"secret\"}\n{\"n\":12345678901234567890}\nchoose 0\n{\"password\":7}\n";
 
 #[test]
-fn what_is_redacted_passes_and_is_not_in_the_log() {
+fn redacted_values_are_passed_on_but_not_logged() {
     let (_folder, file) = new_log();
     let filter = "if type == \"object\" then del(.password) else . end";
     let output = pipe(record(&file).args(["--redact", filter]), INPUT.as_bytes());
@@ -21,7 +21,7 @@ fn what_is_redacted_passes_and_is_not_in_the_log() {
 }
 
 #[test]
-fn of_a_command_only_its_name_is_written_where_something_is_redacted() {
+fn with_redaction_only_the_name_of_the_command_is_logged() {
     for (options, kept) in
         [(&[][..], 2), (&["--redact", "."], 1), (&["--redact-text", "."], 1), (&["--redact-keys", "a"], 1)]
     {
@@ -35,7 +35,7 @@ fn of_a_command_only_its_name_is_written_where_something_is_redacted() {
 }
 
 #[test]
-fn a_filter_that_does_not_apply_to_a_text_line_keeps_it_out_of_the_log_and_is_no_error() {
+fn a_filter_that_does_not_apply_to_a_text_line_withholds_it_without_an_error() {
     let (_folder, file) = new_log();
     let script = "cat; echo 'the password is hunter2' >&2; echo 7 >&2";
     let mut wrapped = record(&file);
@@ -54,7 +54,7 @@ fn a_filter_that_does_not_apply_to_a_text_line_keeps_it_out_of_the_log_and_is_no
         4,
         "{written}"
     );
-    // An empty line hides nothing.
+    // An empty line contains no secret.
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"params\":{\"n\":1}}\n\n");
 }
 
@@ -64,10 +64,10 @@ fn a_filter_that_fails_on_a_json_line_withholds_it_and_is_an_error() {
     let input = "{\"password\":7}\n[\"hunter2\"]\n";
     let output = pipe(record(&file).args(["--redact", "del(.password)"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(1)));
-    let told = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert!(
-        told.starts_with("jsonl-record: stdin:2: --redact: ") && told.ends_with("; passed on, and not recorded\n"),
-        "{told}"
+        stderr.starts_with("jsonl-record: stdin:2: --redact: ") && stderr.ends_with("; passed on, and not recorded\n"),
+        "{stderr}"
     );
     let log = std::fs::read_to_string(&file).unwrap();
     assert_eq!(log.matches("\"withheld\":\"--redact: ").count(), 1, "{log}");
@@ -75,7 +75,7 @@ fn a_filter_that_fails_on_a_json_line_withholds_it_and_is_an_error() {
 }
 
 #[test]
-fn redact_text_decides_about_text_lines_and_they_are_replayed_as_text() {
+fn redact_text_changes_text_lines_and_they_are_replayed_as_text() {
     let (_folder, file) = new_log();
     let input = b"log in as hunter2\r\nas it is \xff\nbe quiet\n{\"password\":1}\n{\"no JSON\": hunter2";
     let filter = "if . == \"be quiet\" then empty else gsub(\"hunter2\"; \"***\") end";
@@ -89,19 +89,19 @@ fn redact_text_decides_about_text_lines_and_they_are_replayed_as_text() {
 }
 
 #[test]
-fn what_a_text_filter_gives_is_one_text_line_of_the_log() {
+fn the_output_of_a_text_filter_is_one_text_line_of_the_log() {
     let (_folder, file) = new_log();
     for (filter, json) in [(r#""{\n\"a\":1}""#, "--redact-text"), (r#""a\n{\"evil\":1}""#, "--redact")] {
         let output = pipe(record(&file).args([json, filter]), b"hello\n");
         assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("hello\n", Some(1)));
-        let told = text(&output.stderr);
+        let stderr = text(&output.stderr);
         assert!(
-            told.contains("stdin:1: the filter gives text with a line feed; passed on, and not recorded"),
-            "{told}"
+            stderr.contains("stdin:1: the filter gives text with a line feed; passed on, and not recorded"),
+            "{stderr}"
         );
         assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "");
     }
-    // JSON in a text is text; a carriage return is escaped.
+    // JSON within a text is text; a carriage return is escaped.
     for kept in ["{\"a\":\"tok\"}", "a\rb", "7"] {
         let (_folder, file) = new_log();
         let filter = serde_json::to_string(kept).unwrap();
@@ -122,22 +122,22 @@ fn a_bare_json_value_that_a_filter_fails_on_counts_as_a_text_line() {
     let input = "110\n\"hunter2\"\ntrue\n1.5\n{\"a\":{\"b\":1}}\n";
     let output = pipe(record(&file).args(["--redact", "del(.a.b)"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)), "{}", text(&output.stderr));
-    let told = "jsonl-record: text lines withheld from the log: 4 (--redact-text defines what to record of them)\n";
-    assert_eq!(text(&output.stderr), told);
+    let message = "jsonl-record: text lines withheld from the log: 4 (--redact-text defines what to record of them)\n";
+    assert_eq!(text(&output.stderr), message);
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"a\":{}}\n");
 }
 
 #[test]
-fn redact_text_alone_leaves_json_as_it_came_and_fails_where_it_gives_no_string() {
+fn redact_text_alone_leaves_json_unchanged_and_fails_without_a_string() {
     let (_folder, file) = new_log();
     let input = "{\"n\": 1.10}\nchoose 0\nend\n";
     let filter = "if . == \"end\" then error(.) else length end";
     let output = pipe(record(&file).args(["--redact-text", filter]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(1)));
-    let told = text(&output.stderr);
+    let stderr = text(&output.stderr);
     let expected = "jsonl-record: stdin:2: --redact-text: the filter gives no string; passed on, and not recorded\n";
-    assert!(told.starts_with(expected), "{told}");
-    assert!(told.ends_with("text lines withheld from the log: 1 (--redact-text defines what to record of them)\n"));
+    assert!(stderr.starts_with(expected), "{stderr}");
+    assert!(stderr.ends_with("text lines withheld from the log: 1 (--redact-text defines what to record of them)\n"));
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"n\": 1.10}\n");
 }
 
@@ -148,8 +148,8 @@ fn the_values_of_redacted_keys_are_replaced_anywhere_in_a_json_line() {
                  {\"pass\\u0077ord\":\"hunter2\"}\n{\"passwords\":1,\"x\":\"token\"}\nlog in as hunter2\n";
     let output = pipe(record(&file).args(["--redact-keys", "password, Token, api_key"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)));
-    let told = "jsonl-record: text lines withheld from the log: 1 (--redact-text defines what to record of them)\n";
-    assert_eq!(text(&output.stderr), told);
+    let message = "jsonl-record: text lines withheld from the log: 1 (--redact-text defines what to record of them)\n";
+    assert_eq!(text(&output.stderr), message);
     let kept = "{\"params\": {\"Password\":\"[redacted]\", \"n\":1.10}, \"list\":[{\"TOKEN\":\"[redacted]\"}],\"apiKey\":\"[redacted]\"}\r\n\
                 {\"pass\\u0077ord\":\"[redacted]\"}\n{\"passwords\":1,\"x\":\"token\"}\n";
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), kept);
@@ -157,7 +157,7 @@ fn the_values_of_redacted_keys_are_replaced_anywhere_in_a_json_line() {
 }
 
 #[test]
-fn redact_keys_go_with_the_filters() {
+fn redact_keys_can_be_combined_with_the_filters() {
     let (_folder, file) = new_log();
     let mut command = record(&file);
     command.args(["--redact", ".a = {password}", "--redact-text", ".", "--redact-keys", "password"]);
@@ -173,7 +173,7 @@ fn redact_keys_go_with_the_filters() {
 }
 
 #[test]
-fn a_line_that_nests_too_deep_to_be_looked_into_is_withheld() {
+fn a_line_that_nests_too_deep_is_withheld() {
     for options in [["--redact", "."], ["--redact-text", "."], ["--redact-keys", "a"]] {
         let (_folder, file) = new_log();
         let deep = format!("{}{{\"a\":\"hunter2\"}}{}\n", "[".repeat(1000), "]".repeat(1000));
@@ -185,20 +185,23 @@ fn a_line_that_nests_too_deep_to_be_looked_into_is_withheld() {
 }
 
 #[test]
-fn what_a_redaction_that_fails_says_of_a_secret_is_told_nowhere() {
+fn a_failed_redaction_does_not_reveal_the_secret() {
     for filter in [".password + 1", ".password | tonumber", "error(.)", ".password | error"] {
         let (_folder, file) = new_log();
         let output = pipe(record(&file).args(["--redact", filter]), b"{\"password\":\"hunter2\"}\n");
         assert_eq!(output.status.code(), Some(1));
         let log = std::fs::read_to_string(&file).unwrap();
         assert!(log.contains("the filter failed") && !log.contains("hunter2"), "{filter}: {log}");
-        let told = text(&output.stderr);
-        assert!(told.contains("stdin:1: --redact: the filter failed") && !told.contains("hunter2"), "{filter}: {told}");
+        let stderr = text(&output.stderr);
+        assert!(
+            stderr.contains("stdin:1: --redact: the filter failed") && !stderr.contains("hunter2"),
+            "{filter}: {stderr}"
+        );
     }
 }
 
 #[test]
-fn a_redaction_without_end_is_stopped_and_writes_nothing() {
+fn an_endless_redaction_is_stopped_and_logs_nothing() {
     let (_folder, file) = new_log();
     let output = pipe(record(&file).args(["--redact", "def f: f; f"]), b"{\"password\":\"secret\"}\n");
     assert_eq!(output.status.code(), Some(1));
@@ -207,7 +210,7 @@ fn a_redaction_without_end_is_stopped_and_writes_nothing() {
 }
 
 #[test]
-fn an_over_long_line_that_may_have_to_be_redacted_is_not_written() {
+fn with_redaction_an_over_long_line_is_not_logged() {
     let (_folder, file) = new_log();
     let long = format!("{{\"password\":\"{}\"}}\n", "secret".repeat(100_000));
     for options in [["--redact", "del(.password)"], ["--redact-text", "."], ["--redact-keys", "password"]] {
@@ -221,7 +224,7 @@ fn an_over_long_line_that_may_have_to_be_redacted_is_not_written() {
 }
 
 #[test]
-fn only_what_is_chosen_is_written() {
+fn only_selected_messages_are_logged() {
     let (_folder, file) = new_log();
     let mut wrapped = record(&file);
     wrapped.args(["--where", "$dir == \"out\" and .password != null", "--", "cat"]);
@@ -234,13 +237,14 @@ fn only_what_is_chosen_is_written() {
 }
 
 #[test]
-fn a_filter_that_is_none_is_2_and_nothing_is_begun() {
+fn an_invalid_filter_exits_2_and_nothing_is_started() {
     let (_folder, file) = new_log();
-    for (filter, told) in [(".a[", "--where: the \"[\" at character 3"), ("env", "--where: unknown function \"env\"/0")]
+    for (filter, message) in
+        [(".a[", "--where: the \"[\" at character 3"), ("env", "--where: unknown function \"env\"/0")]
     {
         let output = pipe(record(&file).args(["--where", filter]), b"{}\n");
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
-        assert!(text(&output.stderr).contains(told), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
     }
     assert!(!file.exists());
 }

@@ -1,4 +1,4 @@
-//! A disk that is full, and what is forced to one that isn't.
+//! A full disk, and syncing to disk.
 
 use super::{line, new_log, read_with_rotated, record, record_on_a_small_disk, rotated};
 use crate::log::Log;
@@ -10,14 +10,16 @@ use std::process::Command;
 
 fn told_as_full(ended: &Ended, file: &Path) -> usize {
     let prefix = format!("jsonl-record: {}: ", file.display());
-    let told: Vec<&str> = ended.stderr.lines().map(|line| line.strip_prefix(&prefix).unwrap()).collect();
-    let [first, last] = told[..] else { panic!("it tells once that it can't, and at the end how much: {told:?}") };
+    let message: Vec<&str> = ended.stderr.lines().map(|line| line.strip_prefix(&prefix).unwrap()).collect();
+    let [first, last] = message[..] else {
+        panic!("expected one report of the error and one of the loss: {message:?}")
+    };
     assert_eq!(first, "File too large (os error 27); the stream continues, and lost messages are counted");
     last.strip_suffix(" messages were not recorded").unwrap().parse().unwrap()
 }
 
 #[test]
-fn on_a_full_disk_the_stream_goes_on_and_the_loss_is_counted_once() {
+fn on_a_full_disk_the_stream_continues_and_the_loss_is_counted_once() {
     let (_folder, file) = new_log();
     let mut talk = Talk::start(&mut record_on_a_small_disk(16, &file));
     for number in 0..100 {
@@ -33,13 +35,13 @@ fn on_a_full_disk_the_stream_goes_on_and_the_loss_is_counted_once() {
 }
 
 #[test]
-fn when_there_is_room_again_the_log_says_what_it_lacks() {
+fn when_there_is_room_again_the_log_records_the_loss() {
     let (_folder, file) = new_log();
     let mut talk = Talk::start(&mut record_on_a_small_disk(16, &file));
     for number in 0..100 {
         talk.ask(&line(number));
     }
-    // Somebody makes room.
+    // Make room.
     std::fs::rename(&file, rotated(&file, 1)).unwrap();
     talk.signal(Signal::SIGHUP);
     eventually("a new file is there", || file.exists());
@@ -61,13 +63,13 @@ fn when_there_is_room_again_the_log_says_what_it_lacks() {
 fn a_file_that_takes_nothing_at_all_does_not_stop_the_stream() {
     let output = pipe(&mut record(Path::new("/dev/full")), b"{\"n\":1}\n{\"n\":2}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), "{\"n\":1}\n{\"n\":2}\n"));
-    let told = "jsonl-record: /dev/full: No space left on device (os error 28); the stream continues, and lost messages are counted\n\
+    let message = "jsonl-record: /dev/full: No space left on device (os error 28); the stream continues, and lost messages are counted\n\
                 jsonl-record: /dev/full: 2 messages were not recorded\n";
-    assert_eq!(text(&output.stderr), told);
+    assert_eq!(text(&output.stderr), message);
 }
 
 #[test]
-fn what_must_be_recorded_is_not_passed_on_where_it_cannot_be() {
+fn with_must_record_nothing_unrecorded_is_passed_on() {
     let folder = tempfile::tempdir().unwrap();
     let wrapped = ["--", "tee", "seen"];
     for (number, command) in [&[][..], &wrapped].into_iter().enumerate() {
@@ -76,11 +78,11 @@ fn what_must_be_recorded_is_not_passed_on_where_it_cannot_be() {
         let input: String = (0..100).map(|number| line(number) + "\n").collect();
         let output = pipe(recorder.current_dir(&folder).arg("--must-record").args(command), input.as_bytes());
         assert_eq!(output.status.code(), Some(1));
-        let told = format!(
+        let message = format!(
             "jsonl-record: {}: File too large (os error 27); stopped because everything must be recorded (--must-record)\n",
             file.display()
         );
-        assert_eq!(text(&output.stderr), told);
+        assert_eq!(text(&output.stderr), message);
         let log = Log::read(&file).clean();
         assert!(log.stream(Direction::In).starts_with(&output.stdout));
         let seen = std::fs::read(folder.path().join("seen")).unwrap_or_default();
@@ -89,7 +91,7 @@ fn what_must_be_recorded_is_not_passed_on_where_it_cannot_be() {
 }
 
 #[test]
-fn what_must_be_recorded_is_not_passed_on_where_a_rotation_finds_the_disk_full() {
+fn with_must_record_nothing_is_passed_on_after_a_failed_rotation() {
     let (_folder, file) = new_log();
     let mut recorder = record_on_a_small_disk(8, &file);
     let input: String = (0..200).map(|number| line(number) + "\n").collect();
@@ -100,13 +102,13 @@ fn what_must_be_recorded_is_not_passed_on_where_a_rotation_finds_the_disk_full()
 }
 
 #[test]
-fn a_full_disk_does_not_rotate_what_is_kept_away() {
+fn a_full_disk_does_not_rotate_kept_files_away() {
     let (folder, file) = new_log();
     let rotation = ["--rotate", "16K", "--keep", "3"];
     let input: String = (0..500).map(|number| line(number) + "\n").collect();
     pipe(record(&file).args(rotation), input.as_bytes());
     let before: Vec<String> = (1..=3).map(|number| std::fs::read_to_string(rotated(&file, number)).unwrap()).collect();
-    // No file takes anything any more.
+    // No file can be written any more.
     let output = pipe(record_on_a_small_disk(0, &file).args(rotation), input.as_bytes());
     assert_eq!((output.status.code(), text(&output.stdout) == input), (Some(1), true));
     let after: Vec<String> = (1..=3).map(|number| std::fs::read_to_string(rotated(&file, number)).unwrap()).collect();
@@ -115,16 +117,16 @@ fn a_full_disk_does_not_rotate_what_is_kept_away() {
 }
 
 #[test]
-fn what_must_be_recorded_is_not_even_begun_where_nothing_can_be() {
+fn with_must_record_nothing_is_started_on_a_full_disk() {
     let output = pipe(record(Path::new("/dev/full")).args(["--must-record", "--", "echo", "started"]), b"");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
     assert!(text(&output.stderr).contains("/dev/full: No space left on device"), "{}", text(&output.stderr));
 }
 
-/// What the recorder asked of the kernel, by strace.
+/// The recorder's system calls, from strace.
 #[test]
 #[ignore = "needs strace: scripts/test installs it"]
-fn with_sync_each_a_line_is_on_the_disk_before_it_is_passed_on() {
+fn with_sync_each_a_line_is_on_disk_before_it_is_passed_on() {
     for (sync, expected) in
         [("each", "record sync pass ".repeat(3) + "record sync "), ("never", "record pass ".repeat(3) + "record ")]
     {

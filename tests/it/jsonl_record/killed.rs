@@ -1,4 +1,4 @@
-//! Whoever is killed, and whenever: no line that the other side has seen is missing from the log, and the log goes on.
+//! After a kill of any process at any time, no line that the other side has received is missing from the log, and the log can be continued.
 
 use super::{new_log, read_with_rotated, record};
 use crate::log::Log;
@@ -21,17 +21,17 @@ enum Victim {
 }
 
 #[test]
-fn a_hundred_kills_lose_nothing_that_was_seen() {
+fn a_hundred_kills_lose_nothing_that_was_passed_on() {
     kill_often(100);
 }
 
 #[test]
 #[ignore = "takes a while: scripts/test runs it"]
-fn a_thousand_kills_lose_nothing_that_was_seen() {
+fn a_thousand_kills_lose_nothing_that_was_passed_on() {
     kill_often(1000);
 }
 
-/// Several at a time: the busier the machine, the more moments there are.
+/// Several at a time: a busier machine gives more different moments.
 fn kill_often(times: usize) {
     let next = AtomicUsize::new(0);
     let torn = AtomicUsize::new(0);
@@ -55,7 +55,7 @@ fn kill_often(times: usize) {
     assert!(lines > 5 * times, "it was mostly killed before it had begun: {lines} lines were seen");
 }
 
-/// Gives how many lines the other side had seen.
+/// Returns the number of lines that the other side had received.
 fn kill_once(number: usize, torn: &AtomicUsize) -> usize {
     let (folder, file) = new_log();
     let victim = [Victim::Recorder, Victim::Recorder, Victim::Reader, Victim::Child][number % 4];
@@ -82,7 +82,7 @@ fn kill_once(number: usize, torn: &AtomicUsize) -> usize {
     seen.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// Floods it with lines, kills at some moment, and gives what came out, and the child's process.
+/// Floods it with lines, kills at a random moment, and returns the output and the child's process id.
 fn run_until_killed(recorder: &mut Child, victim: Victim, wraps: bool, number: usize) -> (Vec<u8>, Option<i32>) {
     let pid = recorder.id() as i32;
     let mut stdin = recorder.stdin.take().unwrap();
@@ -91,7 +91,7 @@ fn run_until_killed(recorder: &mut Child, victim: Victim, wraps: bool, number: u
         scope.spawn(move || (0..).try_for_each(|line| stdin.write_all(&numbered(line))));
         let (first_line, has_begun) = channel();
         let reader = scope.spawn(move || {
-            // A reader that is killed has read so much, and is gone.
+            // A killed reader has read this much.
             let most = if victim == Victim::Reader { 1000 + (number as u64 * 7919) % 500_000 } else { u64::MAX };
             let mut seen = vec![0];
             let begun = stdout.read(&mut seen).unwrap_or(0);
@@ -103,14 +103,14 @@ fn run_until_killed(recorder: &mut Child, victim: Victim, wraps: bool, number: u
         let mut child = None;
         if wraps {
             let children = format!("/proc/{pid}/task/{pid}/children");
-            // Where the reader was quick to go, it has ended already.
+            // It may have ended already if the reader was killed early.
             eventually("the child is started", || {
                 let list = std::fs::read_to_string(&children).unwrap_or_default();
                 child = list.split_whitespace().next().map(|pid| pid.parse().unwrap());
                 child.is_some() || !is_running(pid)
             });
         }
-        // Mostly in the flood, now and then while it starts.
+        // Usually during the flood, sometimes during the start.
         if !number.is_multiple_of(5) {
             let _ = has_begun.recv();
         }
@@ -125,7 +125,7 @@ fn run_until_killed(recorder: &mut Child, victim: Victim, wraps: bool, number: u
     })
 }
 
-/// A line of the flood; some are long, so that a kill can tear one.
+/// A line of the flood; some are long, so that a kill can tear them.
 fn numbered(number: usize) -> Vec<u8> {
     let pad = if number % 50 == 49 { 100_000 } else { number * 37 % 1000 };
     format!("{{\"number\":{number},\"pad\":\"{}\"}}\n", "x".repeat(pad)).into_bytes()
@@ -140,7 +140,7 @@ fn check_before_restart(output: &std::process::Output, victim: Victim, context: 
     assert_eq!(text(&output.stderr), "", "{context}");
 }
 
-/// Starts another recorder on the log, and reads it all.
+/// Starts another recorder on the log, and reads the complete log.
 fn record_again(file: &std::path::Path, rotates: bool, torn: &AtomicUsize) -> Log {
     let mut again = record(file);
     if rotates {
@@ -158,7 +158,7 @@ fn record_again(file: &std::path::Path, rotates: bool, torn: &AtomicUsize) -> Lo
 
 fn check_log(log: &Log, seen: &[u8], seen_by_child: &[u8], context: &str) {
     assert_eq!(log.problems, Vec::<String>::new(), "{context}");
-    let (recorded, said) = (log.stream(Direction::In), log.stream(Direction::Out));
+    let (recorded, relayed) = (log.stream(Direction::In), log.stream(Direction::Out));
     let recorded = recorded.strip_suffix(b"{\"again\":true}\n").expect(context);
     let mut sent = Vec::new();
     (0..)
@@ -168,8 +168,8 @@ fn check_log(log: &Log, seen: &[u8], seen_by_child: &[u8], context: &str) {
             sent.len() < recorded.len()
         })
         .for_each(drop);
-    assert!(sent.starts_with(recorded), "{context}: what is recorded isn't what was sent");
-    assert!(recorded.starts_with(seen_by_child), "{context}: the child saw what isn't recorded");
-    let passed_on = if seen_by_child.is_empty() && said.is_empty() { recorded } else { &said };
-    assert!(passed_on.starts_with(seen), "{context}: we saw what isn't recorded");
+    assert!(sent.starts_with(recorded), "{context}: the recorded lines differ from the sent ones");
+    assert!(recorded.starts_with(seen_by_child), "{context}: the child received unrecorded lines");
+    let passed_on = if seen_by_child.is_empty() && relayed.is_empty() { recorded } else { &relayed };
+    assert!(passed_on.starts_with(seen), "{context}: unrecorded lines were passed on");
 }

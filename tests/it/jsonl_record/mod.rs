@@ -1,5 +1,4 @@
-//! `jsonl-record`: in a pipe, around a child, which files it takes for a log, what happens to the file meanwhile, and what a
-//! kill does to it.
+//! `jsonl-record`: in a pipe, around a child, with existing files, with files that change during the run, and after a kill.
 
 mod file;
 mod filtered;
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A folder, and the log in it, which isn't there yet.
+/// A folder, and the path of the log in it, which does not exist yet.
 fn new_log() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("log.jsonl");
@@ -53,7 +52,7 @@ const ODD: &[&[u8]] = &[
     b"\"no line feed at the end\"",
 ];
 
-/// A recorder whose files may become no longer than so many blocks of 512 bytes: to it, that is a full disk.
+/// A recorder whose files are limited to this number of blocks of 512 bytes, which looks like a full disk.
 fn record_on_a_small_disk(blocks: u32, file: &Path) -> Command {
     let mut shell = Command::new("sh");
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
@@ -70,7 +69,7 @@ fn rotated(file: &Path, number: usize) -> PathBuf {
     PathBuf::from(format!("{}.{number}", file.display()))
 }
 
-/// A log with those of its rotated files that are there. A recorder that is killed while it renames them leaves out a number.
+/// A log with its existing rotated files. A recorder that was killed during renaming leaves a gap in their numbers.
 fn read_with_rotated(file: &Path) -> Log {
     let prefix = format!("{}.", file.file_name().unwrap().to_str().unwrap());
     let number = |path: &PathBuf| path.file_name()?.to_str()?.strip_prefix(&prefix)?.parse::<usize>().ok();

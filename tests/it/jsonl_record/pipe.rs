@@ -1,4 +1,4 @@
-//! In a pipe: everything on stdin goes to stdout and into the log.
+//! In a pipe: stdin is copied to stdout and into the log.
 
 use super::{ODD, new_log, record};
 use crate::log::Log;
@@ -24,14 +24,14 @@ fn everything_on_stdin_goes_to_stdout_and_into_the_log_byte_for_byte() {
 }
 
 #[test]
-fn every_line_of_the_log_is_an_object_that_shows_the_json_as_it_came() {
+fn every_line_of_the_log_is_an_object_with_the_unchanged_json() {
     let (_folder, file) = new_log();
     pipe(&mut record(&file), &ODD.concat());
     let log = std::fs::read(&file).unwrap();
     for line in log.split_inclusive(|&byte| byte == b'\n') {
         assert!(
             serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|value| value.is_object()) || {
-                // Legal, and beyond what serde_json holds in a value.
+                // Valid, but beyond the range of serde_json's values.
                 text(line).contains("1e999")
             }
         );
@@ -48,11 +48,11 @@ fn an_over_long_line_is_recorded_in_parts() {
     assert!(output.stdout == input);
     let log = Log::read(&file).clean();
     assert!(log.stream(Direction::In) == input);
-    assert_eq!(log.messages.last().unwrap().kind, "msg", "the line behind it is whole");
+    assert_eq!(log.messages.last().unwrap().kind, "msg", "the next line is complete");
 }
 
 #[test]
-fn a_hundred_thousand_brackets_are_text_that_every_reader_can_read() {
+fn a_hundred_thousand_brackets_are_logged_as_readable_text() {
     let (_folder, file) = new_log();
     let deep = format!("{}{}\n", "[".repeat(100_000), "]".repeat(100_000));
     let output = pipe(&mut record(&file), deep.as_bytes());
@@ -63,7 +63,7 @@ fn a_hundred_thousand_brackets_are_text_that_every_reader_can_read() {
 }
 
 #[test]
-fn a_stream_without_a_line_is_a_log_too() {
+fn a_stream_without_a_line_is_also_a_log() {
     let (_folder, file) = new_log();
     assert_eq!(pipe(&mut record(&file), b"").status.code(), Some(0));
     let log = Log::read(&file).clean();
@@ -71,7 +71,7 @@ fn a_stream_without_a_line_is_a_log_too() {
 }
 
 #[test]
-fn a_terminal_is_no_stream_to_record() {
+fn a_terminal_as_stdin_is_refused() {
     let (_folder, file) = new_log();
     let mut shell = Command::new("sh");
     shell.args(["-c", "\"$1\" \"$2\"; echo status $?", "sh"]).arg(binary("jsonl-record")).arg(&file);
@@ -99,7 +99,7 @@ fn a_signal_ends_the_log_in_order() {
 }
 
 #[test]
-fn a_reader_that_goes_is_a_quiet_end_with_the_log_complete() {
+fn a_closed_stdout_is_a_quiet_end_with_a_complete_log() {
     for child in ["", "-- cat"] {
         let (_folder, file) = new_log();
         let script = format!("\"$1\" \"$2\" {child} | head -n 1");

@@ -1,4 +1,4 @@
-//! A log in several files: rotated by itself, or renamed by somebody who sends SIGHUP then.
+//! A log in several files: rotated by the recorder, or renamed by another process that then sends SIGHUP.
 
 use super::{line, new_log, read_with_rotated, record, rotated};
 use crate::log::Log;
@@ -10,7 +10,7 @@ use pipewright::journal::Direction;
 use std::path::Path;
 
 #[test]
-fn all_may_be_kept() {
+fn all_rotated_files_may_be_kept() {
     let (_folder, file) = new_log();
     let input: String = (0..200).map(|number| line(number) + "\n").collect();
     let keep = usize::MAX.to_string();
@@ -20,7 +20,7 @@ fn all_may_be_kept() {
 }
 
 #[test]
-fn a_log_is_rotated_between_lines_and_its_numbers_go_on() {
+fn a_log_is_rotated_between_lines_with_consecutive_numbers() {
     let (folder, file) = new_log();
     let input: String = (0..200).map(|number| line(number) + "\n").collect();
     let output = pipe(record(&file).args(["--rotate", "8K", "--keep", "100"]), input.as_bytes());
@@ -40,11 +40,11 @@ fn a_log_is_rotated_between_lines_and_its_numbers_go_on() {
 }
 
 #[test]
-fn no_file_becomes_longer_than_it_may_whatever_is_in_it() {
-    // Quotes and control characters are what grows most.
+fn no_file_exceeds_the_limit_with_any_content() {
+    // Quotes and control characters grow most.
     for (content, length) in [("\"", 93), ("\u{1}", 20), ("\u{7f}\"", 46), ("\r", 93), ("x", 99)] {
         let (_folder, file) = new_log();
-        // The first line of a file moves the others to and fro, so that the last ends everywhere.
+        // The length of the first line varies, so that the last line ends at every position.
         let input: String =
             (0..600).map(|number| content.repeat(length * (1 + number % 8 / 7) - number % 5) + "\r\n").collect();
         pipe(record(&file).args(["--rotate", "2K", "--keep", "600"]), input.as_bytes());
@@ -58,7 +58,7 @@ fn no_file_becomes_longer_than_it_may_whatever_is_in_it() {
 }
 
 #[test]
-fn only_so_many_rotated_files_are_kept() {
+fn only_the_given_number_of_rotated_files_is_kept() {
     for keep in [1, 3] {
         let (folder, file) = new_log();
         let input: String = (0..200).map(|number| line(number) + "\n").collect();
@@ -72,7 +72,7 @@ fn only_so_many_rotated_files_are_kept() {
 }
 
 #[test]
-fn a_line_that_is_longer_than_a_file_may_be_has_one_for_itself() {
+fn a_line_over_the_size_limit_gets_its_own_file() {
     let (folder, file) = new_log();
     let input = format!("1\n{}\n2\n", line(1)).repeat(3);
     pipe(record(&file).args(["--rotate", "300", "--keep", "20"]), input.as_bytes());
@@ -82,7 +82,7 @@ fn a_line_that_is_longer_than_a_file_may_be_has_one_for_itself() {
 }
 
 #[test]
-fn a_rotated_log_is_continued_even_where_it_was_just_rotated_away() {
+fn a_log_is_continued_even_if_it_was_just_rotated_away() {
     let (_folder, file) = new_log();
     let mut options = record(&file);
     let options = options.args(["--rotate", "8K", "--keep", "100"]);
@@ -90,7 +90,7 @@ fn a_rotated_log_is_continued_even_where_it_was_just_rotated_away() {
     pipe(options, input.as_bytes());
     pipe(options, input.as_bytes());
     assert_eq!(text(&read_with_rotated(&file).clean().stream(Direction::In)), input.repeat(2));
-    // Killed after the renaming, without the new file and with it, still empty.
+    // Killed after the renaming, before and after the new, empty file was created.
     for is_there in [false, true] {
         let newest = (1..).find(|&number| !rotated(&file, number).exists()).unwrap();
         (1..newest)
@@ -106,39 +106,39 @@ fn a_rotated_log_is_continued_even_where_it_was_just_rotated_away() {
 }
 
 #[test]
-fn only_a_file_can_be_rotated() {
+fn only_a_regular_file_can_be_rotated() {
     let output = pipe(record(Path::new("/dev/null")).args(["--rotate", "1M"]), b"{}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
     assert_eq!(text(&output.stderr), "jsonl-record: /dev/null: only a regular file can be rotated (--rotate)\n");
 }
 
 #[test]
-fn logrotate_renames_and_hups_and_nothing_is_lost() {
+fn renaming_and_sighup_by_logrotate_lose_nothing() {
     let (_folder, file) = new_log();
     let mut talk = Talk::start(record(&file).args(["--", "cat"]));
-    let mut said = String::new();
+    let mut sent = String::new();
     for turn in (1..=5).rev() {
         for number in 0..20 {
             talk.ask(&line(number));
-            said += &(line(number) + "\n");
+            sent += &(line(number) + "\n");
         }
         std::fs::rename(&file, rotated(&file, turn)).unwrap();
-        // What is said until it hears of it stands in the old file.
+        // Lines until the signal is handled are in the old file.
         talk.ask("{\"between\":true}");
-        said += "{\"between\":true}\n";
+        sent += "{\"between\":true}\n";
         talk.signal(Signal::SIGHUP);
         eventually("a new file is there", || file.exists());
     }
     let ended = talk.end_after_close();
     assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
     let log = read_with_rotated(&file).clean();
-    assert_eq!(text(&log.stream(Direction::In)), said);
-    assert_eq!(text(&log.stream(Direction::Out)), said);
+    assert_eq!(text(&log.stream(Direction::In)), sent);
+    assert_eq!(text(&log.stream(Direction::Out)), sent);
     assert_eq!(log.headers.len(), 6);
 }
 
 #[test]
-fn a_recorder_that_is_killed_after_a_hup_is_continued_with_the_next_number() {
+fn a_log_is_continued_with_the_next_number_after_a_sighup_and_a_kill() {
     let (_folder, file) = new_log();
     let mut talk = Talk::start(&mut record(&file));
     talk.ask("{\"n\":1}");
@@ -153,7 +153,7 @@ fn a_recorder_that_is_killed_after_a_hup_is_continued_with_the_next_number() {
 }
 
 #[test]
-fn a_hup_without_a_new_file_changes_nothing() {
+fn a_sighup_without_a_new_file_changes_nothing() {
     let (folder, file) = new_log();
     let mut talk = Talk::start(&mut record(&file));
     for _ in 0..20 {
@@ -167,7 +167,7 @@ fn a_hup_without_a_new_file_changes_nothing() {
 }
 
 #[test]
-fn where_no_new_file_can_be_opened_the_old_one_goes_on_and_that_is_told() {
+fn if_no_new_file_can_be_opened_the_old_one_is_continued_with_a_report() {
     type Place = fn(&Path);
     let places: [(Place, &str); 3] = [
         (
@@ -183,12 +183,12 @@ fn where_no_new_file_can_be_opened_the_old_one_goes_on_and_that_is_told() {
             "it is not a log of jsonl-record; give another file; recording continues in the old file",
         ),
     ];
-    for (place, told) in places {
-        the_old_file_goes_on(place, told);
+    for (place, message) in places {
+        the_old_file_goes_on(place, message);
     }
 }
 
-fn the_old_file_goes_on(place: fn(&Path), told: &str) {
+fn the_old_file_goes_on(place: fn(&Path), message: &str) {
     let (folder, file) = new_log();
     let mut talk = Talk::start(&mut record(&file));
     talk.ask("{\"n\":1}");
@@ -196,12 +196,12 @@ fn the_old_file_goes_on(place: fn(&Path), told: &str) {
     std::fs::rename(&file, &aside).unwrap();
     place(&file);
     talk.signal(Signal::SIGHUP);
-    // The signal is heard on a thread of its own: what is told shows that it was.
+    // A separate thread handles the signal: the message shows that it has.
     std::thread::sleep(std::time::Duration::from_millis(100));
     talk.ask("{\"n\":2}");
     let ended = talk.end_after_close();
     assert_eq!(ended.status.code(), Some(1));
-    assert!(ended.stderr.ends_with(&format!("{told}\n")), "{}", ended.stderr);
+    assert!(ended.stderr.ends_with(&format!("{message}\n")), "{}", ended.stderr);
     assert_eq!(text(&Log::read(&aside).clean().stream(Direction::In)), "{\"n\":1}\n{\"n\":2}\n");
     drop(folder);
 }

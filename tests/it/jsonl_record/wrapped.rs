@@ -1,4 +1,4 @@
-//! Around a child: both directions and its stderr are relayed and recorded, and neither side can tell.
+//! Around a child: both directions and its stderr are transparently relayed and recorded.
 
 use super::{ODD, new_log, record, wrap};
 use crate::log::Log;
@@ -15,34 +15,34 @@ fn a_command_without_dashes_before_it_is_refused_with_a_tip() {
     let (_folder, file) = new_log();
     let output = pipe(record(&file).arg("cat"), b"{}\n");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
-    let told = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert!(
-        told.contains("unexpected argument 'cat'") && told.contains("tip: to start 'cat', put '--' before it\n"),
-        "{told}"
+        stderr.contains("unexpected argument 'cat'") && stderr.contains("tip: to start 'cat', put '--' before it\n"),
+        "{stderr}"
     );
     assert!(!file.exists());
-    let told = text(&pipe(record(&file).arg("--no-such"), b"").stderr);
-    assert!(told.contains("'--no-such'") && !told.contains("to start"), "{told}");
+    let stderr = text(&pipe(record(&file).arg("--no-such"), b"").stderr);
+    assert!(stderr.contains("'--no-such'") && !stderr.contains("to start"), "{stderr}");
 }
 
 #[test]
-fn what_goes_to_the_child_and_what_it_says_is_relayed_and_recorded() {
+fn input_and_output_of_the_child_are_relayed_and_recorded() {
     let (_folder, file) = new_log();
     let script = "echo '{\"ready\":true}'; echo warning >&2; printf 'torn' >&2; cat; printf 'no line feed'";
     let input = ODD.concat();
     let output = pipe(&mut wrap(&file, script), &input);
-    let said = [b"{\"ready\":true}\n".as_slice(), &input, b"no line feed"].concat();
-    assert!(output.stdout == said, "{}", text(&output.stdout));
+    let expected = [b"{\"ready\":true}\n".as_slice(), &input, b"no line feed"].concat();
+    assert!(output.stdout == expected, "{}", text(&output.stdout));
     assert_eq!(text(&output.stderr), "warning\ntorn");
     let log = Log::read(&file).clean();
     assert!(log.stream(Direction::In) == input);
-    assert!(log.stream(Direction::Out) == said);
+    assert!(log.stream(Direction::Out) == expected);
     assert_eq!(text(&log.stream(Direction::Err)), "warning\ntorn");
     assert_eq!(log.end(), ("exit status 0", Some(0)));
 }
 
 #[test]
-fn the_childs_exit_status_is_ours_and_stands_in_the_log() {
+fn the_childs_exit_status_is_ours_and_in_the_log() {
     for (script, how, code) in [
         ("exit 0", "exit status 0", 0),
         ("exit 7", "exit status 7", 7),
@@ -60,7 +60,7 @@ fn the_childs_exit_status_is_ours_and_stands_in_the_log() {
 }
 
 #[test]
-fn a_line_is_in_the_log_before_the_other_side_has_it() {
+fn a_line_is_in_the_log_before_it_is_passed_on() {
     let (_folder, file) = new_log();
     let mut talk = Talk::start(record(&file).args(["--", "cat"]));
     for number in 1..=200 {
@@ -76,7 +76,7 @@ fn a_line_is_in_the_log_before_the_other_side_has_it() {
 }
 
 #[test]
-fn lines_as_big_as_a_browsers_pages_come_through_a_conversation() {
+fn lines_as_large_as_a_web_page_are_recorded_in_a_conversation() {
     let (_folder, file) = new_log();
     let mut talk = Talk::start(record(&file).args(["--child", "world", "--", "cat"]));
     let mut sent = String::new();
@@ -94,7 +94,7 @@ fn lines_as_big_as_a_browsers_pages_come_through_a_conversation() {
 }
 
 #[test]
-fn half_close_relays_and_records_to_the_end() {
+fn after_half_close_the_rest_is_relayed_and_recorded() {
     let (_folder, file) = new_log();
     let output = pipe(&mut wrap(&file, "cat; sleep 0.3; echo late; echo later >&2; exit 3"), b"one\ntwo");
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("one\ntwolate\n", Some(3)));
@@ -104,7 +104,7 @@ fn half_close_relays_and_records_to_the_end() {
 }
 
 #[test]
-fn two_floods_and_a_noisy_stderr_are_recorded_whole() {
+fn two_floods_and_a_noisy_stderr_are_recorded_completely() {
     let (_folder, file) = new_log();
     let noise = "seq 20000 >&2 & seq 20001 40000; cat; wait";
     let input: String = (0..20_000).map(|number| format!("{{\"number\":{number}}}\n")).collect();
@@ -118,7 +118,7 @@ fn two_floods_and_a_noisy_stderr_are_recorded_whole() {
 }
 
 #[test]
-fn a_child_that_is_not_there_is_3_and_says_so() {
+fn a_missing_child_program_exits_3_with_a_message() {
     let (_folder, file) = new_log();
     let output = pipe(record(&file).args(["--", "/no/such/program"]), b"{}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(3), ""));
@@ -160,7 +160,7 @@ fn a_wrapped_proxy_is_recorded_as_it_plays() {
 }
 
 #[test]
-fn a_signal_in_a_flood_loses_nothing_that_was_seen() {
+fn a_signal_in_a_flood_loses_nothing_that_was_passed_on() {
     let (_folder, file) = new_log();
     let mut recorder =
         record(&file).args(["--", "yes", "{}"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -180,7 +180,7 @@ fn a_signal_in_a_flood_loses_nothing_that_was_seen() {
 }
 
 #[test]
-fn a_prompt_without_a_line_feed_reaches_who_waits_for_it() {
+fn a_prompt_without_a_line_feed_is_passed_on() {
     let (_folder, file) = new_log();
     let script = "printf 'name? '; read -r name; printf 'password for %s? ' \"$name\" >&2; read -r word; echo done";
     let mut child =
@@ -204,7 +204,7 @@ fn a_prompt_without_a_line_feed_reaches_who_waits_for_it() {
 }
 
 #[test]
-fn a_child_that_reads_no_more_closes_the_pipe_to_it() {
+fn the_pipe_to_a_child_that_stops_reading_is_closed() {
     let (_folder, file) = new_log();
     let mut child = wrap(&file, "exec <&-; sleep 1").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -212,7 +212,7 @@ fn a_child_that_reads_no_more_closes_the_pipe_to_it() {
     let mut written = 0;
     while stdin.write_all(line.as_bytes()).is_ok() {
         written += line.len();
-        assert!(written < 64 << 20, "it takes what nobody reads");
+        assert!(written < 64 << 20, "it accepts input that is not read");
     }
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

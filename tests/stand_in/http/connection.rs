@@ -1,4 +1,4 @@
-//! HTTP/1.1, as little of it as the stand-in needs.
+//! The part of HTTP/1.1 that the stand-in needs.
 
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
@@ -20,7 +20,7 @@ pub fn tls() -> Arc<ServerConfig> {
 trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
-/// A request as it came.
+/// A received request.
 pub struct Request {
     pub method: String,
     pub path: String,
@@ -29,7 +29,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Its name is in small letters.
+    /// The name is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -39,7 +39,7 @@ impl Request {
 pub struct Stream {
     reader: BufReader<Box<dyn ReadWrite>>,
     socket: TcpStream,
-    /// For the next answer.
+    /// Headers for the next answer.
     pub headers: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Stream {
         Stream { reader: BufReader::new(stream), socket, headers: Vec::new() }
     }
 
-    /// The next request, until the other side hangs up.
+    /// The next request; `None` after the other side has disconnected.
     pub fn read(&mut self) -> Option<Request> {
         let first = self.line()?;
         let mut words = first.split(' ');
@@ -86,19 +86,19 @@ impl Stream {
         self.send(&format!("HTTP/1.1 {status} Said\r\n{headers}{more}\r\n"));
     }
 
-    /// A whole answer.
+    /// Sends a complete answer.
     pub fn say(&mut self, status: u16, of: &str, body: &str) {
         let of = if of.is_empty() { String::new() } else { format!("Content-Type: {of}\r\n") };
         self.head(status, &format!("{of}Content-Length: {}\r\n", body.len()));
         self.send(body);
     }
 
-    /// The beginning of a stream of events.
+    /// Begins a stream of events.
     pub fn begin(&mut self) {
         self.begin_with("text/event-stream");
     }
 
-    /// The beginning of a body that comes in pieces.
+    /// Begins a chunked body.
     pub fn begin_with(&mut self, of: &str) {
         self.head(200, &format!("Content-Type: {of}\r\nTransfer-Encoding: chunked\r\n"));
     }
@@ -107,7 +107,7 @@ impl Stream {
         self.try_event(text);
     }
 
-    /// Whether somebody may still read it.
+    /// Sends an event; returns whether the client may still read it.
     pub fn try_event(&mut self, text: &str) -> bool {
         self.send(&format!("{:x}\r\n{text}\r\n", text.len()))
     }
@@ -116,7 +116,7 @@ impl Stream {
         self.send("0\r\n\r\n");
     }
 
-    /// In the middle of what was being said.
+    /// Closes the connection in the middle of a message.
     pub fn hang_up(&mut self) {
         let _ = self.socket.shutdown(Shutdown::Both);
     }

@@ -1,11 +1,11 @@
-//! An MCP server over HTTP for the tests of `mcp-pipe --url`, with faults that real servers can't be made to show.
+//! An MCP server over HTTP for the tests of `mcp-pipe --url`, with faults that cannot be provoked in real servers.
 //!
 //!     stand-in-http-server [ERA] [FAULT...]
 //!
-//! ERA is `legacy` (sessions, initialize) or `modern` (stateless); with `tls` it speaks https. It is a proxy too, for http://mcp.example
-//! alone, which is itself. It prints its URL, then what it is asked, a line each: the
-//! method of HTTP and of JSON-RPC, and the headers that MCP is about. A FAULT holds for the whole server, see [`Server::answer`];
-//! what goes wrong in a call is asked for by the name of its tool, see [`Server::call`].
+//! ERA is `legacy` (sessions, initialize) or `modern` (stateless); with `tls` it uses https. It is also a proxy, only for
+//! http://mcp.example, which is itself. It prints its URL, then one line for each request: the
+//! method of HTTP and of JSON-RPC, and the headers that MCP defines. A FAULT applies to the complete server, see [`Server::answer`];
+//! faults in a call are requested by the name of its tool, see [`Server::call`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod connection;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-/// Its results hold what a typed reader would lose.
+/// Its results contain data that a typed reader would lose.
 const BIG: &str =
     r#"{"content":[{"type":"text","text":"hi"}],"n":12345678901234567890123,"x":1.10,"unknown":{"b":1,"a":2}}"#;
 
@@ -110,7 +110,7 @@ impl Server {
                 let session = format!("session-{made}");
                 self.sessions.lock().unwrap().insert(session.clone());
                 stream.headers.push(format!("Mcp-Session-Id: {session}"));
-                // An older version than was asked for.
+                // An older version than requested.
                 self.give(stream, &message, r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"0"}}"#);
             }
             ("POST", "server/discover") => {
@@ -132,9 +132,9 @@ impl Server {
         request.header("mcp-session-id").is_some_and(|id| self.sessions.lock().unwrap().contains(id))
     }
 
-    /// An answer as most servers give it: as JSON, or as one event.
+    /// An answer in the usual forms: as JSON, or as one event.
     fn give(&self, stream: &mut Stream, to: &Value, result: &str) {
-        // Like the SDKs: what is longer than a line is none the worse for it.
+        // As the SDKs accept: white space and line breaks within the JSON text.
         let answer = format!("{{\r\n \"result\":{result},\n \"jsonrpc\":\"2.0\",\"id\":{}}}", to["id"]);
         if self.has("sse") {
             stream.begin();
@@ -148,7 +148,7 @@ impl Server {
         }
     }
 
-    /// A stream that is taken up again, or what is said without being asked.
+    /// A resumed stream, or unsolicited messages.
     fn go_on(&self, request: &Request, stream: &mut Stream) {
         match request.header("last-event-id") {
             Some(last) => {
@@ -171,12 +171,12 @@ impl Server {
         let id = &message["id"];
         let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{BIG}}}");
         match message["params"]["name"].as_str().unwrap() {
-            // Its events come in pieces, after things that are none.
+            // Its events come in fragments, after data that is not an event.
             "split" => {
                 stream.begin();
-                let told = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":0.5}}"#;
+                let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":0.5}}"#;
                 let events = format!(
-                    ": hello\n\nretry: 10\nunknown: x\n\nevent: other\ndata: x\n\ndata: {told}\n\ndata: {answer}\n\n"
+                    ": hello\n\nretry: 10\nunknown: x\n\nevent: other\ndata: x\n\ndata: {progress}\n\ndata: {answer}\n\n"
                 );
                 for part in events.as_bytes().chunks(7) {
                     stream.event(std::str::from_utf8(part).unwrap());
@@ -191,7 +191,7 @@ impl Server {
                 }
                 stream.end();
             }
-            // The answer comes on the stream that is taken up.
+            // The answer comes on the resumed stream.
             "breaks" => {
                 stream.begin();
                 stream.event(&format!("id: of-{id}\nretry: 20\ndata:\n\n"));
@@ -205,7 +205,7 @@ impl Server {
             "never" => {
                 stream.begin();
                 stream.event(": wait\n\n");
-                // It is seen that nobody waits.
+                // Detects that no client waits.
                 while stream.try_event(": still\n\n") {
                     sleep(Duration::from_millis(20));
                 }

@@ -1,4 +1,4 @@
-//! What the stand-in server can be asked to do, or to do wrong.
+//! The tools of the stand-in server, with their faults.
 
 use super::{Server, forever, say, say_error, say_result};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use std::process::{Command, exit};
 use std::thread;
 use std::time::Duration;
 
-/// The tools as `tools/list` has them; one more once the list has grown.
+/// The tools for `tools/list`; one more after the list has grown.
 pub fn listed(has_grown: bool) -> Vec<String> {
     let echo = r#"{"name":"echo","description":"Says it again.\nWhatever it is.","inputSchema":{"type":"object","properties":{"message":{"type":"string"},"names":{"type":"array","items":{"type":"string"}}}},"unknown":1.10}"#;
     let mut tools = vec![echo.to_owned()];
@@ -106,7 +106,7 @@ impl Server {
             "forget" => {}
             "heard" => say_result(id, &format!(r#"{{"content":[],"structuredContent":[{}]}}"#, self.answers.join(","))),
             "hang_up" => {
-                // SAFETY: nothing is written there any more.
+                // SAFETY: nothing is written to stdout any more.
                 unsafe { nix::libc::close(stdout().as_raw_fd()) };
                 forever()
             }
@@ -140,8 +140,8 @@ impl Server {
         }
     }
 
-    /// Asks whoever there is: `times` rounds of two questions in the modern era, one question in the legacy one, which is taken back
-    /// where it `withdraws`.
+    /// Sends questions to the client: `times` rounds of two questions in the modern protocol; one question in the legacy protocol, which
+    /// is cancelled if the call `withdraws` it.
     fn ask(&mut self, id: &str, asked: &CallParams, arguments: &Value) {
         if self.fault != "modern" {
             say(r#"{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":{"message":"Who?","n":1.10}}"#);
@@ -187,14 +187,14 @@ impl Server {
                         r#"{{"jsonrpc":"2.0","id":{own},"method":"{method}","params":{{"message":"secret?"}}}}"#
                     ));
                 }
-                // Its own numbers may be those of ours.
+                // The client's ids may be the same as ours.
                 say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list"}}"#));
             }
             _ => {}
         }
     }
 
-    /// So often it has been called, over all the times it was started.
+    /// The number of its calls, over all its starts.
     pub fn count(&self) -> usize {
         let path = &self.options["count"];
         let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
@@ -202,7 +202,7 @@ impl Server {
         std::fs::read_to_string(path).unwrap().lines().count()
     }
 
-    /// Tells much, and answers then.
+    /// Sends many notifications, then answers.
     fn tell(&self, id: &str, asked: &CallParams<'_>, arguments: &Value) {
         let token = asked.meta.as_ref().map_or(Value::Null, |meta| meta["progressToken"].clone());
         let pad = "x".repeat(arguments["bytes"].as_u64().unwrap_or(0) as usize);

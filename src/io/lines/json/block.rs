@@ -1,9 +1,9 @@
-//! Sixty-four bytes at once: a question is asked of all of them, and the answer is a mask whose bit i is byte i's.
+//! Sixty-four bytes at once: a test of all of them gives a mask whose bit i is the result for byte i.
 
 use fearless_simd::prelude::*;
 use fearless_simd::u8x64;
 
-/// How many bytes a block has: as many as a mask has bits.
+/// The number of bytes in a block, which is the number of bits in a mask.
 pub const SIZE: usize = 64;
 
 #[derive(Clone, Copy)]
@@ -18,38 +18,38 @@ impl<S: Simd> Block<S> {
         Block { simd, bytes: (*bytes).simd_into(simd) }
     }
 
-    /// Where `byte` stands.
+    /// The positions of `byte`.
     #[inline(always)]
     pub fn equal(self, byte: u8) -> u64 {
         self.bytes.simd_eq(self.all(byte)).to_bitmask()
     }
 
-    /// Where `byte` stands, or what it is without the bit 0x20: all that makes a brace of a square bracket.
+    /// The positions of `byte`, or of `byte` without the bit 0x20, which is the only difference between braces and square brackets.
     #[inline(always)]
     pub fn equal_but_0x20(self, byte: u8) -> u64 {
         (self.bytes | self.all(0x20)).simd_eq(self.all(byte)).to_bitmask()
     }
 
-    /// Where a byte is no less than `byte`.
+    /// The positions of bytes that are at least `byte`.
     #[inline(always)]
     pub fn at_least(self, byte: u8) -> u64 {
         self.bytes.simd_ge(self.all(byte)).to_bitmask()
     }
 
-    /// Where a byte is less than `byte`.
+    /// The positions of bytes less than `byte`.
     #[inline(always)]
     pub fn below(self, byte: u8) -> u64 {
         self.bytes.simd_lt(self.all(byte)).to_bitmask()
     }
 
-    /// Where ASCII digits stand.
+    /// The positions of ASCII digits.
     #[inline(always)]
     pub fn digits(self) -> u64 {
-        // What is below '0' wraps around.
+        // Bytes below '0' wrap around.
         (self.bytes - self.all(b'0')).simd_le(self.all(9)).to_bitmask()
     }
 
-    /// Where JSON's white space stands. All but the space itself are control characters.
+    /// The positions of JSON's white space. All except the space itself are control characters.
     #[inline(always)]
     pub fn spaces(self, control: bool) -> u64 {
         let others = if control { self.equal(b'\t') | self.equal(b'\n') | self.equal(b'\r') } else { 0 };

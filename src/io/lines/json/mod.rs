@@ -1,12 +1,12 @@
-//! Whether a line is JSON, at the speed at which a log is written.
+//! Checks whether a line is JSON, fast enough for writing logs.
 //!
-//! There is no parser that goes from token to token. Each block of 64 bytes becomes masks, one for each kind of byte
-//! (bit i is byte i), and a rule of the grammar becomes a few operations on masks that hold for the whole block:
-//! what is in a string by xor, what follows what by a shift, what comes next by the carry of an addition. What a block
-//! leaves open is carried into the next one. One by one go only brackets (kept on a stack), escapes other than
-//! `\n`, `\"` and `\\`, and values that are neither string nor plain integer.
+//! This is not a parser that goes from token to token. Each block of 64 bytes becomes masks, one for each kind of byte
+//! (bit i is byte i), and a rule of the grammar becomes a few operations on masks that hold for the complete block:
+//! the inside of strings by xor, adjacency by a shift, the next byte after a run by the carry of an addition. The open state of
+//! a block is carried into the next one. Only brackets (kept on a stack), escapes other than
+//! `\n`, `\"` and `\\`, and values that are neither string nor plain integer are processed one by one.
 //!
-//! serde_json's `IgnoredAny` behind the depth check would do with a tenth of this code, but `jsonl-record` would fall from 0.70 to
+//! serde_json's `IgnoredAny` after the depth check would need a tenth of this code, but `jsonl-record` would fall from 0.70 to
 //! 0.49 times the speed of `tee` on lines of 196 bytes (0.5 is the goal), and `jsonl-log check` would take up to twice as long.
 
 mod block;
@@ -19,9 +19,9 @@ use block::{Block, SIZE};
 use fearless_simd::{Level, Simd, dispatch};
 use nesting::Nesting;
 
-/// Whether `body` is one JSON value and nothing else (RFC 8259: in UTF-8, with white space as JSON has it), and nests
-/// arrays and objects at most `max_depth` deep. Half a surrogate pair, as in `"\ud800"`, is taken; so is a number
-/// beyond what a reader's type may hold.
+/// Whether `body` is exactly one JSON value (RFC 8259: in UTF-8, with only JSON's white space around it), and nests
+/// arrays and objects at most `max_depth` deep. Half a surrogate pair, as in `"\ud800"`, is accepted, and so is a number
+/// beyond the range of a reader's type.
 ///
 /// ```
 /// use pipewright::io::lines::is_json;
@@ -33,7 +33,7 @@ pub fn is_json(body: &[u8], max_depth: usize) -> bool {
     is_json_at(Level::new(), body, max_depth)
 }
 
-/// With the vectors of that level. All that uses them has to be inlined here, where it is compiled once for each.
+/// Uses the vectors of `level`. All code that uses them has to be inlined here, where it is compiled once for each level.
 fn is_json_at(level: Level, body: &[u8], max_depth: usize) -> bool {
     dispatch!(level, simd => is_json_with(simd, body, max_depth))
 }
@@ -55,11 +55,11 @@ fn is_json_with<S: Simd>(simd: S, body: &[u8], max_depth: usize) -> bool {
     check.is_complete() && (!check.foreign || std::str::from_utf8(body).is_ok())
 }
 
-/// What is known behind a block. What is named a carry is bit 0 of the next block, or nothing.
+/// The state after a block. A field described as a carry is bit 0 of the next block, or zero.
 struct Check<'a> {
     body: &'a [u8],
     nesting: Nesting,
-    /// All bits once no bracket, comma or colon may follow: the outermost value ended, or is no array or object.
+    /// All bits if no bracket, comma or colon may follow: the outermost value has ended, or is not an array or object.
     finished: u64,
     /// Whether there was a byte that is not ASCII.
     foreign: bool,
@@ -67,27 +67,27 @@ struct Check<'a> {
     escape: u64,
     /// All bits inside a string.
     in_string: u64,
-    /// Carry: a value (or the end of what is empty) comes next.
+    /// Carry: a value comes next (or the end of an empty array or object).
     value_next: u64,
-    /// Carry: what comes next is the first in its array or object.
+    /// Carry: the next token is the first in its array or object.
     first_next: u64,
-    /// Carry: a colon is the next but a string.
+    /// Carry: a string comes next, and then a colon.
     colon_next: u64,
-    /// Carry: the byte before is of a scalar (a number, `true`, `false` or `null`).
+    /// Carry: the byte before belongs to a scalar (a number, `true`, `false` or `null`).
     in_scalar: u64,
-    /// Carry: the byte before is a zero that starts a scalar.
+    /// Carry: the byte before is a zero at the start of a scalar.
     after_zero: u64,
-    /// Where the last scalar ends that was looked at byte by byte.
+    /// The end of the last scalar that was checked byte by byte.
     scalar_end: usize,
 }
 
-/// Where the bytes stand that are no part of strings and scalars.
+/// The positions of bytes outside of strings and scalars.
 struct Structure {
     open: u64,
     close: u64,
     commas: u64,
     colons: u64,
-    /// `{` and `}`. Other bytes may be in it.
+    /// `{` and `}`; may also include other bytes.
     braces: u64,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Check<'a> {
         self.nesting.is_outermost() && self.in_string == 0 && self.value_next == 0
     }
 
-    /// Takes the next block, which stands at `base`. False where no JSON is like that.
+    /// Takes the next block, which starts at `base`. False if this cannot be JSON.
     #[inline(always)]
     fn block<S: Simd>(&mut self, block: Block<S>, base: usize) -> bool {
         self.foreign |= block.at_least(0x80) != 0;
@@ -151,7 +151,7 @@ impl<'a> Check<'a> {
         strings & control == 0 && self.outside(block, base, strings, quotes, control != 0)
     }
 
-    /// Where strings begin and end: the quotes that are not escaped.
+    /// The beginnings and ends of strings: the quotes that are not escaped.
     #[inline(always)]
     fn quotes<S: Simd>(&mut self, block: Block<S>, base: usize) -> Option<u64> {
         let quotes = block.equal(b'"');
@@ -170,20 +170,20 @@ impl<'a> Check<'a> {
         Some(quotes & !escaped)
     }
 
-    /// What stands behind backslashes that aren't escaped themselves: of a run of them, every second.
+    /// The bytes after backslashes that are not escaped themselves: in a run of backslashes, every second one.
     #[inline(always)]
     fn escaped(&mut self, backslashes: u64) -> u64 {
         const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
         let starts = backslashes & !self.escape;
-        // The subtraction runs through each run of backslashes, and leaves every second bit of it changed, up to the
-        // byte behind it where the run's length is odd.
+        // The subtraction borrows through each run of backslashes, and changes every second bit of it, up to the
+        // byte after it if the length of the run is odd.
         let every_second = ((starts << 1) | ODD).wrapping_sub(starts) ^ ODD;
         let escaped = every_second ^ (backslashes | self.escape);
         self.escape = (every_second & backslashes) >> 63;
         escaped
     }
 
-    /// Takes what a block has outside its strings.
+    /// Checks the part of a block outside its strings.
     #[inline(always)]
     fn outside<S: Simd>(&mut self, block: Block<S>, base: usize, strings: u64, quotes: u64, control: bool) -> bool {
         let outside = !(strings | quotes);
@@ -200,7 +200,7 @@ impl<'a> Check<'a> {
         let scalars = outside & !(structure.all() | spaces);
         let scalar_starts = scalars & !(scalars << 1 | self.in_scalar);
         self.in_scalar = scalars >> 63;
-        // A number with more than digits has been looked at; of these, what's left is that none begins with a zero.
+        // Numbers with more than digits have been checked; for plain integers, check that none begins with a zero.
         let zeros = scalar_starts & block.equal(b'0');
         let leading_zeros = (zeros << 1 | self.after_zero) & digits;
         self.after_zero = zeros >> 63;
@@ -208,20 +208,20 @@ impl<'a> Check<'a> {
         leading_zeros == 0 && self.order(&structure, objects, value_starts, scalars, spaces)
     }
 
-    /// Whether values and what is between them follow each other as they may.
+    /// Whether the order of values and separators is valid.
     #[inline(always)]
     fn order(&mut self, structure: &Structure, objects: u64, value_starts: u64, scalars: u64, spaces: u64) -> bool {
         let Structure { open, close, commas, colons, braces } = structure;
-        // Behind an opening bracket, a comma and a colon, and nowhere else, a value starts.
+        // A value starts only after an opening bracket, a comma or a colon.
         let values = next(open | commas | colons, spaces, &mut self.value_next);
         let empty = next(*open, spaces, &mut self.first_next) & close;
-        // The members of an object: behind the brace and each comma a string, then a colon. There's no other colon.
+        // The members of an object: a string after the brace and after each comma, then a colon. There are no other colons.
         let members = (open & braces) | (commas & objects);
         let named = next(members, !(structure.all() | scalars), &mut self.colon_next);
         values == value_starts | empty && named & !empty == *colons
     }
 
-    /// Follows the brackets; where the bytes stand that are in an object and in no array within.
+    /// Tracks the brackets; returns the positions of bytes directly inside an object.
     #[inline(always)]
     fn nest(&mut self, structure: &Structure) -> Option<u64> {
         if structure.all() & self.finished != 0 {
@@ -250,7 +250,7 @@ impl<'a> Check<'a> {
         Some(objects)
     }
 
-    /// Looks at each scalar that `odd` has a byte of, and all of them are of scalars.
+    /// Checks each scalar that contains a byte of `odd`; all bytes of `odd` belong to scalars.
     #[inline(always)]
     fn scalars(&mut self, mut odd: u64, base: usize) -> bool {
         loop {
@@ -268,7 +268,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Bit i of the result: whether the bits up to i are odd in number.
+/// Bit i of the result is the parity of the bits up to i.
 #[inline(always)]
 fn prefix_xor(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {
@@ -277,8 +277,8 @@ fn prefix_xor(mut bits: u64) -> u64 {
     bits
 }
 
-/// The first place behind each of `from` that is not in `through`: the addition's carry runs through a row of ones.
-/// What runs out of the block is carried into the next. No bit of `from` may be in `through`, so that each has its own row.
+/// The first position after each bit of `from` that is not in `through`: the carry of the addition runs through a row of ones.
+/// A carry out of the block goes into the next. No bit of `from` may be in `through`, so that each has its own row.
 #[inline(always)]
 fn next(from: u64, through: u64, carry: &mut u64) -> u64 {
     let (sum, overflow) = (from << 1 | *carry).overflowing_add(through);

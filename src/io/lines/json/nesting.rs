@@ -1,6 +1,6 @@
-//! Which arrays and objects are open.
+//! The stack of open arrays and objects.
 
-/// A bit for each open bracket, 1 for a brace. The innermost 64 at most are at hand, the ones around them put away.
+/// A bit for each open bracket, 1 for a brace. At most 64 of the innermost are in one word; the outer ones are stored away.
 pub struct Nesting {
     depth: usize,
     max_depth: usize,
@@ -19,13 +19,13 @@ impl Nesting {
         self.depth == 0
     }
 
-    /// All bits where the innermost is an object; none where it is an array, or nothing is open.
+    /// All bits if the innermost is an object; none if it is an array, or nothing is open.
     #[inline(always)]
     pub fn object_mask(&self) -> u64 {
         (self.inner & 1).wrapping_neg()
     }
 
-    /// `None` where that is too deep.
+    /// `None` if that is too deep.
     #[inline(always)]
     pub fn open(&mut self, brace: bool) -> Option<()> {
         if self.depth == self.max_depth {
@@ -39,7 +39,7 @@ impl Nesting {
         Some(())
     }
 
-    /// `None` where the innermost is of the other kind, or nothing is open.
+    /// `None` if the innermost is of the other kind, or nothing is open.
     #[inline(always)]
     pub fn close(&mut self, brace: bool) -> Option<()> {
         if self.depth == 0 || self.inner & 1 != u64::from(brace) {

@@ -1,7 +1,7 @@
-//! What is looked at byte by byte: numbers, `true`, `false`, `null`, and escapes.
+//! The checks that go byte by byte: numbers, `true`, `false`, `null`, and escapes.
 
-/// The position behind the number, `true`, `false` or `null` that the byte at `at` is of, where it is nothing else.
-/// Of a number with more than digits, `at` is the first that is none.
+/// The position after the number, `true`, `false` or `null` that contains the byte at `at`; `None` if it is invalid.
+/// For a number with more than digits, `at` is its first byte that is not a digit.
 #[inline]
 pub fn end_around(body: &[u8], at: usize) -> Option<usize> {
     let digits = body.get(..at)?.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -17,7 +17,7 @@ pub fn end_around(body: &[u8], at: usize) -> Option<usize> {
     (ends && length > digits).then_some(at - digits + length)
 }
 
-/// How long the number is that the text, which isn't empty, starts with.
+/// The length of the number at the start of the text, which is not empty.
 fn number_length(text: &[u8]) -> Option<usize> {
     let mut at = usize::from(text[0] == b'-');
     at = match text.get(at)? {
@@ -35,13 +35,13 @@ fn number_length(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// The position behind the digits, at least one, that start at `at`.
+/// The position after the digits (at least one) that start at `at`.
 fn digits_end(text: &[u8], at: usize) -> Option<usize> {
     let count = text.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (count > 0).then_some(at + count)
 }
 
-/// Whether what stands at `at`, behind a backslash, is an escape. Half a surrogate pair is one.
+/// Whether the bytes at `at`, after a backslash, are a valid escape. Half a surrogate pair is valid.
 pub fn is_escape(body: &[u8], at: usize) -> bool {
     match body.get(at) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => true,

@@ -1,17 +1,17 @@
-//! The judge is serde_json, which reads byte by byte: in all that isn't too deep, both say the same.
+//! Compares the check with serde_json, which reads byte by byte: for all input that is not too deep, both must agree.
 
 use super::*;
 use crate::io::lines::deeper_than;
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
-/// The verdict, which has to be the same with all vectors that this processor has, and serde_json's.
+/// The verdicts of the check, which must be the same with all vectors that this processor has, and of serde_json.
 fn verdict(body: &[u8], max_depth: usize) -> bool {
     let valid = std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok());
     let expected = valid && !deeper_than(body, max_depth);
     for level in levels() {
-        let said = is_json_at(level, body, max_depth);
-        assert_eq!(said, expected, "{level:?}, at most {max_depth} deep: {:?}", String::from_utf8_lossy(body));
+        let verdict = is_json_at(level, body, max_depth);
+        assert_eq!(verdict, expected, "{level:?}, at most {max_depth} deep: {:?}", String::from_utf8_lossy(body));
     }
     expected
 }
@@ -64,7 +64,7 @@ const INVALID: &[&str] = &[
 ];
 
 #[test]
-fn every_production_is_taken_and_everything_else_refused() {
+fn every_production_is_accepted_and_everything_else_refused() {
     for text in VALID {
         assert!(verdict(text.as_bytes(), 512), "refused: {text:?}");
     }
@@ -104,7 +104,7 @@ fn torn_texts_are_refused() {
 }
 
 #[test]
-fn runs_of_backslashes_escape_every_second() {
+fn in_a_run_of_backslashes_every_second_is_escaped() {
     for length in 1..=130 {
         for shift in 0..64 {
             let (filler, run) = ("x".repeat(shift), "\\".repeat(length));
@@ -115,7 +115,7 @@ fn runs_of_backslashes_escape_every_second() {
 }
 
 #[test]
-fn nesting_is_followed_however_deep() {
+fn nesting_is_tracked_at_any_depth() {
     for depth in (1..=200).chain([512, 100_000]) {
         // Every third is an object.
         let kinds: Vec<bool> = (0..depth).map(|level| level % 3 == 1).collect();
@@ -137,7 +137,7 @@ fn nesting_is_followed_however_deep() {
 }
 
 #[test]
-fn what_is_no_utf8_is_refused() {
+fn text_that_is_not_utf8_is_refused() {
     for bad in [
         &b"\xff"[..],
         b"\xc3",
@@ -159,7 +159,7 @@ fn what_is_no_utf8_is_refused() {
     }
 }
 
-/// Mostly none, so that tokens stand side by side as well as apart.
+/// Usually none, so that tokens occur both adjacent and separated.
 fn space() -> impl Strategy<Value = String> {
     prop_oneof![6 => Just(String::new()), 2 => Just(" ".to_owned()), 1 => "[ \t\n\r]{1,3}", 1 => " {60,70}"]
 }
@@ -190,7 +190,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// What texts near JSON are made of.
+/// The tokens of texts that are almost JSON.
 #[rustfmt::skip]
 const TOKENS: &[&str] = &[
     "{", "}", "[", "]", ",", ":", "\"", "\\", " ", "0", "1", "12", "-", ".", "e", "+", "true", "null", "\"a\"",
@@ -200,7 +200,7 @@ const TOKENS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn json_is_taken(text in json()) {
+    fn json_is_accepted(text in json()) {
         prop_assert!(verdict(text.as_bytes(), 512), "refused: {}", text);
         for max_depth in 0..8 {
             verdict(text.as_bytes(), max_depth);
@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn a_byte_changed_is_judged_alike(
+    fn a_changed_byte_gets_the_same_verdict(
         text in json(), at in any::<prop::sample::Index>(), how in 0..3, any in any::<u8>(),
         token in prop::sample::select(TOKENS), with_token in any::<bool>(),
     ) {
@@ -224,7 +224,7 @@ proptest! {
     }
 
     #[test]
-    fn tokens_in_any_order_are_judged_alike(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..60), shift in 0usize..70) {
+    fn tokens_in_any_order_get_the_same_verdict(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..60), shift in 0usize..70) {
         let text = tokens.concat();
         verdict(text.as_bytes(), 512);
         verdict(format!("{}{text}", " ".repeat(shift)).as_bytes(), 512);
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn few_tokens_in_any_order_are_judged_alike(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..7)) {
+    fn few_tokens_in_any_order_get_the_same_verdict(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..7)) {
         verdict(tokens.concat().as_bytes(), 512);
     }
 }

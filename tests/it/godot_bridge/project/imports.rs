@@ -1,10 +1,10 @@
-//! Projects that the engine has to look through before they can be played.
+//! Projects that the engine has to import before they can be played.
 
 use super::{IMPORT, Launch, PLAYS, text};
 use std::fs;
 
 #[test]
-fn the_engine_looks_through_a_project_where_it_has_to() {
+fn a_project_is_imported_if_needed() {
     let launch = Launch::new();
     assert!(!launch.imports(), "there is nothing to look for");
     launch.add("ball.gd", "# A ball\nclass_name Ball extends Node2D\n");
@@ -27,7 +27,7 @@ fn the_engine_looks_through_a_project_where_it_has_to() {
 }
 
 #[test]
-fn an_import_that_fails_is_3() {
+fn a_failed_import_exits_3() {
     let launch = Launch::new();
     launch.add("ball.gd", "class_name Ball\n");
     let (output, calls) = launch.launch("echo ERROR: no disk left; exit 4");
@@ -40,7 +40,7 @@ fn an_import_that_fails_is_3() {
 }
 
 #[test]
-fn what_an_import_leaves_behind_is_not_waited_for() {
+fn processes_left_by_an_import_are_not_waited_for() {
     let launch = Launch::new();
     launch.add("ball.gd", "class_name Ball\n");
     // In a session of its own, as a daemon is, with the engine's stdout.
@@ -59,7 +59,7 @@ fn what_an_import_leaves_behind_is_not_waited_for() {
 }
 
 #[test]
-fn what_an_import_does_not_settle_is_no_reason_for_another_until_it_changes() {
+fn files_that_an_import_skips_cause_no_further_import_until_they_change() {
     let launch = Launch::new();
     launch.add("ball.gd", "class_name Ball\n");
     launch.add("broken.png", "");
@@ -75,7 +75,7 @@ fn what_an_import_does_not_settle_is_no_reason_for_another_until_it_changes() {
 
 /// The engine imports a project with translations in two runs.
 #[test]
-fn an_import_is_made_again_at_once_where_it_has_settled_something() {
+fn an_import_that_made_progress_is_repeated_at_once() {
     let launch = Launch::new();
     let (first, second) = (launch.folder.path().join("first.png"), launch.folder.path().join("second.png"));
     launch.add("first.png", "");
@@ -91,7 +91,7 @@ fn an_import_is_made_again_at_once_where_it_has_settled_something() {
 }
 
 #[test]
-fn a_project_file_that_an_import_has_changed_is_kept() {
+fn a_project_file_that_an_import_has_changed_is_backed_up() {
     let launch = Launch::new();
     let file = launch.folder.path().join("project.godot");
     let former = fs::read_to_string(&file).unwrap();
