@@ -1,7 +1,7 @@
 """The measuring part of scripts/bench: PROGRAMS FIXTURES SCRATCH (three folders) DOCUMENT, and the names of groups.
 
-Prints one table of what was asked of the programs, what they do, and what a rival does in the same run, and writes DOCUMENT, a
-file, unless that is empty. The exit status is 1 where something couldn't be measured; a missed goal is only printed.
+Prints one table with the goals, our figures, and those of a rival in the same run. Writes it to the file DOCUMENT, unless that is
+empty. Exits 1 if something could not be measured; a missed goal is only printed.
 """
 
 import importlib

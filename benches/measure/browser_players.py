@@ -1,6 +1,7 @@
 """Drives a browser with the same operations in each program: browser-bridge, and third-party MCP servers.
 
-An operation gives the bytes of what a model reads of its answer. All drive the same Chromium, without a window, of the same size.
+An operation returns the number of bytes of its answer that a model reads. All programs drive the same Chromium, without a window,
+with a page of the same size.
 """
 
 import functools

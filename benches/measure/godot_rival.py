@@ -1,6 +1,6 @@
 """godot-e2e's own client, as a program for its own Python: GODOT PROJECT NODE PROPERTY WARM_UPS ROUND_TRIPS TREES.
 
-Prints how long it takes to read the property and the tree, in milliseconds, as one JSON object.
+Prints the times to read the property and the tree, in milliseconds, as one JSON object.
 """
 
 import functools

@@ -42,8 +42,8 @@ fn other_records_are_not_calls() {
 fn ambiguous_lines_are_unreadable() {
     assert!(why(r#"[{"tool":"x"}]"#).contains("array"));
     assert!(why(r#"["tool_call",true]"#).contains("array"));
-    assert!(why(r#"{"tool":"x""#).contains("no JSON"));
-    assert!(why("tool").contains("no JSON"));
+    assert!(why(r#"{"tool":"x""#).contains("not a JSON"));
+    assert!(why("tool").contains("not a JSON"));
     assert!(why("{\"x\":[\r{\"tool\":\"x\"}\r]}").contains("carriage return"));
     assert!(why(r#"{"tool":"x","tool":"y"}"#).contains("twice"));
     assert!(why(r#"{"tool":"x","to\u006fl":"y"}"#).contains("twice"));

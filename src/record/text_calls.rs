@@ -2,7 +2,7 @@
 //!
 //! | form | used by |
 //! |---|---|
-//! | `function_call: name=NAME args={...}` | what `llm::text_calls` asks for where a model takes no tools |
+//! | `function_call: name=NAME args={...}` | the form that `llm::text_calls` asks of models without tools |
 //! | `<tool_call>{"name","arguments"}</tool_call>` | Hermes, Qwen |
 //! | `<tool_call><function=NAME><parameter=NAME>value</parameter></function></tool_call>` | Qwen3-Coder |
 //! | `[TOOL_CALL]{...}[/TOOL_CALL]` | MiniMax and others |

@@ -1,7 +1,6 @@
 """The mod's side of the protocol: the state message, and the commands with their error strings.
 
-The checks have the mod's order, so a command with two faults
-gets the same error.
+The checks have the mod's order, so a command with two faults gets the same error.
 """
 
 import re

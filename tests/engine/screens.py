@@ -1,6 +1,6 @@
 """The contents of the screen: its choices, its two buttons, and the mod's description.
 
-One function per screen type. Choices and description are made together, so that `choice_list`
+One function per screen type. Choices and description are made together, so `choice_list`
 cannot disagree with `screen_state`.
 """
 

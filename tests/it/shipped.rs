@@ -202,8 +202,8 @@ fn a_crate_without_its_licence_text_gets_it_or_is_reported() {
         ("MIT", Ok("Copyright (c) Ada, Bob & Co.\n\nPermission is hereby granted")),
         ("MIT/Apache-2.0", Ok("Permission is hereby granted")),
         ("Zlib OR Apache-2.0", Ok("TERMS AND CONDITIONS")),
-        ("Zlib", Err("bare 1.2.3 has no licence file, and there are no words for Zlib")),
-        ("MIT AND Zlib", Err("there are no words for MIT AND Zlib")),
+        ("Zlib", Err("bare 1.2.3 has no licence file, and there is no text for Zlib")),
+        ("MIT AND Zlib", Err("there is no text for MIT AND Zlib")),
     ] {
         let folder = cargo_of_a_crate_under(licence);
         let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());

@@ -543,7 +543,7 @@ fn a_proxy_restarted_at_neow_continues_the_file_of_the_run() {
     let mut game = Game::start_in(folder, &[], FIRST);
     game.proxy.ask(&neow(5));
     let (_, folder) = game.end();
-    assert_eq!(records(folder.path()).len(), 2, "a run that was on floor 6 isn't the one at Neow");
+    assert_eq!(records(folder.path()).len(), 2, "a run that was on floor 6 is not the one at Neow");
 }
 
 /// The proxy's system calls, as seen by strace.

@@ -150,7 +150,7 @@ mod tests {
         assert!(matches!(questions.answered(Some(0), Some(3), None, false), For::Wrong(_)));
         questions.asked(3);
         questions.are_late();
-        assert_eq!(questions.answered(Some(3), Some(3), None, false), For::Open, "late, and yet for what is open");
+        assert_eq!(questions.answered(Some(3), Some(3), None, false), For::Open, "late, but for the open decision");
         assert_eq!(questions.answered(Some(9), None, None, false), For::Nothing);
         questions.asked(4);
         assert!(matches!(questions.answered(Some(9), Some(4), None, false), For::Wrong(_)));
