@@ -1,4 +1,4 @@
-//! The stage: the editor on our stdin and stdout, gates as clients, and an agent as a far side for each session.
+//! The stage: the editor on stdin and stdout, gates as clients, and one far side per session for its agent.
 
 use super::permissions::{Asked, Held};
 use super::session::{EditorSession, Process, START};
@@ -19,26 +19,26 @@ use std::time::Instant;
 
 /// The editor's number among the near sides; the others are gates.
 const EDITOR: usize = 0;
-/// While so many bytes wait for an agent that does not read, it gets no further prompt.
+/// An agent gets no further prompt while more than this many bytes wait for it to read them.
 pub(super) const MUCH: u64 = 1 << 20;
 
 pub struct Editor {
     pub(super) agents: Agents,
     pub(super) gates: Gates,
-    /// None before `initialize`.
+    /// `None` before `initialize`.
     pub(super) client: Option<Client>,
     /// By the number of the agent's far side.
     pub(super) sessions: BTreeMap<usize, EditorSession>,
     /// The number of the next agent.
     pub(super) next_session: usize,
-    /// What the editor was asked and has not answered, by the ids of our requests.
+    /// Unanswered requests to the editor, by our request ids.
     pub(super) asked: BTreeMap<u64, Asked>,
     pub(super) last_request: u64,
     /// Open questions of gates, by nonce.
     pub(super) held: BTreeMap<String, Held>,
     pub(super) max_depth: usize,
-    /// It was said that what else the editor offers is not used.
-    pub(super) has_said_unused: bool,
+    /// Whether the ignored offers of the editor were reported.
+    pub(super) has_reported_unused: bool,
     pub(super) report: Arc<Report>,
 }
 
@@ -54,18 +54,18 @@ impl Editor {
             last_request: 0,
             held: BTreeMap::new(),
             max_depth,
-            has_said_unused: false,
+            has_reported_unused: false,
             report,
         }
     }
 
-    /// Sends the editor a line, which ends in a line feed.
+    /// Sends the editor a line, which ends with a line feed.
     pub(super) fn send(&self, line: &str, out: &mut Out) {
         out.choose_near(EDITOR);
         out.to(Side::Near).extend_from_slice(line.as_bytes());
     }
 
-    /// `request` is JSON text of the id.
+    /// Answers a request; `request` is its id as JSON text.
     pub(super) fn answer(&self, request: &str, result: Result<&str, &RpcError>, out: &mut Out) {
         self.send(&rpc::response(request, result), out);
     }
@@ -75,7 +75,7 @@ impl Editor {
         out.add_line(Side::Far, record);
     }
 
-    /// Shows what follows from a record; answers the prompt where its turn has ended.
+    /// Shows the updates that a record caused, and answers the prompt if its turn has ended.
     pub(super) fn show(&mut self, number: usize, taken: &Taken, out: &mut Out) {
         let Some(session) = self.sessions.get(&number) else { return };
         for update in &taken.updates {
@@ -89,7 +89,7 @@ impl Editor {
         }
     }
 
-    /// Shows a message of our own.
+    /// Shows a message from agent-acp itself.
     pub(super) fn say(&mut self, number: usize, text: &str, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         let update = session.updates.say(text);
@@ -97,7 +97,7 @@ impl Editor {
         self.send(&line, out);
     }
 
-    /// Answers a session's prompt, where there is one.
+    /// Answers a session's prompt, if there is one.
     pub(super) fn end_prompt(&mut self, number: usize, stop: StopReason, out: &mut Out) {
         let prompt = self.sessions.get_mut(&number).and_then(|session| {
             session.updates.end_turn();
@@ -119,7 +119,7 @@ impl Editor {
         }
     }
 
-    /// A line of an agent's is not taken.
+    /// Reports a line of an agent that is skipped.
     fn skip(&self, number: usize, line: u64, why: &str) {
         let id = self.sessions.get(&number).map_or("", |session| &session.id);
         self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
@@ -133,7 +133,7 @@ impl Editor {
         let record_type = fields.text("type");
         let Some(session) = self.sessions.get_mut(&number) else { return };
         if let Process::Loading { request, .. } = &session.process {
-            // What is not part of the history came before it, and is in it, too.
+            // Records outside the history are repeated in it.
             if record_type.as_deref() != Some("history") {
                 return;
             }
@@ -160,7 +160,7 @@ impl Editor {
         }
     }
 
-    /// The agent has started: `session/new` is answered, and a message that waits is sent.
+    /// The agent has started: answers `session/new`, and sends a queued message.
     pub(super) fn has_started(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         let Process::Starting { request, .. } = &mut session.process else { return };
@@ -173,7 +173,7 @@ impl Editor {
         }
     }
 
-    /// An agent's process has ended, or was not started.
+    /// An agent's process has ended, or could not be started.
     fn take_end(&mut self, number: usize, why: &str, out: &mut Out) {
         self.withdraw_all(number, out);
         let Some(session) = self.sessions.get_mut(&number) else { return };
@@ -199,7 +199,7 @@ impl Editor {
         }
     }
 
-    /// A session is no more.
+    /// Removes a session.
     pub(super) fn forget(&mut self, number: usize, out: &mut Out) {
         self.withdraw_all(number, out);
         self.sessions.remove(&number);
@@ -210,7 +210,7 @@ impl Editor {
         out.end_far();
     }
 
-    /// The agent has been started (again): what waited for that is sent.
+    /// The agent was started (again): sends what was queued.
     fn take_start(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         session.is_silent = false;
@@ -237,16 +237,16 @@ impl Editor {
             let Some(session) = self.sessions.get(&number) else { continue };
             match &session.process {
                 Process::Starting { by: Some(by), .. } if *by <= now && session.is_silent => {
-                    self.take_end(number, "the agent has closed its stdout", out);
+                    self.take_end(number, "the agent closed its stdout", out);
                 }
                 Process::Starting { by: Some(by), .. } if *by <= now => self.has_started(number, out),
                 Process::Loading { by, .. } if *by <= now => {
-                    self.take_end(number, "the agent has not shown the session's history in time", out);
+                    self.take_end(number, "the agent did not show the session's history in time", out);
                 }
                 Process::Ending { by } if *by <= now => {
                     out.choose_far(number);
                     out.end_far();
-                    self.take_end(number, "the agent has closed its stdout", out);
+                    self.take_end(number, "the agent closed its stdout", out);
                 }
                 _ => {}
             }
@@ -273,7 +273,7 @@ impl Editor {
                 }
             }
             Event::Exited(status) => {
-                let why = format!("the agent has ended: {}; its stderr may say why", describe(*status));
+                let why = format!("the agent ended: {}; see its stderr for the reason", describe(*status));
                 self.take_end(number, &why, out);
             }
             _ => {}
