@@ -2,9 +2,11 @@
 
 use super::approver::connections::{Accepted, Connections};
 use super::approver::gates::Gates;
+use super::options::TOO_DEEP;
 use crate::io::approvers::{SOCKET, VARIABLE};
 use crate::io::between::{Listener, Program};
 use crate::io::child::Surroundings;
+use crate::io::lines::{Piece, deeper_than};
 use crate::io::private;
 use crate::io::report::Report;
 use crate::io::session::{Session, token};
@@ -25,6 +27,15 @@ use std::time::Duration;
 
 /// The longest line that is read from an agent: results of tools contain pictures.
 pub const LONGEST_RECORD: usize = 128 << 20;
+
+/// How long an agent may take to show the history of a session.
+pub const LOAD: Duration = Duration::from_secs(60);
+
+/// How long an agent may run after it has closed its stdout.
+pub const END: Duration = Duration::from_secs(2);
+
+/// An agent gets no further message while more than this many bytes wait for it to read them.
+pub const MUCH: u64 = 1 << 20;
 
 /// Stands for the session's id in an agent's arguments.
 const PLACEHOLDER: &[u8] = b"{session}";
@@ -94,6 +105,27 @@ impl Agents {
         let command = self.command.iter().map(|argument| with_session(argument, id)).collect();
         let set = vec![(VARIABLE.into(), path.into())];
         Ok(Program { command, around: Surroundings { set, folder, ends_with_us: true, ..Surroundings::default() } })
+    }
+
+    /// The text of a line from the agent of the session `id`. Skipped lines are reported; blank lines are ignored.
+    pub fn text<'a>(&self, id: &str, piece: &'a Piece<'_>, max_depth: usize) -> Option<&'a str> {
+        let why = match piece {
+            Piece::Part { last: false, .. } => return None,
+            Piece::Part { .. } => format!("longer than {} MiB", LONGEST_RECORD >> 20),
+            Piece::Line(line) if line.is_blank() => return None,
+            Piece::Line(line) if deeper_than(line.body(), max_depth) => TOO_DEEP.to_owned(),
+            Piece::Line(line) => match std::str::from_utf8(line.body()) {
+                Ok(text) => return Some(text),
+                Err(_) => "not UTF-8".to_owned(),
+            },
+        };
+        self.skip(id, piece.number(), &why);
+        None
+    }
+
+    /// Reports a line of an agent that is skipped.
+    pub fn skip(&self, id: &str, line: u64, why: &str) {
+        self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
     }
 
     fn listen(&mut self, session: usize, path: &Path) -> io::Result<()> {

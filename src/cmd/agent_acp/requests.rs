@@ -1,10 +1,10 @@
 //! The editor's requests.
 
 use super::permissions::Asked;
-use super::session::{CANCEL, EditorSession, LOAD, Mode, Process, Prompt};
-use super::stage::{Editor, MUCH};
+use super::session::{CANCEL, EditorSession, Mode, Process, Prompt};
+use super::stage::Editor;
 use crate::acp::{Client, SessionRequest, StopReason, Updates, parameters, prompt_text};
-use crate::cmd::agents::{is_session_id, new_session_id};
+use crate::cmd::agents::{LOAD, MUCH, is_session_id, new_session_id};
 use crate::io::stage::{Out, Side};
 use crate::json::Object;
 use crate::record::{Fields, is_same_id};

@@ -39,12 +39,8 @@ impl Mode {
 
 /// An agent that still runs this long after its start without output counts as started.
 pub const START: Duration = Duration::from_secs(5);
-/// How long an agent may take to show the history of a loaded session.
-pub const LOAD: Duration = Duration::from_secs(60);
 /// How long an agent may take to end its turn after a cancel.
 pub const CANCEL: Duration = Duration::from_secs(5);
-/// How long an agent may run after it has closed its stdout.
-pub const END: Duration = Duration::from_secs(2);
 
 /// The state of a session's process.
 #[derive(Debug, PartialEq, Eq)]

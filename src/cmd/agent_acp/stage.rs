@@ -3,11 +3,11 @@
 use super::permissions::{Asked, Held};
 use super::session::{EditorSession, Process, START};
 use crate::acp::{Client, StopReason, Taken};
-use crate::cmd::agents::{Agents, LONGEST_RECORD};
+use crate::cmd::agents::{Agents, END};
 use crate::cmd::approver::gates::Gates;
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::describe;
-use crate::io::lines::{Line, Piece, deeper_than};
+use crate::io::lines::{Piece, deeper_than};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
@@ -19,8 +19,6 @@ use std::time::Instant;
 
 /// The editor's number among the near sides; the others are gates.
 const EDITOR: usize = 0;
-/// An agent gets no further prompt while more than this many bytes wait for it to read them.
-pub(super) const MUCH: u64 = 1 << 20;
 
 pub struct Editor {
     pub(super) agents: Agents,
@@ -108,27 +106,14 @@ impl Editor {
         self.answer(&prompt.request, Ok(&stop.result()), out);
     }
 
-    fn take_agent_line(&mut self, number: usize, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return;
-        }
-        match std::str::from_utf8(line.body()) {
-            _ if deeper_than(line.body(), self.max_depth) => self.skip(number, line.number(), TOO_DEEP),
-            Ok(text) => self.take_record(number, text, line.number(), out),
-            Err(_) => self.skip(number, line.number(), "not UTF-8"),
-        }
-    }
-
-    /// Reports a line of an agent that is skipped.
-    fn skip(&self, number: usize, line: u64, why: &str) {
-        let id = self.sessions.get(&number).map_or("", |session| &session.id);
-        self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
+    fn id(&self, number: usize) -> &str {
+        self.sessions.get(&number).map_or("", |session| &session.id)
     }
 
     fn take_record(&mut self, number: usize, text: &str, line: u64, out: &mut Out) {
         let fields = match Fields::read(text) {
             Ok(fields) => fields,
-            Err(why) => return self.skip(number, line, &why.to_string()),
+            Err(why) => return self.agents.skip(self.id(number), line, &why.to_string()),
         };
         let record_type = fields.text("type");
         let Some(session) = self.sessions.get_mut(&number) else { return };
@@ -257,14 +242,15 @@ impl Editor {
         let number = out.far();
         match event {
             Event::Started => self.take_start(number, out),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.take_agent_line(number, line, out),
-            Event::Piece(Side::Far, Piece::Part { number: line, last: true, .. }) => {
-                self.skip(number, *line, &format!("longer than {} MiB", LONGEST_RECORD >> 20));
+            Event::Piece(Side::Far, piece) => {
+                if let Some(text) = self.agents.text(self.id(number), piece, self.max_depth) {
+                    self.take_record(number, text, piece.number(), out);
+                }
             }
             Event::Closed(Side::Far) => {
                 let Some(session) = self.sessions.get_mut(&number) else { return };
                 session.is_silent = true;
-                let by = Instant::now() + super::session::END;
+                let by = Instant::now() + END;
                 match &mut session.process {
                     process @ Process::Running => *process = Process::Ending { by },
                     Process::Starting { by: until, .. } => *until = Some(by),

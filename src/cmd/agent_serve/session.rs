@@ -9,12 +9,8 @@ use crate::session::{Session, State};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// How long an agent may take to show the history of a continued session.
-pub const LOAD: Duration = Duration::from_secs(60);
-/// How long an agent may run after it has closed its stdout.
-pub const END: Duration = Duration::from_secs(2);
 /// The most image paths that are kept.
 const IMAGES: usize = 256;
 /// The number of call ids for which the count of questions is kept.

@@ -1,12 +1,11 @@
 //! The stage: the HTTP threads as far side 0, one far side per session for its agent, gates as clients.
 
 use super::exchange::{Inbound, Outbound};
-use super::session::{END, LOAD, Process, ServedSession, with_session};
-use crate::cmd::agents::{Agents, LONGEST_RECORD};
+use super::session::{Process, ServedSession, with_session};
+use crate::cmd::agents::{Agents, END, LOAD, MUCH};
 use crate::cmd::approver::gates::Gates;
-use crate::cmd::options::TOO_DEEP;
 use crate::io::child::describe;
-use crate::io::lines::{Line, Piece, deeper_than};
+use crate::io::lines::{Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
@@ -21,8 +20,6 @@ pub const HTTP: usize = 0;
 const NOT_OF_AGENTS: [&str; 5] = ["gap", "hitl_response", "policy_result", "session_rules", "user_message"];
 /// The same for fields.
 const FIELDS_NOT_OF_AGENTS: [&str; 3] = ["ended", "nonce", "requires_approval"];
-/// An agent gets no further message while more than this many bytes wait for it to read them.
-const MUCH: u64 = 1 << 20;
 
 pub struct Settings {
     pub most_sessions: usize,
@@ -168,27 +165,14 @@ impl Serving {
         }
     }
 
-    fn take_agent_line(&mut self, number: usize, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return;
-        }
-        match std::str::from_utf8(line.body()) {
-            _ if deeper_than(line.body(), self.settings.max_depth) => self.skip(number, line.number(), TOO_DEEP),
-            Ok(text) => self.take_record(number, text, line.number(), out),
-            Err(_) => self.skip(number, line.number(), "not UTF-8"),
-        }
-    }
-
-    /// Reports a line of an agent that is skipped.
-    fn skip(&self, number: usize, line: u64, why: &str) {
-        let id = self.sessions.get(&number).map_or("", |session| &session.id);
-        self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
+    fn id(&self, number: usize) -> &str {
+        self.sessions.get(&number).map_or("", |session| &session.id)
     }
 
     fn take_record(&mut self, number: usize, text: &str, line: u64, out: &mut Out) {
         let fields = match Fields::read(text) {
             Ok(fields) => fields,
-            Err(why) => return self.skip(number, line, &why.to_string()),
+            Err(why) => return self.agents.skip(self.id(number), line, &why.to_string()),
         };
         let Some(session) = self.sessions.get_mut(&number) else { return };
         if let Process::Loading { .. } = session.process {
@@ -261,9 +245,10 @@ impl Serving {
         match event {
             Event::Started => self.take_start(number, out),
             Event::Piece(Side::Far, Piece::Line(line)) if number == HTTP => self.take_inbound(line, out),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.take_agent_line(number, line, out),
-            Event::Piece(Side::Far, Piece::Part { number: line, last: true, .. }) => {
-                self.skip(number, *line, &format!("longer than {} MiB", LONGEST_RECORD >> 20));
+            Event::Piece(Side::Far, piece) => {
+                if let Some(text) = self.agents.text(self.id(number), piece, self.settings.max_depth) {
+                    self.take_record(number, text, piece.number(), out);
+                }
             }
             // The HTTP threads have ended.
             Event::Closed(Side::Far) if number == HTTP => out.stop(Status::Fault),
