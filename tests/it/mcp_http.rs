@@ -123,7 +123,7 @@ fn the_stateless_era_repeats_requests_in_headers() {
     ];
     assert_eq!(server.asked(), expected);
     // Tools that cannot be called in this way are not offered.
-    assert!(text(&output.stderr).contains("tool \"ill\" is left out"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("ignored the server's tool \"ill\""), "{}", text(&output.stderr));
     let listed = text(&server.run(&["--list"], &[]).stdout);
     assert!(listed.contains("\"echo\"") && !listed.contains("\"ill\""), "{listed}");
 }
@@ -168,7 +168,7 @@ fn a_server_that_is_gone_for_good_is_4_and_one_that_never_was_3() {
     let gone = server.run(&[], &["echo"]);
     assert_eq!(gone.status.code(), Some(3));
     assert!(text(&gone.stderr).contains("cannot be reached: Connection refused"), "{}", text(&gone.stderr));
-    for (manner, says) in [("html", "text/html, and no MCP"), ("503", "HTTP 503"), ("401", "--header")] {
+    for (manner, says) in [("html", "text/html, which is not MCP"), ("503", "HTTP 503"), ("401", "--header")] {
         let output = Server::start(manner).run(&[], &["echo"]);
         assert_eq!((output.status.code(), lines(&output).len()), (Some(3), 1), "{manner}");
         assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));

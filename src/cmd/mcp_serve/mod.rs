@@ -124,7 +124,7 @@ fn read_tools(path: &Path) -> Result<Vec<OwnedTool>, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     match ToolList::read(&text) {
         Ok(Some(list)) => Ok(list.tools),
-        Ok(None) => Err(wrong("the file does not hold a tool_list record".to_owned())),
+        Ok(None) => Err(wrong("not a tool_list record".to_owned())),
         Err(why) => Err(wrong(why.to_string())),
     }
 }

@@ -99,5 +99,5 @@ fn ignored_offers_of_the_editor_are_reported_once() {
     }
     let ended = editor.talk.end_after_close();
     assert_eq!(ended.status.code(), Some(0));
-    assert_eq!(ended.stderr.matches("1 mcpServers, which are not used").count(), 1, "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("ignored 1 mcpServers").count(), 1, "{}", ended.stderr);
 }

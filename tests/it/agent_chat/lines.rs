@@ -47,7 +47,7 @@ fn a_script_calls_sends_messages_approves_and_reads_the_status() {
         let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is missing from\n{rest}\nof {stdout}\n{stderr}"));
         rest = &rest[at + part.len()..];
     }
-    assert!(stderr.contains("stdin:1: there is no tool \"upper\""), "{stderr}");
+    assert!(stderr.contains("stdin:1: unknown tool \"upper\""), "{stderr}");
     assert!(stderr.contains("\"reasoning\":\"It is easy.\""), "{stderr}");
     assert!(
         place.requests().contains("not this one") && place.requests().contains("changed arguments of this call: n.")
@@ -142,7 +142,7 @@ fn invalid_lines_are_reported_and_the_others_are_carried_out() {
     let input = "/stauts\necho 'n\n/yes\n/answer 5\n/save\necho n\n/plan\n/steps\n/chat\nGo.\n";
     let (stdout, stderr, status) = of(&pipe(&mut place.chat(&[], &[]), input.as_bytes()));
     for part in [
-        "stdin:1: there is no command /stauts; did you mean /status?",
+        "stdin:1: unknown command /stauts; did you mean /status?",
         "a closing quotation mark is missing",
         "no call is held",
         "/answer: no tool has asked a question",
@@ -179,7 +179,10 @@ fn a_silent_agent_is_ended_and_remaining_lines_are_faults() {
     let mut chat = command("agent-chat");
     let (_, stderr, status) =
         of(&pipe(chat.args(["--chat", "--", "sh", "-c", "read -r tools; read -r one; exit 0"]), b"one\ntwo\n"));
-    assert!(status == Some(1) && stderr.contains("stdin:2: not taken: the agent has ended"), "{status:?} {stderr}");
+    assert!(
+        status == Some(1) && stderr.contains("stdin:2: not carried out: the agent has ended"),
+        "{status:?} {stderr}"
+    );
     let mut chat = command("agent-chat");
     let (_, stderr, status) = of(&pipe(chat.args(["--", "sh", "-c", "exec >&-; sleep 60"]), b""));
     assert!(status == Some(4) && stderr.contains("does not end"), "{status:?} {stderr}");

@@ -163,7 +163,7 @@ fn the_terminal_is_restored_when_the_agent_ends() {
     let mut person = spawn_command(shell, Some(20_000)).unwrap();
     person.exp_string("cmd> ").unwrap();
     std::fs::write(folder.path().join("go"), "\n").unwrap();
-    person.exp_string("the agent has ended: exit status 5").unwrap();
+    person.exp_string("the agent ended: exit status 5").unwrap();
     person.exp_string("status 5").unwrap();
     person.exp_eof().unwrap();
     let [before, after] = ["before", "after"].map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap());

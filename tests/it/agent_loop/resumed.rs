@@ -254,7 +254,7 @@ fn a_session_must_be_a_regular_file() {
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
     for path in ["/dev/full", "/dev/zero", "/", fifo.to_str().unwrap()] {
         let run = place.run(&["--goal", "g", "--session", path], "");
-        assert_eq!((run.status, run.stderr.contains("no regular file")), (Some(2), true), "{}", run.stderr);
+        assert_eq!((run.status, run.stderr.contains("not a regular file")), (Some(2), true), "{}", run.stderr);
         let shown = command("agent-loop").args(["show", path]).output().unwrap();
         assert_eq!(shown.status.code(), Some(2), "{}", text(&shown.stderr));
     }

@@ -79,7 +79,7 @@ fn an_agent_cannot_impersonate_clients_and_gates() {
     })
     .collect();
     assert!(kinds.is_empty(), "{kinds:?}");
-    assert!(server.end().contains("a record of type \"policy_result\" that only clients and gates make"));
+    assert!(server.end().contains("a record of type \"policy_result\", which only clients and gates may make"));
 }
 
 #[test]

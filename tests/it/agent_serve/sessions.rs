@@ -62,7 +62,7 @@ fn invalid_messages_are_refused_to_their_sender_only() {
     let (mut socket, mut other) = (server.socket("s"), server.socket("s"));
     for (text, why) in [
         ("no JSON", "it is no JSON object"),
-        (r#"{"type":"final"}"#, "final is no message to an agent"),
+        (r#"{"type":"final"}"#, "final is not a message to an agent"),
         (r#"{"type":"user_message"}"#, "its content is not a string"),
         (r#"{"type":"user_message","content":"x","session_id":"t"}"#, "not \"t\""),
         (r#"{"type":"cancel"}"#, "the session does not exist yet"),
@@ -166,7 +166,7 @@ fn a_recorded_session_is_shown_without_an_agent() {
     assert!(kinds.contains(&&"user_message".into()) && kinds.contains(&&"tool_result".into()), "{kinds:?}");
     socket.message("Go on.");
     let refused = socket.until_type("error");
-    assert!(refused["content"].as_str().unwrap().contains("a recorded session is shown"), "{refused}");
+    assert!(refused["content"].as_str().unwrap().contains("this is a recorded session"), "{refused}");
     assert_eq!(server.json("POST", "/sessions", "{}").0, 409);
 }
 

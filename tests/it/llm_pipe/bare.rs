@@ -76,5 +76,5 @@ fn the_name_of_a_subcommand_is_not_a_prompt() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     let output = pipe(gemini(&server).arg("check"), b"");
     assert_eq!((output.status.code(), server.requests().len()), (Some(2), 0));
-    assert!(text(&output.stderr).contains("`llm-pipe check` has its options behind it"), "{output:?}");
+    assert!(text(&output.stderr).contains("options of `llm-pipe check` go after check"), "{output:?}");
 }

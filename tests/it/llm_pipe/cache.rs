@@ -76,7 +76,7 @@ fn a_damaged_file_is_replaced() {
     std::fs::write(&path, "{\"type\":\"model_turn\",").unwrap();
     let output = ask(&server, place.path(), &["a"]);
     assert_eq!(records(&output)[0]["text"], "answer 1");
-    assert!(output.status.success() && text(&output.stderr).contains("the model is asked"), "{output:?}");
+    assert!(output.status.success() && text(&output.stderr).contains("asking the model instead"), "{output:?}");
     assert_eq!(records(&ask(&server, place.path(), &["a"]))[0]["text"], "answer 1");
 }
 
@@ -136,7 +136,7 @@ fn an_answer_that_contains_the_key_is_not_stored() {
     let place = tempfile::tempdir().unwrap();
     let server = Server::start(|request, _| Reply::gemini(request.header("x-goog-api-key").unwrap()));
     let output = ask(&server, place.path(), &["a"]);
-    assert!(output.status.success() && text(&output.stderr).contains("is not kept"), "{output:?}");
+    assert!(output.status.success() && text(&output.stderr).contains("is not stored"), "{output:?}");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }
 

@@ -104,7 +104,7 @@ fn a_server_without_schemas_gets_the_schema_in_the_prompt() {
     let output = pipe(llm.args(["--schema", SCHEMA, "--system", "Count."]), &b"{\"prompt\":\"p\"}\n".repeat(2));
     let turns = records(&output);
     assert!(turns.len() == 2 && turns.iter().all(|turn| turn["text"] == r#"{"n":1}"#), "{output:?}");
-    assert!(text(&output.stderr).contains("llm-pipe: the server does not take the schema"), "{output:?}");
+    assert!(text(&output.stderr).contains("llm-pipe: the server does not accept the schema"), "{output:?}");
     let requests = server.requests();
     assert_eq!(requests.len(), 3, "the refusal is remembered");
     let sent: serde_json::Value = serde_json::from_str(&requests[2].body).unwrap();

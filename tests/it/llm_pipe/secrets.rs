@@ -72,7 +72,7 @@ fn a_key_is_not_sent_over_plain_http_to_another_machine() {
     llm.env("GEMINI_API_KEY", KEY);
     let output = pipe(&mut llm, PROMPT);
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
-    assert!(text(&output.stderr).contains("https only") && !text(&output.stderr).contains(KEY), "{output:?}");
+    assert!(text(&output.stderr).contains("only sent over https") && !text(&output.stderr).contains(KEY), "{output:?}");
 }
 
 #[test]

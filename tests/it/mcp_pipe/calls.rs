@@ -92,7 +92,11 @@ fn a_tools_content_is_interpreted_only_by_the_callers_filter() {
 fn a_failed_status_filter_leaves_the_result_unchanged() {
     let played = play("echo", &["--status-from", ".content[0].text | fromjson"], &[r#"{"tool":"echo"}"#]);
     assert_eq!((&played.answers()[0]["status"], played.status), (&json!("ok"), Some(1)));
-    assert!(played.stderr.contains("--status-from") && played.stderr.contains("stays as it is"), "{}", played.stderr);
+    assert!(
+        played.stderr.contains("--status-from") && played.stderr.contains("is left unchanged"),
+        "{}",
+        played.stderr
+    );
     let played = play("echo", &["--status-from", ".["], &[]);
     assert_eq!(played.status, Some(2), "{}", played.stderr);
 }
@@ -128,7 +132,7 @@ fn an_unknown_tool_is_answered_with_the_nearest() {
     let played = play("echo", &[], &[r#"{"tool":"cuont_safe"}"#, r#"{"tool":"Echo"}"#, r#"{"tool":"xyzzy"}"#]);
     let errors = played.answers().iter().map(|answer| answer["error"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     assert!(errors[0].contains("nearest: count_safe, ") && errors[1].contains("nearest: echo"), "{errors:?}");
-    assert!(errors[2].ends_with(r#"no tool "xyzzy"; --list prints the 29 that it has"#), "{errors:?}");
+    assert!(errors[2].ends_with(r#"no tool "xyzzy"; --list prints its 29 tools"#), "{errors:?}");
     assert!(errors.iter().all(|error| error.len() < 150), "{errors:?}");
 }
 

@@ -69,10 +69,10 @@ fn a_server_that_aborts_the_handshake_is_tried_in_the_other_era() {
 }
 
 #[test]
-fn a_server_that_never_greets_is_3_with_what_it_said() {
+fn a_failed_handshake_is_3_with_the_servers_stderr() {
     for (server, options, expected) in [
         ("exits", &[][..], &["  | Error: no API_KEY was given", "the server ended: exit status 7"][..]),
-        ("silent", &["--start-timeout", "0.5"], &["not greeted within 0.5 s (--start-timeout)"]),
+        ("silent", &["--start-timeout", "0.5"], &["the handshake took longer than 0.5 s (--start-timeout)"]),
         ("list-refused", &[], &["tools/list: no list today"]),
         ("endless", &[], &["tools/list: its list has too many pages"]),
     ] {

@@ -181,7 +181,7 @@ fn a_failed_set_up_is_reported_without_its_secrets() {
         assert!(played.stderr.contains("--setup: ") && !played.stderr.contains("sk-123"), "{}", played.stderr);
     }
     for (text, expected) in [
-        ("{\"type\":\"observation\"}", ":1: it is no call"),
+        ("{\"type\":\"observation\"}", ":1: not a call"),
         ("\nsk-123", ":2: it is no JSON"),
         ("{\"tool\":\"x\",\"requires_approval\":true}", "approval"),
     ] {
